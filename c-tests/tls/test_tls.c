@@ -1,4 +1,4 @@
-/* TLS contexts: options, trust, identity, names of constants. */
+/* Tests TLS contexts: options, trust, identity, and the names of constants. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -21,7 +21,7 @@ static void getters_of_a_context_return_its_settings(void) {
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(other));
     netlib_tls_context_free(other);
 
-    /* Which certificates are the system's trust anchors. */
+    /* The certificates that a context accepts as the system's trust anchors. */
     static const struct {
         const char *variable;
         int32_t use_environment;
@@ -120,7 +120,7 @@ static void invalid_tls_options_are_refused(void) {
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, nobody);
     netlib_tls_options_free(options);
 
-    /* The dependency between two options is Python's. */
+    /* As in Python, check_hostname requires certificate verification. */
     options = client_options();
     netlib_tls_options_set_check_hostname(options, 1);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -137,7 +137,7 @@ static void invalid_tls_options_are_refused(void) {
     context = context_of(options);
     CHECK_INT(NETLIB_CERT_OPTIONAL, netlib_tls_context_verify_mode(context));
     CHECK(netlib_tls_context_check_hostname(context));
-    /* With CERT_OPTIONAL the name is checked as well. */
+    /* The verify mode CERT_OPTIONAL includes the host name check. */
     netlib_tls_stream *stream = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(context, -1, NULL, &stream, &err));
     netlib_tls_context *server = server_context("wrong-name");
@@ -216,7 +216,7 @@ static void trust_and_identity_load_from_files_and_memory(void) {
                 CHECK_CONTAINS(rows[i].says, netlib_error_message(err, NULL));
             }
             if (rows[i].status == NETLIB_IO) CHECK_INT(ENOENT, netlib_error_errno(err));
-            /* An error that is detected only now still names the setter. */
+            /* The error of a file that netlib reads only when it creates the context names the setter. */
             static const char *const setters[] = {
                 "netlib_tls_options_add_ca_file: ", "netlib_tls_options_add_ca_data: ",
                 "netlib_tls_options_set_identity_files: ", "netlib_tls_options_set_identity: "};
@@ -227,7 +227,7 @@ static void trust_and_identity_load_from_files_and_memory(void) {
             netlib_tls_options_free(options);
         }
     }
-    /* Text up to its NUL. */
+    /* With NETLIB_NTS, the text ends at its NUL. */
     char ca[8192];
     slurp(CERTS "ca.pem", ca, sizeof ca);
     netlib_tls_options *options = netlib_tls_options_new();
@@ -235,7 +235,7 @@ static void trust_and_identity_load_from_files_and_memory(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* A pipe, as from <(cat ca.pem) in a shell: it is not a regular file and can be read only once. */
+/* The CA file is a pipe, as with <(cat ca.pem) in a shell. A pipe is not a regular file and can be read only once. */
 static void ca_certificates_can_be_read_from_a_pipe(void) {
     char data[8192], path[32];
     size_t len = slurp(CERTS "ca.pem", data, sizeof data);
@@ -252,7 +252,7 @@ static void ca_certificates_can_be_read_from_a_pipe(void) {
     close(ends[0]);
 }
 
-/* Excessive sizes are refused before anything is copied. */
+/* Arguments that are too large are refused before netlib copies them. */
 static void oversized_tls_inputs_are_refused(void) {
     size_t len = (size_t)16 * 1024 * 1024 + 1;
     char *data = malloc(len + 1);
@@ -286,7 +286,7 @@ static void oversized_tls_inputs_are_refused(void) {
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
         netlib_tls_options_free(options);
     }
-    /* An error shows only a part of a long text. */
+    /* An error message contains only a part of a long text. */
     netlib_error *err = NULL;
     int32_t number = 99;
     netlib_status status = netlib_resolve_cert_reqs(data, &number, &err);

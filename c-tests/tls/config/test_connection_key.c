@@ -1,4 +1,4 @@
-/* Connection keys and context digests: which settings change them. Every setter is covered. */
+/* Tests which settings change a connection key and a context digest. The tables have a row for every setter. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
@@ -46,7 +46,7 @@ static struct key digest_of(const netlib_tls_context *context) {
     return key;
 }
 
-/* These callbacks come in pairs: two of a pair differ only in their address. */
+/* Pairs of callbacks. For the key, the callbacks of a pair differ only in their address. */
 static int32_t clock_a(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = 1.0;
@@ -94,7 +94,7 @@ static void read_text(const char *path, char *to, size_t room, size_t *len) {
     fclose(file);
 }
 
-/* The effect that a row's setting must have on the key. */
+/* The effect that the setting of a row must have on the key. */
 enum effect {
     CHANGES, /* no other row has the same key */
     AS_BASE, /* the row differs from the base in nothing that is part of the key */
@@ -172,7 +172,7 @@ ROW(groups, netlib_tls_options_set_key_exchange_groups(o, "x25519:secp256r1"))
 ROW(groups_named, netlib_tls_options_set_key_exchange_groups(o, "X25519:P-256"))
 ROW(groups_backwards, netlib_tls_options_set_key_exchange_groups(o, "secp256r1:x25519"))
 ROW(early_data, netlib_tls_options_set_early_data(o, 1))
-/* Lists of one X25519 key for front.example and for other.example. */
+/* ECHConfigLists with one X25519 key, for front.example and for other.example. */
 ROW(ech, netlib_tls_options_set_ech_config_list(
              o, "AED+DQA8BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUANZnJvbnQuZXhhbXBsZQAA", NETLIB_NTS))
 ROW(other_ech,
@@ -343,8 +343,8 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Checks that each key equals the key of the row that it must equal, and differs from the keys of all rows that change
- * the key. */
+/* Checks that each key equals the key of the row that its effect names, and differs from the keys of all other rows
+ * with the effect CHANGES. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {
         if (effects[i] == CHANGES) last = i;
@@ -365,8 +365,8 @@ static netlib_tls_options *options_of(void (*set)(tls *)) {
     return options;
 }
 
-/* A known defect of curl: its comparison of connections left settings out. Every setting of a context is part of the
- * key. */
+/* curl had defects because its comparison of connections left settings out. In netlib, every setting of a context is
+ * part of the connection key. */
 static void every_tls_setting_changes_the_connection_key(void) {
     static struct key digests[ROWS], keys[ROWS];
     enum effect effects[ROWS];
@@ -395,8 +395,8 @@ static void every_tls_setting_changes_the_connection_key(void) {
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
 }
 
-/* A context that is derived from another has its own digest, even if the other's digest has been computed already. The
- * digest equals that of a context created with all of its options. */
+/* A derived context has its own digest, even if the digest of its original context has already been computed. The
+ * digest equals that of a context that is created with all options of the derived context. */
 static void an_ech_config_list_changes_the_connection_key(void) {
     netlib_tls_context *plain = client_context(),
                        *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
@@ -437,7 +437,7 @@ static void every_connect_option_changes_the_connection_key(void) {
     CHECK_STR(keys[0].text, key_of("http://example.com", NULL, NULL, NULL, NULL, 0).text);
 }
 
-/* Fails if netlib.h has a setter that the tables above do not have. */
+/* Fails if netlib.h has a setter without a row in the tables. */
 static void every_setter_of_the_header_has_a_row_in_the_tables(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
@@ -464,7 +464,7 @@ static void every_setter_of_the_header_has_a_row_in_the_tables(void) {
     CHECK(setters >= 40);
 }
 
-/* Neighbouring parts of a key are never confused with each other. */
+/* Moving a byte from one part of a key to the next part gives a different key. */
 static void connection_keys_differ_if_any_part_differs(void) {
     static struct key keys[MOST_ROWS];
     enum effect effects[MOST_ROWS];
@@ -505,7 +505,7 @@ static void connection_keys_differ_if_any_part_differs(void) {
     netlib_tls_context_free(context), netlib_tls_context_free(other);
 }
 
-/* The key depends on the content that was loaded, not on the path or on later content of the file. */
+/* The key depends on the file content that netlib loaded, not on the path, and not on later changes of the file. */
 static void the_connection_key_depends_on_file_contents_not_on_paths(void) {
     char path[150], command[300];
     snprintf(path, sizeof path, "%s/authority.pem", scratch);
@@ -556,7 +556,7 @@ static void invalid_arguments_give_no_connection_key(void) {
 
 int main(void) {
     char copy[200];
-    /* A key log file makes a context's key unique, so the tests run without one. */
+    /* A key log file makes the key of a context unique, so the tests run without SSLKEYLOGFILE. */
     unsetenv("SSLKEYLOGFILE");
     snprintf(scratch, sizeof scratch, "/tmp/netlib-key-XXXXXX");
     CHECK(mkdtemp(scratch) != NULL);

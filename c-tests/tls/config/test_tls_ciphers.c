@@ -1,4 +1,4 @@
-/* Cipher strings: OpenSSL's selection, the offered suites, and errors. */
+/* Tests cipher strings: the suites that OpenSSL selects, the suites in the ClientHello, and errors. */
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
@@ -15,7 +15,7 @@ static netlib_tls_options *bare_options(void) {
     return options;
 }
 
-/* Decodes, in place, the words that tests/vectors/common.py encodes. */
+/* Decodes in place a text that tests/vectors/common.py has encoded. */
 static void decode(char *text) {
     char *to = text;
     for (char *from = text; *from != '\0'; from++) {
@@ -33,7 +33,7 @@ static void decode(char *text) {
     *to = '\0';
 }
 
-/* Returns the offered suites as OpenSSL names, separated by spaces. */
+/* Returns the cipher suites of a context as OpenSSL names, separated by spaces. */
 static const char *offered(const netlib_tls_context *context) {
     static char text[1000];
     text[0] = '\0';
@@ -57,7 +57,7 @@ static void cipher_strings_select_the_suites_that_openssl_selects(void) {
             memcpy(string, line + 2, strlen(line + 2) + 1);
             decode(string);
         }
-        /* An empty string means the default here, as in urllib3. OpenSSL refuses it. */
+        /* For netlib and urllib3, an empty cipher string means the default. OpenSSL refuses an empty string. */
         if (line[0] != '<' || string[0] == '\0') continue;
         const char *expected = line + 2;
         netlib_tls_options *options = bare_options();
@@ -90,7 +90,7 @@ static void cipher_strings_select_the_suites_that_openssl_selects(void) {
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
-/* By default the fastest suite is first, which depends on the processor. A unit test covers both orders. */
+/* By default the suite that is fastest on this processor is first. A unit test covers both orders. */
 static void the_default_cipher_order_depends_on_the_processor(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
@@ -107,7 +107,7 @@ static void the_default_cipher_order_depends_on_the_processor(void) {
 #endif
     CHECK_STR(expected, offered(context));
     netlib_tls_context_free(context);
-    /* With "DEFAULT" the order is OpenSSL's. */
+    /* The cipher string "DEFAULT" selects the order of OpenSSL. */
     netlib_tls_options *options = bare_options();
     netlib_tls_options_set_ciphers(options, "DEFAULT");
     context = context_of(options);
@@ -202,7 +202,7 @@ static void cipher_strings_may_be_empty_or_unknown_but_not_too_long(void) {
     CHECK_INT(18, (long long)len);
     netlib_tls_context_free(context);
 
-    /* Time and memory are linear in the length of the string, which is bounded. */
+    /* Parsing takes time and memory proportional to the length of the cipher string, which is limited. */
     static char longest[16 * 1024 + 2];
     memset(longest, '+', sizeof longest - 1);
     for (size_t i = 0; i < sizeof longest - 1; i += 2) longest[i] = 'x';

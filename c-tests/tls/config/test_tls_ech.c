@@ -1,10 +1,10 @@
-/* Encrypted Client Hello: configuration lists, the bytes on the wire, and servers that do not support it. Servers that
- * accept, or answer with another list, are tested in src/tls/config/ech/tests.rs and by the suite ech. */
+/* Tests Encrypted Client Hello (ECH): ECHConfigLists, the ClientHello on the wire, and servers without ECH support.
+ * src/tls/config/ech/tests.rs and the suite ech test servers that accept ECH or send another ECHConfigList. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* The names in tests/certs/server.pem, and one name that is not in it. */
+/* Two host names of tests/certs/server.pem, and ELSEWHERE, which the certificate does not have. */
 #define HIDDEN "hidden.wild.test"
 #define PUBLIC "localhost"
 #define ELSEWHERE "elsewhere.test"
@@ -29,7 +29,8 @@ static void put_vector(struct bytes *to, const struct bytes *data) {
     put(to, data->at, data->len);
 }
 
-/* Returns a list of one configuration for X25519, HKDF-SHA256 and AES-128-GCM. Nobody has its private key. */
+/* Returns an ECHConfigList with one configuration for X25519, HKDF-SHA256 and AES-128-GCM. The private key is unknown,
+ * so no server can decrypt the inner ClientHello. */
 static struct bytes list_for(const char *public_name, unsigned version) {
     static const uint8_t begin[] = {7, 0, 0x20, 0, 32}, suites[] = {0, 4, 0, 1, 0, 1, 64};
     struct bytes contents = {{0}, 0}, config = {{0}, 0}, list = {{0}, 0};
@@ -71,7 +72,7 @@ static void check_words(const char *words, const netlib_error *err, int line) {
     if (!has) fprintf(stderr, "    the message is: %s\n", message != NULL ? message : "(NULL)");
 }
 
-/* Checks status and message of a failed call, and keeps the error. */
+/* Checks the status of a failed call and a part of its message. Does not free the error. */
 #define CHECK_WORDS(expected, words, call) (CHECK_INT((expected), (call)), check_words((words), err, __LINE__))
 
 static netlib_tls_context *hiding(const netlib_tls_context *context, const char *public_name) {
@@ -100,7 +101,8 @@ static void ech_config_lists_are_validated(void) {
         CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_minimum_version(made));
         CHECK_INT(3, (long long)netlib_tls_context_cipher_suite_count(made));
         CHECK_STR("h2", netlib_tls_context_alpn_protocol(made, 0, NULL));
-        /* The options of the context have the list as well. Without the list the context is as before. */
+        /* Options that are created from the context have the ECHConfigList. After the list is removed, the options
+         * create a context without ECH. */
         netlib_tls_options *options = netlib_tls_context_to_options(made);
         netlib_tls_context_free(made);
         CHECK_OK(netlib_tls_context_new(options, &made, &err));
@@ -141,7 +143,7 @@ static void ech_config_lists_are_validated(void) {
     netlib_tls_context_free(context);
 }
 
-/* Contradictory settings are refused by the call that combines them. */
+/* The call that combines ECH with a contradictory setting fails. */
 static void settings_that_contradict_ech_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *made = NULL;
@@ -185,7 +187,7 @@ static void settings_that_contradict_ech_are_refused(void) {
     netlib_tls_context_free(context);
 }
 
-/* Returns the body of an extension of a ClientHello that fits one record, or NULL. */
+/* Returns the body of an extension of a ClientHello, or NULL. The ClientHello must be in a single record. */
 static const uint8_t *extension_of(const uint8_t *record, size_t len, unsigned kind, size_t *body_len) {
     size_t at = 5 + 4 + 2 + 32;
     at += 1 + record[at];
@@ -210,7 +212,7 @@ static void check_server_name(const char *expected, const uint8_t *record, size_
     CHECK_STR(expected, name);
 }
 
-/* A session with a netlib server, which does not support ECH, and its expected result. */
+/* A session with a server that does not support ECH, and the expected result. */
 static const struct ending {
     const char *public_name; /* NULL: no ECH; "": GREASE */
     const char *name;
@@ -226,17 +228,17 @@ static const struct ending {
      "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no "
      "configuration to use instead",
      "to connect without Encrypted Client Hello"},
-    /* The certificate must have the public name, whether or not it has the inner name. */
+    /* The certificate must contain the public name. The inner name does not matter. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "for \"elsewhere.test\"", "to connect without Encrypted Client Hello"},
     {ELSEWHERE, HIDDEN, false, false, NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 42,
      "the server \"elsewhere.test\" (which rejected Encrypted Client Hello for \"hidden.wild.test\")", ""},
     {ELSEWHERE, HIDDEN, false, true, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "rejected Encrypted Client Hello", "to connect without Encrypted Client Hello"},
-    /* The pins are checked as well. */
+    /* After a rejection the client also checks its pins. */
     {PUBLIC, HIDDEN, true, false, NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 46,
      "the server \"localhost\" (which rejected", "netlib_tls_options_add_pin"},
-    /* If the inner name and the public name are the same, there is nothing to hide. */
+    /* The inner name may be the same as the public name. */
     {PUBLIC, PUBLIC, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "rejected Encrypted Client Hello", "to connect without Encrypted Client Hello"},
 };
@@ -290,7 +292,7 @@ static void check_ending(const struct ending *row) {
         CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);
         CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
         CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));
-        /* The failure is permanent. */
+        /* Later calls return the same failure. */
         netlib_error *again = NULL;
         CHECK_INT(row->status, netlib_tls_engine_write(wire.client, "GET", 3, &len, &again));
         CHECK_STR(netlib_error_message(err, NULL), netlib_error_message(again, NULL));
@@ -312,7 +314,7 @@ static void check_ending(const struct ending *row) {
     netlib_tls_context_free(server);
 }
 
-/* A rejected client sends no certificate, even if the server requests one. */
+/* A client whose ECH is rejected sends no certificate, even if the server requests one. */
 static void a_client_whose_ech_is_rejected_sends_no_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = h2_options();
@@ -342,7 +344,7 @@ static void a_client_whose_ech_is_rejected_sends_no_certificate(void) {
     netlib_tls_context_free(context);
 }
 
-/* Sessions of a context with ECH are not resumed by the context without ECH. */
+/* A context with ECH and the context without ECH from which it was derived never resume each other's sessions. */
 static void sessions_are_not_shared_with_a_context_without_ech(void) {
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     netlib_tls_context *server = server_context("server");
@@ -374,7 +376,8 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
     netlib_tls_engine_free(engine);
 
-    /* The application cannot set such a session either, and the two contexts forget their sessions independently. */
+    /* The application cannot set a session of the one context on an engine of the other context. Removing the sessions
+     * of one context leaves the sessions of the other. */
     struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
     char got[10];
     netlib_tls_session *session = NULL;
@@ -398,7 +401,8 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     netlib_tls_context_free(context);
 }
 
-/* The same over a descriptor, and with netlib_ssl_wrap_socket, which returns no stream if it fails. */
+/* ECH works with streams over descriptors, and with netlib_ssl_wrap_socket, which returns no stream if the handshake
+ * fails. */
 static void streams_and_wrap_socket_use_ech(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -411,7 +415,7 @@ static void streams_and_wrap_socket_use_ech(void) {
     CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
     netlib_tls_stream_free(stream);
     close(pair.near);
-    /* A list in the options is used if there is no context, and replaces the context's list. */
+    /* netlib_ssl_wrap_socket uses the ECHConfigList of the options, even if the context has a list. */
     struct bytes list = list_for(PUBLIC, 0xfe0d);
     netlib_tls_context *elsewhere = hiding(context, ELSEWHERE);
     const netlib_tls_context *given[] = {context, elsewhere};
@@ -430,7 +434,8 @@ static void streams_and_wrap_socket_use_ech(void) {
         close_pair(pair);
         netlib_tls_options_free(options);
     }
-    /* If the options have no list, the context's list is used, whatever else the options have. */
+    /* If the options have no ECHConfigList, netlib_ssl_wrap_socket uses the list of the context, with and without other
+     * options. */
     for (int i = 0; i < 2; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
         if (i > 0) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem");

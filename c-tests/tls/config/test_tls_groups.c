@@ -1,4 +1,4 @@
-/* Key-exchange groups: those offered in the ClientHello, and the negotiated one. */
+/* Tests the key-exchange groups that a ClientHello offers, and the group that a handshake negotiates. */
 #include "tls_wire.h"
 
 #define SETTER "netlib_tls_options_set_key_exchange_groups: "
@@ -31,7 +31,7 @@ static void key_exchange_group_lists_are_validated(void) {
         {"x25519", 0, 0, NETLIB_OK, -1, "x25519", NETLIB_TLS_VERSION_1_2},
         {"P-384:?X448:prime256v1", 0, 0, NETLIB_OK, -1, "secp384r1 secp256r1", NETLIB_TLS_VERSION_1_2},
         {"x25519mlkem768:SECP256R1", 0, 0, NETLIB_OK, -1, "X25519MLKEM768 secp256r1", NETLIB_TLS_VERSION_1_2},
-        /* Groups that only TLS 1.3 has require TLS 1.3, or are left out below it. */
+        /* A list with only TLS 1.3 groups requires TLS 1.3. In a mixed list, older versions ignore TLS 1.3 groups. */
         {"X25519MLKEM768", 0, 0, NETLIB_OK, -1, "X25519MLKEM768", NETLIB_TLS_VERSION_1_3},
         {"SecP256r1MLKEM768:MLKEM768:MLKEM1024", 0, 0, NETLIB_OK, -1, "SecP256r1MLKEM768 MLKEM768 MLKEM1024",
          NETLIB_TLS_VERSION_1_3},
@@ -73,7 +73,7 @@ static void key_exchange_group_lists_are_validated(void) {
         netlib_tls_options_free(options);
     }
 
-    /* The later call wins, and NULL restores the default. */
+    /* The last call of the setter determines the list. NULL restores the default. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_key_exchange_groups(options, "MLKEM768");
     netlib_tls_options_set_key_exchange_groups(options, NULL);
@@ -81,7 +81,7 @@ static void key_exchange_group_lists_are_validated(void) {
     CHECK_STR(USUAL, listed(context));
     netlib_tls_context_free(context);
 
-    /* The length of the list is bounded. */
+    /* A list that is too long is refused. */
     static char longest[4098];
     netlib_error *err = NULL;
     context = NULL;
@@ -119,7 +119,7 @@ static void add(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used > 0 ? " " : "", name);
 }
 
-/* Reads the groups in the ClientHello, which is the first record (RFC 8446 section 4.1.2). */
+/* Reads the groups and key shares of a ClientHello (RFC 8446 section 4.1.2) in the first record. */
 static struct offer read_hello(const unsigned char *bytes, size_t len) {
     struct offer offer = {"", ""};
     CHECK(len > 60 && bytes[0] == 22 && bytes[5] == 1);
@@ -195,7 +195,8 @@ static void the_client_hello_offers_the_listed_groups_and_key_shares(void) {
     }
 }
 
-/* The negotiated group of two lists, or NULL: then the error and the setting that it names. */
+/* Each row has the lists of client and server, and the negotiated group. NULL means that the handshake fails with an
+ * error that names the setting. */
 static void handshakes_negotiate_a_group_that_both_sides_list(void) {
     static const struct {
         const char *client, *server;
@@ -205,12 +206,13 @@ static void handshakes_negotiate_a_group_that_both_sides_list(void) {
         {NULL, NULL, 0, "X25519MLKEM768", "X25519MLKEM768 x25519"},
         {NULL, NULL, NETLIB_TLS_VERSION_1_2, "x25519", ""},
         {NULL, "secp256r1:secp384r1", NETLIB_TLS_VERSION_1_2, "secp256r1", ""},
-        /* The server accepts the second key share without a HelloRetryRequest. */
+        /* The server accepts the second key share of the ClientHello without a HelloRetryRequest. */
         {NULL, "secp384r1:x25519", 0, "x25519", "x25519"},
-        /* The server sends a HelloRetryRequest. The client's next session offers the right key share at once. */
+        /* The server sends a HelloRetryRequest. In its next session, the client sends the correct key share in the
+         * first ClientHello. */
         {NULL, "secp384r1", 0, "secp384r1", "secp384r1"},
         {"secp256r1:MLKEM1024", "MLKEM1024", 0, "MLKEM1024", "MLKEM1024"},
-        /* The client's order decides. */
+        /* The order of the client's list determines the group. */
         {"secp384r1:x25519", "x25519:secp384r1", 0, "secp384r1", "secp384r1"},
         {"SecP256r1MLKEM768", "SecP256r1MLKEM768", 0, "SecP256r1MLKEM768", "SecP256r1MLKEM768"},
         {"x25519", "secp256r1", 0, NULL, NULL},

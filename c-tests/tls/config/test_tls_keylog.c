@@ -1,4 +1,4 @@
-/* Key logs: the secrets of real handshakes, on both sides. */
+/* Tests that clients and servers write the secrets of their sessions to a key log. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -11,7 +11,7 @@
 
 static char folder[] = "/tmp/netlib-keylog-XXXXXX";
 
-/* Returns a path in the folder. The caller frees it. */
+/* Returns the path of a file in the test folder, which the caller frees. */
 static char *in_folder(const char *name) {
     char *path = malloc(200);
     snprintf(path, 200, "%s/%s", folder, name);
@@ -48,7 +48,7 @@ struct log {
 
 static int by_text(const void *a, const void *b) { return strcmp(a, b); }
 
-/* Reads the lines and sorts them. Returns none if the file does not exist. */
+/* Reads the lines of a key log and sorts them. Returns no lines if the file does not exist. */
 static struct log read_log(const char *path) {
     struct log log = {0};
     FILE *file = fopen(path, "r");
@@ -58,7 +58,7 @@ static struct log read_log(const char *path) {
     return log;
 }
 
-/* Checks the NSS format: a label, a client random of 32 bytes, a secret of 32 or 48 bytes. */
+/* Checks that a line has the NSS format: a label, a client random of 32 bytes, and a secret of 32 or 48 bytes. */
 static void check_line(const char *label, const char *line) {
     size_t len = strlen(label), hex = 0;
     CHECK(strncmp(line, label, len) == 0 && line[len] == ' ');
@@ -100,7 +100,7 @@ static void both_sides_write_key_log_lines_in_the_nss_format(void) {
         CHECK(memcmp(&ours, &theirs, sizeof ours) == 0);
         struct stat status;
         CHECK(stat(near, &status) == 0 && (status.st_mode & 0777) == 0600);
-        /* Later sessions append to the file, in this context and in another one. */
+        /* Later sessions of this context and of another context append to the file. */
         do_handshake(client_side, server_side);
         options = netlib_tls_context_to_options(client_side);
         netlib_tls_context *other = context_of(options);
@@ -115,7 +115,7 @@ static void both_sides_write_key_log_lines_in_the_nss_format(void) {
     }
 }
 
-/* Returns true if the process has a descriptor of the file. It must be close-on-exec. */
+/* Returns true if the process has the file open. The descriptor must be close-on-exec. */
 static bool holds_open(const char *path) {
     struct stat wanted, status;
     bool found = false;
@@ -164,7 +164,8 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
         netlib_tls_context_free(context);
         if (expected != NULL) CHECK(!holds_open(expected));
     }
-    /* A file that cannot be opened is reported with its path. A failed context leaves no file behind. */
+    /* The error names the path of a key log file that cannot be opened. A context that fails for another reason creates
+     * no key log file. */
     char message[400];
     setenv("SSLKEYLOGFILE", folder, 1);
     netlib_tls_options *options = client_options();
@@ -184,8 +185,8 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
     free(setting);
 }
 
-/* A write to a pipe does not wait. If the reader closes the pipe, the session continues and the process gets no
- * SIGPIPE. */
+/* The key log is a pipe. Without a reader, the context cannot be created. If the reader closes the pipe later, the
+ * session continues, and the process gets no SIGPIPE. */
 static void a_key_log_pipe_without_a_reader_does_not_fail_sessions(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;

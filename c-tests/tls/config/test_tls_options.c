@@ -1,4 +1,5 @@
-/* Every TLS option: default, values, errors and getter; and options created from a context. */
+/* Tests every TLS option: its default, valid and invalid values, and its getter. Also tests options that are created
+ * from a context. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -15,7 +16,7 @@ static netlib_tls_options *bare_options(void) {
     return options;
 }
 
-/* The option bits that every context has. */
+/* The option bits that are set in every context. */
 static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_OP_NO_TLSv1_1 |
                               NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_RENEGOTIATION |
                               NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 | INT64_C(0x300000000);
@@ -167,7 +168,7 @@ static void getters_return_the_tls_option_values_that_were_set(void) {
          NETLIB_TLS_VERSION_1_2, USUAL},
         {MINIMUM, NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED, NOTHING, 0, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_VERSION_1_3,
          USUAL},
-        /* SSL 3.0, TLS 1.0 and TLS 1.1 are raised to TLS 1.2. */
+        /* The minimum versions SSL 3.0, TLS 1.0 and TLS 1.1 are raised to TLS 1.2. */
         {MINIMUM, 0x0300, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {MINIMUM, 0x0301, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {MINIMUM, 0x0302, MAXIMUM, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_2, USUAL},
@@ -186,13 +187,14 @@ static void getters_return_the_tls_option_values_that_were_set(void) {
         {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3,
          NETLIB_OP_CIPHER_SERVER_PREFERENCE},
-        /* The bits that urllib3 sets, its own numbers of NO_SSLv2 and NO_SSLv3, and all bits that are always set. */
+        /* The option bits that urllib3 sets, urllib3's own numbers of NO_SSLv2 and NO_SSLv3, and all bits that are
+         * always set. */
         {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0,
          NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0x1000000},
         {BITS, NETLIB_OP_ALL | NETLIB_OP_SINGLE_DH_USE | NETLIB_OP_SINGLE_ECDH_USE | NETLIB_OP_LEGACY_SERVER_CONNECT,
          NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_ALL | NETLIB_OP_LEGACY_SERVER_CONNECT},
-        /* Two setters for one setting: the later call wins. */
+        /* If two setters change the same setting, the last call determines the value. */
         {TICKETS, 1, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_CIPHER_SERVER_PREFERENCE},
         {TICKETS, 1, TICKETS, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, USUAL},
         {TICKETS, 1, BITS, NETLIB_OP_NO_TICKET, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
@@ -211,7 +213,7 @@ static void getters_return_the_tls_option_values_that_were_set(void) {
         CHECK_INT(ALWAYS | rows[i].governed, netlib_tls_context_option_bits(context));
         netlib_tls_context_free(context);
     }
-    /* Each bit that is always set is accepted. */
+    /* Setting a bit that is always set succeeds. */
     for (int64_t bit = 1; bit != 0 && bit <= ALWAYS; bit <<= 1) {
         if ((ALWAYS & bit) == 0) continue;
         netlib_tls_options *options = bare_options();
@@ -294,7 +296,7 @@ static void context_to_options_recreates_the_same_context(void) {
     netlib_tls_options_set_resumption(options, 0);
     netlib_tls_context *context = NULL;
     CHECK_OK(netlib_tls_context_new(options, &context, &err));
-    /* Later calls change the options, not the context. */
+    /* Later setter calls change the options, but not the context. */
     netlib_tls_options_add_alpn_protocol(options, "late");
     netlib_tls_options_free(options);
 
@@ -313,7 +315,7 @@ static void context_to_options_recreates_the_same_context(void) {
         CHECK(!netlib_tls_context_resumption(same));
         netlib_tls_context_free(same);
 
-        /* Changing the options does not change the context. */
+        /* Changing the options that were created from a context does not change the context. */
         options = netlib_tls_context_to_options(context);
         netlib_tls_options_set_ciphers(options, NULL);
         netlib_tls_options_set_minimum_version(options, NETLIB_TLS_VERSION_1_2);
@@ -326,7 +328,7 @@ static void context_to_options_recreates_the_same_context(void) {
     }
     netlib_tls_context_free(context);
 
-    /* The files are read again when another context is created. */
+    /* netlib reads the files again when the options create another context. */
     char path[] = "/tmp/netlib-ca-XXXXXX";
     int fd = mkstemp(path);
     FILE *from = fopen(CERTS "ca.pem", "r");

@@ -1,6 +1,7 @@
-/* Loads each identity of a list through options and a context, and checks the status that the list expects. Each line
- * of the list has these fields, separated by tabs: the name of the status; "file" or "memory"; the chain; the key, or
- * "-" for none; "-" for no password, or "+" and the password; a text that the message must contain, or nothing. */
+/* Creates a context with each identity of a list, and compares the status with the one in the list. Each line of the
+ * list has these fields, separated by tabs: the name of the expected status; "file" or "memory"; the path of the chain;
+ * the path of the key, or "-" for none; "-" for no password, or "+" and the password; a part of the expected error
+ * message, or nothing. */
 #define _GNU_SOURCE
 #include "harness.h"
 

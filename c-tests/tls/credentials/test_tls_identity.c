@@ -1,10 +1,10 @@
-/* TLS identities: the setters, and the keys of tests/certs in each of their formats. The suite keys tests all
+/* Tests TLS identities: the setters, and the private keys of tests/certs in each format. The suite `keys` tests all
  * combinations. */
 #include "tls_peer.h"
 
 #define SETTER "netlib_tls_options_set_identity_files: "
 
-/* Checks the status of a context with this identity, and the whole message if one is given. */
+/* Creates a context with an identity. Checks the status, and the error message if `message` is not NULL. */
 static void check_identity(netlib_tls_options *options, netlib_status status, const char *message) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -111,7 +111,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     options = client_options();
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     check_identity(options, NETLIB_OK, NULL);
-    /* The length of a password is bounded. */
+    /* A password that is too long is refused. */
     char long_one[1025];
     memset(long_one, 'x', sizeof long_one);
     options = identity(chain, key);
@@ -126,7 +126,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     check_identity(options, NETLIB_NULL_ARGUMENT, NULL);
     netlib_tls_options_set_key_password(NULL, "secret", NETLIB_NTS);
 
-    /* The same from memory, with the advice of the error. */
+    /* An identity from memory fails with the same error, which also has advice. */
     static const char pem[] =
         "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
         "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";
@@ -145,7 +145,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
                    "netlib_tls_options_set_identity: the password for the private key in key is wrong");
 }
 
-/* An encrypted key signs like any other. */
+/* A server with an encrypted private key completes a handshake. */
 static void handshakes_work_with_an_encrypted_private_key(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = identity(CERTS "server.pem", CERTS "server-encrypted-sec1.key");

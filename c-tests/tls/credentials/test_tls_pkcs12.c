@@ -1,5 +1,5 @@
-/* PKCS#12 identities: the result for each file of tests/certs/pkcs12, malformed files, and handshakes. The suite keys
- * tests all files that the openssl command can write. */
+/* Tests PKCS#12 identities: the result for each file of tests/certs/pkcs12, malformed files, and handshakes. The suite
+ * `keys` tests all kinds of files that the openssl command can write. */
 #include "tls_peer.h"
 
 #define P12 CERTS "pkcs12/"
@@ -86,7 +86,7 @@ static netlib_status from_memory(const char *bytes, size_t len, const char *pass
     return create_context(options, NULL, 0);
 }
 
-/* Each truncated or changed file gives a documented status. Unit tests check the exact one. */
+/* Loading a truncated or changed file returns a documented status. Unit tests check the exact status. */
 static void changed_and_truncated_pkcs12_files_give_documented_statuses(void) {
     static const char *const files[] = {P12 "openssl.p12", P12 "openssl-legacy.p12", P12 "pbmac1-sha256-sha256.p12",
                                         P12 "openssl-open.p12"};
@@ -106,7 +106,8 @@ static void changed_and_truncated_pkcs12_files_give_documented_statuses(void) {
     }
 }
 
-/* The server requires a client certificate; the client sends the one of the file, with the authority in it. */
+/* The server requires a client certificate. The client sends the certificate of the PKCS#12 file and the CA certificate
+ * in the file. */
 static void both_sides_send_the_certificates_of_a_pkcs12_file(void) {
     static const struct {
         const char *path, *password;
@@ -143,7 +144,7 @@ static void both_sides_send_the_certificates_of_a_pkcs12_file(void) {
     }
     netlib_tls_context_free(server);
 
-    /* The reverse: a server sends the certificate of the file, and a client without verification accepts it. */
+    /* A server sends the certificate of the PKCS#12 file to a client that does not verify certificates. */
     options = identity(P12 "openssl.p12", NULL, "secret");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     server = context_of(options);

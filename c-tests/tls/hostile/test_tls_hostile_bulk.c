@@ -1,12 +1,12 @@
-/* Hostile peers that send a lot: tickets and key updates in the middle of data in both directions, messages in
- * thousands of pieces, and endless certificate chains. Their cost is measured: bytes, records, memory in use. */
+/* Tests hostile peers that send large amounts: tickets and key updates between data in both directions, messages in
+ * thousands of records, and endless certificate chains. The tests measure bytes, records and memory in use. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
 
 enum { KIB = 1024 };
 
-/* Decrypts the victim's output. Returns the length of its data, after comparing each byte with at_position. */
+/* Decrypts the victim's output, and compares each byte of data with at_position. Returns the length of the data. */
 static size_t read_data(struct scene *scene, size_t received, unsigned *updates) {
     static uint8_t output[400 * KIB];
     size_t len = drain_all(scene->victim, output, sizeof output), data = 0;
@@ -30,8 +30,8 @@ static size_t read_data(struct scene *scene, size_t received, unsigned *updates)
     return data;
 }
 
-/* Sends data in both directions, with new keys on every turn and tickets to a client. Where the test asks for it, the
- * victim updates its own keys as well. */
+/* Sends data in both directions. In every turn the peer updates its keys, and sends tickets if the victim is a client.
+ * In every third turn the peer also requests that the victim updates its keys. */
 static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
     enum { TURNS = 60 };
     static uint8_t records[ROOM], data[16 * KIB];
@@ -39,7 +39,7 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
     struct scene scene = begin_scene(V13, side, DONE);
     struct reaction reaction = {.status = NETLIB_WANT_READ};
     size_t sent = 0, written = 0, received = 0, got = 0;
-    unsigned callback_calls = 0, updates = 0;
+    unsigned update_requests = 0, updates = 0;
     long long before = memory_in_use();
     for (unsigned turn = 0; turn < (under_valgrind() ? 6 : TURNS); turn++) {
         size_t len = 0;
@@ -53,8 +53,8 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
             if (i == 1)
                 len += write_script(&scene, turn % 3 == 0 ? "s22:1800000101 k" : "s22:1800000100 k", records + len);
         }
-        callback_calls += turn % 3 == 0;
-        /* The pieces do not end where records end. */
+        update_requests += turn % 3 == 0;
+        /* Feeds the records in pieces that do not end at record boundaries. */
         for (size_t done = 0, n = 1; done < len && n > 0; done += n) {
             size_t piece = len - done < 7000 + turn ? len - done : 7000 + turn;
             CHECK_OK(netlib_tls_engine_feed(scene.victim, records + done, piece, &n, &err));
@@ -78,12 +78,13 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
         CHECK_INT((long long)written, (long long)received);
     }
     CHECK_INT((long long)sent, (long long)got);
-    CHECK_INT(callback_calls, updates);
+    CHECK_INT(update_requests, updates);
     CHECK(memory_in_use() - before < 180 * KIB);
     end_scene(&scene);
 }
 
-/* A peer that never writes answers a thousand KeyUpdate requests with a single KeyUpdate, on its next write. */
+/* A victim that writes no data answers a thousand KeyUpdate requests with a single KeyUpdate, which precedes its next
+ * data. */
 static void many_key_update_requests_get_one_answer(void) {
     struct scene scene = begin_scene(V13, CLIENT, DONE);
     netlib_error *err = NULL;
@@ -103,8 +104,8 @@ static void many_key_update_requests_get_one_answer(void) {
     end_scene(&scene);
 }
 
-/* Sends endless tickets, with a byte of data after each so that the limit on records without data does not end the
- * session. The client stores only a few of them, whether they are small or 60,000 bytes long. */
+/* Sends endless tickets. A byte of data follows each ticket, so that the limit on records without data does not end the
+ * session. The client stores only a few tickets, whether the tickets are small or 60,000 bytes long. */
 static void endless_tickets_use_bounded_memory(void) {
     static uint8_t record[ROOM], ticket[ROOM];
     netlib_tls_options *options = netlib_tls_context_to_options(contexts[V13][CLIENT]);
@@ -144,8 +145,8 @@ static void endless_tickets_use_bounded_memory(void) {
     contexts[V13][CLIENT] = other;
 }
 
-/* Sends a message of 65,000 bytes in records of one byte each. It is refused after 68 KiB of records, passed one byte
- * per call. Encrypted records are longer, so the limit is reached sooner. */
+/* Sends a handshake message of 65,000 bytes in records of one byte. The victim refuses the message after 68 KiB of
+ * records, even if each call passes one byte. Encrypted records are longer, so fewer of them reach the limit. */
 static void a_handshake_message_in_thousands_of_records_is_refused(void) {
     for (int sealed = 0; sealed < 2; sealed++) {
         struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
@@ -188,7 +189,7 @@ static char *read_file(const char *path) {
     return text;
 }
 
-/* Returns a context with the right certificate followed by `copies` of an authority's certificate, useful or not. */
+/* Returns a context whose chain is a valid certificate, followed by `copies` copies of a CA certificate. */
 static netlib_tls_context *long_chain(const char *authority, unsigned copies, bool is_server) {
     char *leaf = read_file(is_server ? CERTS "server.pem" : CERTS "client.pem"),
          *key = read_file(is_server ? CERTS "server.key" : CERTS "client.key");
@@ -211,8 +212,8 @@ static void endless_certificate_chains_are_refused(void) {
         netlib_status status;
         int32_t alert;
     } rows[] = {
-        /* Each certificate has the same subject and issuer, so the number of possible paths is exponential. The search
-         * is cut off. */
+        /* All CA certificates have the same subject and issuer, so the number of possible paths is exponential. netlib
+         * limits the search. */
         {CERTS "ca.pem", 10, NETLIB_CERTIFICATE_VERIFY, 46}, {CERTS "ca.pem", 100, NETLIB_CERTIFICATE_VERIFY, 46},
         {CERTS "ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},     {CERTS "other-ca.pem", 10, NETLIB_OK, -1},
         {CERTS "other-ca.pem", 100, NETLIB_OK, -1},          {CERTS "other-ca.pem", 1000, NETLIB_TLS_PROTOCOL, 50},
@@ -221,11 +222,11 @@ static void endless_certificate_chains_are_refused(void) {
     netlib_tls_options_set_identity_files(options, CERTS "server-both.pem", NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
     netlib_tls_options_set_resumption(options, 0);
-    netlib_tls_context *judge = context_of(options);
+    netlib_tls_context *verifier = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (int to_server = 0; to_server < 2; to_server++) {
             netlib_tls_context *chain = long_chain(rows[i].authority, rows[i].copies, !to_server);
-            struct wire wire = to_server ? wire_of(chain, judge, 20000) : wire_of(judge, chain, 20000);
+            struct wire wire = to_server ? wire_of(chain, verifier, 20000) : wire_of(verifier, chain, 20000);
             long long before = memory_in_use();
             struct handshake_result reaction = run_handshake(&wire);
             netlib_tls_engine *victim = to_server ? wire.server : wire.client;
@@ -235,14 +236,14 @@ static void endless_certificate_chains_are_refused(void) {
             if (rows[i].status == NETLIB_OK) {
                 CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
             } else {
-                /* The peer learns the reason: a server during the handshake, a client whose handshake is done on its
-                 * next read. */
+                /* The peer gets an alert: a server during the handshake, a client in its next read after the
+                 * handshake. */
                 netlib_error *err = NULL;
                 size_t n = 0;
-                netlib_status alert_sent =
+                netlib_status peer_status =
                     netlib_tls_engine_read(to_server ? wire.client : wire.server, &(char){0}, 1, &n, &err);
                 CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
-                CHECK_STATUS(NETLIB_TLS_ALERT, alert_sent);
+                CHECK_STATUS(NETLIB_TLS_ALERT, peer_status);
             }
             long long growth = memory_in_use() - before;
             printf("%u certificates to a %s: %s after %lu bytes, memory grown by %lld KiB\n", rows[i].copies + 1,
@@ -253,7 +254,7 @@ static void endless_certificate_chains_are_refused(void) {
             netlib_tls_context_free(chain);
         }
     }
-    netlib_tls_context_free(judge);
+    netlib_tls_context_free(verifier);
 }
 
 int main(void) {

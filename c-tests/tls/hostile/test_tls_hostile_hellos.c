@@ -1,12 +1,12 @@
-/* Hellos that no honest peer sends: ServerHellos to clients, and ClientHellos to servers with and without a server-name
- * callback. */
+/* Tests malformed and unusual hellos: ServerHellos to clients, and ClientHellos to servers with and without a
+ * server-name callback. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
 
 enum { NONE = -1 };
 
-/* Clients and servers of both versions; the last server has a callback. */
+/* The contexts allow TLS 1.2 and 1.3. The second server context has a server-name callback. */
 static netlib_tls_context *client, *servers[2];
 static unsigned callback_calls;
 
@@ -73,7 +73,7 @@ static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
     return at;
 }
 
-/* Writes the message in records of at most `piece` bytes. */
+/* Writes a handshake message in records of at most `piece` bytes. */
 static size_t write_records(const uint8_t *message, size_t len, size_t piece, uint8_t *out) {
     size_t at = 0;
     for (size_t done = 0; done < len; done += piece) {
@@ -320,8 +320,9 @@ static const struct row to_servers[] = {
     {"a client's key exchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
 
-/* Rows for which the server with a callback answers differently: rustls' Acceptor, which reads its first message, sends
- * another alert for these rows, and buffers as many bytes of the message as of its records. */
+/* The expected results of rows for which the server with a callback answers differently. This server reads the
+ * ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record headers towards
+ * the limit of the message. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
@@ -336,8 +337,8 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
     return row;
 }
 
-/* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0). It has neither signature_algorithms nor
- * supported_versions. */
+/* The ClientHello of `openssl s_client -tls1` and `-tls1_1` (OpenSSL 3.0). The hello has neither the extension
+ * signature_algorithms nor supported_versions. */
 #define OPENSSL(version) \
     "01{" version \
     " R [] (c00ac0140039003800880087c019003a0089c009c0130033003200450044c0180034004600350084002f004100ff) [00] " \
@@ -345,7 +346,7 @@ static const struct row *expected_of(const struct row *row, const netlib_tls_con
 #define AT_MOST(version) "the client offers at most " version "; netlib needs TLS 1.2"
 #define NONE_IN_COMMON "the client and this side have no TLS version in common"
 
-/* Clients whose version is too old, or whose hello lacks what TLS 1.3 requires. */
+/* ClientHellos whose version is too old, or that lack an extension that TLS 1.3 requires. */
 static const struct {
     const char *message;
     int alert;
@@ -421,7 +422,7 @@ static struct reaction answer_to(struct scene *scene, const struct row *row, siz
     return reaction;
 }
 
-/* Plays each row in one record, and in records of 1, 2 and 5 bytes unless there would be too many of them. */
+/* Sends the messages of each row in one record, and in records of 1, 2 and 5 bytes if the message is short. */
 static void play_every_row(const struct row *rows, size_t count, enum side side, const netlib_tls_context *context) {
     static const size_t pieces[] = {16384, 1, 2, 5};
     for (size_t i = 0; i < count; i++) {
@@ -439,7 +440,7 @@ static void play_every_row(const struct row *rows, size_t count, enum side side,
             CHECK_STR(netlib_status_name(expected->status), netlib_status_name(reaction.status));
             CHECK_INT(expected->alert_sent, reaction.alert_sent);
             CHECK_INT(expected->answers, reaction.answers);
-            /* An encrypted alert cannot be read here. */
+            /* If the victim encrypts its alert, the test cannot read the alert. */
             CHECK(reaction.alert == NONE || reaction.alert_sent == NONE || reaction.alert == reaction.alert_sent);
             CHECK(reaction.status != NETLIB_TLS_PROTOCOL || reaction.alert_sent >= 0);
             CHECK(reaction.growth - before < 400 * 1024);
@@ -452,7 +453,8 @@ static void play_every_row(const struct row *rows, size_t count, enum side side,
     }
 }
 
-/* Ends the connection after every byte of the hello, and of the hello that answers a HelloRetryRequest. */
+/* Ends the connection after every byte of the first hello and of the hello that follows a HelloRetryRequest. Returns
+ * the number of tested sessions. */
 static size_t end_after_every_byte(const struct row *rows, size_t count, enum side side,
                                    const netlib_tls_context *context) {
     static uint8_t hello[ROOM], message[ROOM], first[ROOM], second[ROOM];

@@ -1,13 +1,12 @@
-/* Hostile networks: the flights of an honest peer are cut off, split or altered at every byte, and its records are
- * lost, duplicated, swapped, or have other records inserted between them. The bytes come from an engine, so nothing
- * waits. */
+/* Tests hostile networks between correct peers. The network truncates, splits or changes the bytes of one peer at every
+ * offset, and drops, duplicates, swaps or inserts records. Both peers are engines, so no call waits. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
 enum side { CLIENT, SERVER };
 
-/* How a session is made. */
+/* The kinds of sessions. */
 static const struct kind {
     const char *what;
     int32_t version;
@@ -35,7 +34,7 @@ struct run {
     size_t at;            /* an offset in the peer's bytes; for the last four acts a record number */
     const char *inserted; /* the inserted record and its length */
     size_t inserted_len;
-    /* The results. */
+    /* The results of the run. */
     size_t bytes, records;   /* of the peer, until the session ended */
     size_t offset_in_record; /* where in its record the byte `at` is */
     bool was_there;          /* the byte `at` exists: signatures vary in length */
@@ -68,14 +67,14 @@ static void create_contexts_of_each_session_kind(void) {
     }
 }
 
-/* Passes bytes to the victim and lets it process them. */
+/* Feeds bytes to the victim, and calls its handshake and read functions. */
 static void pass_bytes(struct run *run, netlib_tls_engine *victim, const void *bytes, size_t len) {
     netlib_error *err = NULL;
     if (len == 0 || run->victims > NETLIB_WANT_READ) return;
     (void)feed_all(victim, bytes, len);
     netlib_status status = netlib_tls_engine_handshake(victim, &err);
     if (status == NETLIB_OK) {
-        /* After the handshake a read processes records that are not data. */
+        /* After the handshake, the read function processes records without data. */
         char byte;
         size_t n = 0;
         netlib_error_free(err);
@@ -142,7 +141,8 @@ static void count(const struct run *run) {
     for (size_t i = 0; i < 8; i++) tally[run->act][i] += tallied[i] == run->victims;
 }
 
-/* Runs one session. At its end the peer sends "ping", and the connection is cut off. */
+/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and the act is not CUT.
+ * Otherwise the connection ends. */
 static struct run run_session(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
                               size_t inserted_len) {
     struct run run = {.kind = kind,
@@ -179,7 +179,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         netlib_error_free(err);
         err = NULL;
     } else if (run.victims <= NETLIB_WANT_READ) {
-        /* If bytes are missing, end the input. */
+        /* The victim still waits for bytes, so the input ends. */
         bool is_done = run.victims == NETLIB_OK;
         char byte;
         size_t n = 0;
@@ -191,7 +191,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         err = NULL;
         run.has_output = netlib_tls_engine_output_pending(to) > 0;
     }
-    /* Later calls return the same. */
+    /* Later calls return the same failure. */
     if (run.victims != NETLIB_OK) {
         for (int again = 0; again < 2; again++) {
             char byte;
@@ -211,7 +211,8 @@ static void explain(const struct run *run, unsigned long failed) {
             netlib_status_name(run->victims), run->message);
 }
 
-/* Stores a session again, so that the next handshake resumes it where the kind requires that. */
+/* Runs an undisturbed session, if the kind is a resumed one, so that the context stores a session for the next
+ * handshake. */
 static void store_session(const struct kind *kind) {
     if (!kind->is_resumed) return;
     struct run run = run_session(kind, CLIENT, NOTHING, 0, NULL, 0);
@@ -241,7 +242,8 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
         unsigned long failed = checks_failed;
         store_session(kind);
         struct run cut = run_session(kind, victim, CUT, at, NULL, 0);
-        /* The handshake is done from one offset on. Signatures of different lengths move it by some bytes. */
+        /* From this offset on, the handshake is complete. The offset varies by some bytes, because signatures vary in
+         * length. */
         if (cut.victims == NETLIB_TLS_TRUNCATED && done_at == 0) done_at = at;
         bool may_be_done = done_at > 0, may_be_under_way = done_at == 0 || at < done_at + 8;
         CHECK(cut.victims == NETLIB_TLS_TRUNCATED ? may_be_done
@@ -264,8 +266,8 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
         static const netlib_status allowed[] = {
             NETLIB_TLS_PROTOCOL,     NETLIB_TLS_HANDSHAKE_EOF,  NETLIB_TLS_ALERT,    NETLIB_NOT_TLS,
             NETLIB_TLS_INCOMPATIBLE, NETLIB_CERTIFICATE_VERIFY, NETLIB_TLS_TRUNCATED};
-        /* The version in a record's header is not authenticated, nor in TLS 1.3 the type there: the real type is
-         * encrypted. */
+        /* TLS does not authenticate the version in a record header. TLS 1.3 does not authenticate the type in the
+         * header either, because the real type is encrypted. */
         bool is_harmless = flip.offset_in_record == 1 || flip.offset_in_record == 2 ||
                            (flip.offset_in_record == 0 && kind->version == NETLIB_TLS_VERSION_1_3);
         CHECK(is_one_of(flip.victims, allowed, 7) || (flip.victims == NETLIB_OK && (is_harmless || !flip.was_there)));
@@ -280,7 +282,7 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
 static const struct {
     const char *record;
     size_t len;
-    /* Whether a session continues after receiving this record during its handshake, in TLS 1.2 and in TLS 1.3. */
+    /* True if a session of TLS 1.2 or of TLS 1.3 continues after this record arrives during the handshake. */
     bool goes_on[2];
 } inserts[] = {
     {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},  /* change_cipher_spec */
@@ -310,8 +312,8 @@ static void change_every_record(const struct kind *kind, enum side victim) {
             unsigned long failed = checks_failed;
             store_session(kind);
             struct run run = run_session(kind, victim, act, at, NULL, 0);
-            /* Only change_cipher_spec of TLS 1.3 may be lost or swapped, and the last record has no next one to be
-             * swapped with. */
+            /* A session survives only the loss or exchange of a TLS 1.3 change_cipher_spec. The last record cannot be
+             * exchanged, because no record follows it. */
             bool is_nothing = is_13 && run.type == 20;
             bool is_last = act == EXCHANGE && run.victims == NETLIB_OK;
             CHECK(run.victims != NETLIB_OK || is_nothing || is_last);

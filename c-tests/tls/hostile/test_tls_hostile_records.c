@@ -1,5 +1,5 @@
-/* Hostile peers, record by record, at every moment of a session: each violation is refused with the right status and
- * the right alert, and floods end after a fixed number of records. */
+/* Sends protocol violations at every moment of a session. The victim must return the right status and send the right
+ * alert, and must end floods after a fixed number of records. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -206,8 +206,8 @@ static const struct row rows[] = {
     {"the same, with data", "3cD 3sD", "s22:1800000101 k s23: s23:41", 2000, NETLIB_WANT_READ, NONE, NONE, 2000, 2000},
 };
 
-/* Checks that a continuing session works: it delivers its next data or, before the handshake is done, reports an end of
- * input as one in the middle of the handshake. */
+/* Checks that a session that continues still works. After the handshake, the victim reads data and writes data. The end
+ * of the input is then reported as a truncation, or as an end of the handshake. */
 static void check_alive(struct scene *scene, const struct row *row) {
     netlib_error *err = NULL;
     char got[8];
@@ -236,9 +236,9 @@ static void play_row(const struct row *row, const char *where) {
     CHECK_INT(row->alert_sent, reaction.alert_sent);
     CHECK_INT(row->ends, reaction.times);
     CHECK_INT((long long)row->plain, (long long)reaction.plain);
-    /* The bound: a record and an answer, in buffers of 68 KiB each, plus the memory of an error and its message. */
+    /* The memory limit allows an input and an output buffer of 68 KiB each, and an error with its message. */
     CHECK(reaction.growth < 180 * 1024);
-    /* A peer that breaks the protocol gets an alert. */
+    /* A peer that violates the protocol gets an alert. */
     CHECK((reaction.status != NETLIB_TLS_PROTOCOL && reaction.status != NETLIB_NOT_TLS) || reaction.alert_sent >= 0);
     if (reaction.status == NETLIB_WANT_READ) check_alive(&scene, row);
     else if (reaction.status != NETLIB_END_OF_STREAM) check_failure_is_permanent(&scene, &reaction, row->what);

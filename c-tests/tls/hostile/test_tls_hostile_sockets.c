@@ -1,7 +1,6 @@
-/* Hostile peers at the other end of a socket: the connection ends, by FIN or by RST, after every byte of the peer's
- * flights; and protocol violations inside of records are reported to the peer over the socket. The peer is an engine
- * that the test drives: whenever the stream reads, the bytes have been sent or the connection has ended, so nothing
- * ever waits. */
+/* Tests hostile peers at the other end of a socket. The connection ends with FIN or RST after every byte of the peer's
+ * flights. After a protocol violation, the peer gets an alert over the socket. The peer is an engine that the test
+ * controls. Before the stream reads, the bytes have been sent or the connection has ended, so no call waits. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -12,7 +11,7 @@
 enum end { FIN, RST };
 static const char *const end_names[] = {"FIN", "RST"};
 
-/* A stream, and the peer at the other end of its socket. */
+/* A stream, and the peer engine at the other end of its socket. */
 struct session {
     struct pair pair;
     netlib_tls_stream *outer, *victim; /* `outer` is NULL unless TLS in TLS is tested */
@@ -27,7 +26,7 @@ static struct pair prompt_pair(void) {
     return pair;
 }
 
-/* Passes the victim's output to the peer. */
+/* Feeds the bytes that the victim has sent to the peer. */
 static void receive_far(struct session *session) {
     static char bytes[ROOM];
     ssize_t n = 0;
@@ -44,7 +43,7 @@ static void receive_far(struct session *session) {
     }
 }
 
-/* Takes the bytes that the peer wants to send over the socket. */
+/* Drains the bytes that the peer sends next. */
 static size_t from_peer(struct session *session, char *bytes, size_t room) {
     size_t n = drain_all(session->peer, bytes, room), written = 0;
     if (session->outer_peer == NULL || n == 0) return n;
@@ -81,7 +80,7 @@ static struct session begin_session(enum version version, enum side side, bool i
                                         : accept_tls(contexts[version][SERVER], session.pair.near);
     session.peer = side == CLIENT ? server_engine(contexts[version][SERVER])
                                   : client_engine(contexts[version][CLIENT], "localhost");
-    /* Only a hang reaches this timeout. */
+    /* Only a call that hangs reaches this timeout. */
     netlib_tls_stream_set_limit(session.victim, session.limit);
     CHECK_OK(netlib_tls_stream_set_blocking(session.victim, 0, &err));
     return session;
@@ -100,7 +99,8 @@ static void end_session(struct session *session) {
 
 static unsigned long ended[2][2]; /* [FIN or RST][in the handshake or after it] */
 
-/* Lets the peer send `cut` bytes in all and then end the connection. Returns false if it had fewer bytes to send. */
+/* Runs a session in which the peer sends `cut` bytes and then ends the connection. Returns false if the peer had fewer
+ * bytes to send. */
 static bool cut_off(enum version version, enum side side, enum end how, bool is_blocking, bool is_nested, size_t cut) {
     struct session session = begin_session(version, side, is_nested);
     static char bytes[ROOM];
@@ -132,7 +132,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
             status = netlib_tls_stream_handshake(session.victim, &err);
             is_done = status == NETLIB_OK;
             if (!is_done) {
-                /* The error is the system's reset, or the broken pipe that a write met first. */
+                /* The errno is ECONNRESET, or EPIPE if a write failed first. */
                 int32_t error = netlib_error_errno(err);
                 CHECK(error == 0 || error == ECONNRESET || error == EPIPE);
                 CHECK(how == FIN || error != 0);
@@ -143,7 +143,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         ended[how][is_done]++;
         for (int again = 0; again < 2; again++) {
             status = netlib_tls_stream_read(session.victim, bytes, 10, &n, &err);
-            /* The write of the last flight may have reported the reset already. */
+            /* The write of the last flight may already have reported the reset. */
             netlib_status expected = !is_done                                  ? NETLIB_TLS_HANDSHAKE_EOF
                                      : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL
                                                                                : NETLIB_TLS_TRUNCATED;
@@ -166,7 +166,7 @@ static void connections_that_end_after_any_byte_are_reported(void) {
         bool is_nested = i >= 4;
         size_t step = (is_nested ? 23u : 1u) * (under_valgrind() ? 61u : 1u), count = 0, cut = 0;
         for (bool more = true; more; cut += step, count++) {
-            /* Each offset ends once by FIN and once by RST, one of them on a blocking stream. */
+            /* At each offset the connection ends once with FIN and once with RST. One of these streams is blocking. */
             more = cut_off(version, side, FIN, count % 2 == 0, is_nested, cut);
             if (more) more = cut_off(version, side, RST, count % 2 != 0, is_nested, cut);
         }
@@ -177,7 +177,7 @@ static void connections_that_end_after_any_byte_are_reported(void) {
 
 /* ---- sealed records over a socket ---- */
 
-/* Returns the stream of a client whose handshake is done. `scene` has the keys of the server. */
+/* Returns a client stream after its handshake. Stores the keys of the server in `scene`. */
 static struct session begin_sealed(enum version version, struct scene *scene) {
     struct session session = begin_session(version, CLIENT, false);
     static char bytes[ROOM];
@@ -206,7 +206,7 @@ static void send_script(struct session *session, struct scene *scene, const char
     CHECK_INT((long long)len, send(session->pair.far, records, len, MSG_NOSIGNAL));
 }
 
-/* Reads the alerts that came through the socket. Returns the last one. */
+/* Reads the alerts that arrived over the socket. Returns the last alert. */
 static int alert_at_peer(struct session *session, struct scene *scene) {
     static uint8_t output[ROOM];
     int alert_sent = NO_ALERT;
@@ -221,8 +221,8 @@ static int alert_at_peer(struct session *session, struct scene *scene) {
     return alert_sent;
 }
 
-/* Renegotiation requests on an idle TLS 1.2 stream: the first is declined and does not count as a drop, the second
- * does. */
+/* An idle TLS 1.2 stream gets renegotiation requests. netlib declines the first request, which does not count as a
+ * drop. The second request counts as a drop. */
 static void renegotiation_of_an_idle_stream_is_declined_once(void) {
     for (int by_read = 0; by_read < 2; by_read++) {
         struct scene scene;
@@ -259,7 +259,7 @@ static void renegotiation_of_an_idle_stream_is_declined_once(void) {
     }
 }
 
-/* Floods end after the same number of records as without a socket, and the peer gets the alert. */
+/* A flood of useless records ends after the same number of records as in memory, and the peer gets an alert. */
 static void floods_end_with_an_alert_to_the_peer(void) {
     static const struct {
         const char *first, *then;
@@ -291,7 +291,7 @@ static void floods_end_with_an_alert_to_the_peer(void) {
     }
 }
 
-/* The same before there are keys, for both sides. */
+/* A flood before the key exchange ends with an alert to the peer, on the client side and on the server side. */
 static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
     for (int side = CLIENT; side <= SERVER; side++) {
         struct session session = begin_session(V13, (enum side)side, false);

@@ -1,5 +1,5 @@
-/* Early data where none can be sent: netlib's servers do not allow any. The suite interop tests openssl's servers, and
- * a unit test tests the results. */
+/* Tests calls that write early data if no early data can be sent, because netlib's servers do not allow it. The suite
+ * `interop` tests early data with OpenSSL servers, and a unit test covers all results. */
 #include "tls_wire.h"
 
 static const char request[] = "GET / HTTP/1.1\r\n\r\n";
@@ -67,8 +67,8 @@ static void check_engine(netlib_tls_engine *engine) {
     CHECK_INT((long long)before, (long long)netlib_tls_engine_output_pending(engine));
 }
 
-/* First without a session to resume, then with a ticket that does not allow early data; on both sides, before and after
- * the handshake. */
+/* The first client has no session to resume. The second client has a ticket that does not allow early data. Both sides
+ * write early data before and after the handshake. */
 static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {
@@ -93,7 +93,7 @@ static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context_free(far);
 }
 
-/* The example of the header, with a server that does not allow early data. */
+/* Runs the example of netlib.h with a server that does not allow early data. */
 static void streams_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 2; round++) {

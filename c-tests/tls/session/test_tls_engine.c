@@ -1,4 +1,4 @@
-/* TLS engines: sessions over the caller's transport, and peers that try to keep them busy forever. */
+/* Tests TLS engines: sessions over the caller's transport, and peers that try to keep an engine busy forever. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -12,7 +12,7 @@ static netlib_tls_context *client_of(int32_t version) {
 
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
-/* Passes one byte at a time, during the handshake, after it and at the end. */
+/* Moves one byte per call, during the handshake, while data is transferred, and at the end of the session. */
 static void sessions_work_with_one_byte_per_call(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -42,7 +42,7 @@ static void sessions_work_with_one_byte_per_call(void) {
             while (move_piece(&wire, wire.server, wire.client) > 0) {}
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
-            /* The number of calls per byte is small and bounded. */
+            /* The number of calls per byte has a small limit. */
             CHECK(wire.steps < 8 * wire.bytes + 100);
             CHECK(wire.bytes > 7000 && wire.bytes < 20000);
             free_wire(&wire);
@@ -52,9 +52,9 @@ static void sessions_work_with_one_byte_per_call(void) {
     netlib_tls_context_free(server);
 }
 
-/* The peer sends close_notify before the handshake is done; the original defect was a loop that waited for more
- * handshake data. Such an alert is not authenticated, so it does not end the session: the next step asks for input, and
- * the end of the transport ends the session. */
+/* The peer sends close_notify during the handshake. In another library, this alert caused an endless loop. The alert is
+ * not authenticated, so it does not end the session. The next call returns WANT_READ, and the end of the transport ends
+ * the session. */
 static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     static const char close_notify[] = "\x15\x03\x03\x00\x02\x01\x00";
     netlib_error *err = NULL;
@@ -62,8 +62,8 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     char flight[20000];
     for (size_t i = 0; i < 2; i++) {
         netlib_tls_context *client = client_of(versions[i]);
-        /* The alert goes to a client that has sent its hello, to a server that waits for a hello, and to a server that
-         * has answered one. */
+        /* The receiver is a client that has sent its hello, a server that waits for a hello, or a server that has
+         * answered a hello. */
         for (int row = 0; row < 3; row++) {
             struct wire wire = wire_of(client, server, 20000);
             netlib_tls_engine *receiver = row == 0 ? wire.client : wire.server;
@@ -74,7 +74,7 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
                 CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
             }
             CHECK_INT(7, (long long)feed_all(receiver, close_notify, 7));
-            /* Once TLS 1.3 is negotiated it is an alert like any other. */
+            /* After TLS 1.3 has been negotiated, the alert ends the handshake. */
             bool is_over = row == 2 && versions[i] == NETLIB_TLS_VERSION_1_3;
             netlib_status next = is_over ? NETLIB_TLS_HANDSHAKE_EOF : NETLIB_WANT_READ;
             CHECK_STATUS(next, netlib_tls_engine_handshake(receiver, &err));
@@ -92,7 +92,7 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     netlib_tls_context_free(server);
 }
 
-/* Ends the transport after some number of bytes in either direction. Unit tests cover every number. */
+/* Ends the transport after different numbers of bytes, in both directions. Unit tests cover every number. */
 static void truncated_handshakes_fail_with_a_status(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -135,7 +135,7 @@ static void truncated_handshakes_fail_with_a_status(void) {
     netlib_tls_context_free(server);
 }
 
-/* Records that cost the peer little and make no progress. */
+/* Sends floods of records that cost the peer little and make no progress. */
 static void floods_of_useless_records_end_the_session(void) {
     static const struct {
         const char *record;
@@ -171,7 +171,7 @@ static void floods_of_useless_records_end_the_session(void) {
     netlib_tls_context_free(server);
 }
 
-/* An engine that is not drained or read uses bounded memory and returns a status. */
+/* An engine whose output is not drained, or whose data is not read, uses bounded memory. */
 static void undrained_and_unread_engines_use_bounded_memory(void) {
     enum { KIB = 1024, LARGE = 4 * 1024 * KIB };
     netlib_error *err = NULL;
@@ -189,7 +189,8 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_tls_engine_write(wire.client, data, LARGE, &n, &err));
     CHECK_INT(0, (long long)n);
 
-    /* If the application does not read, the engine accepts 68 KiB and no more, and continues to work. */
+    /* If the application does not read, the engine accepts 68 KiB of input, and continues after the application has
+     * read. */
     unsigned char *records = malloc(400 * KIB);
     size_t len = drain_all(wire.client, records, 400 * KIB), fed = 0;
     CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
@@ -199,7 +200,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     CHECK_INT(0, (long long)n);
     CHECK(netlib_tls_engine_pending(wire.server) > 0);
 
-    /* The rest that a call does not accept is passed again, until everything has arrived. */
+    /* Passes the bytes that a call did not accept again, until all bytes have arrived. */
     unsigned steps = 0;
     while (read < LARGE && steps++ < 2000) {
         netlib_status status = netlib_tls_engine_read(wire.server, got + read, LARGE - read, &n, &err);
@@ -225,7 +226,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     free(records);
     free_wire(&wire);
 
-    /* An endless handshake message: 65,000 bytes, one in each record. */
+    /* Sends a handshake message of 65,000 bytes in records of one byte. */
     wire = wire_of(client, server, 20000);
     CHECK_INT(9, (long long)feed_all(wire.server, "\x16\x03\x01\x00\x04\x01\x00\xfd\xe8", 9));
     netlib_status status = NETLIB_WANT_READ;
@@ -247,7 +248,7 @@ static void session_ends_and_failures_are_permanent(void) {
     char got[100];
     size_t n = 0;
 
-    /* A clean end. Input after it is ignored. */
+    /* The client ends the session with close_notify. The server ignores later input. */
     struct wire wire = wire_of(client, server, 20000);
     CHECK_HANDSHAKE(NETLIB_OK, NETLIB_OK, run_handshake(&wire));
     CHECK_INT(5, (long long)transfer(&wire, false, "hello", got, sizeof got));
@@ -263,9 +264,9 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_INT(sizeof rest, (long long)feed_all(wire.server, rest, sizeof rest));
     netlib_tls_engine_feed_eof(wire.server);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
-    /* The other direction is still open. */
+    /* The direction from the server to the client is still open. */
     CHECK_INT(6, (long long)transfer(&wire, true, "answer", got, sizeof got));
-    /* When it is cut off, data that arrived before can be read first. */
+    /* The transport ends without close_notify. The client can first read the data that arrived before the end. */
     CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
     netlib_tls_engine_feed_eof(wire.client);
@@ -274,7 +275,7 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     free_wire(&wire);
 
-    /* A failure sends an alert to the peer, and is permanent. */
+    /* After a failure the peer gets an alert, and later calls return the same failure. */
     wire = wire_of(client, wrong, 20000);
     struct handshake_result result = run_handshake(&wire);
     CHECK_HANDSHAKE(NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, result);
@@ -284,8 +285,8 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_INT(0, netlib_tls_engine_version(wire.client));
     free_wire(&wire);
 
-    /* A client sends everything, including close_notify, with its last flight. The server writes its answer after
-     * close_notify has arrived and before it is read; the end is still reported. */
+    /* The client sends its data and close_notify together with its last handshake flight. The server writes its answer
+     * before it reads the close_notify, and then still gets the end of the stream. */
     wire = wire_of(client, server, 20000);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
     while (move_piece(&wire, wire.client, wire.server) > 0) {}
@@ -300,7 +301,7 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
     free_wire(&wire);
 
-    /* Input that is not TLS. */
+    /* Both sides get input that is not TLS. */
     wire = wire_of(client, server, 20000);
     CHECK_INT(16, (long long)feed_all(wire.server, "GET / HTTP/1.1\r\n", 16));
     CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.server, &err));
@@ -308,7 +309,8 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_engine_handshake(wire.client, &err));
     free_wire(&wire);
 
-    /* Reads and writes do the handshake themselves. A shutdown before the handshake takes effect after it. */
+    /* The read and write functions do the handshake. A shutdown that is called before the handshake takes effect after
+     * the handshake. */
     wire = wire_of(client, server, 20000);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_write(wire.client, "x", 1, &n, &err));
     CHECK_INT(0, (long long)n);
@@ -338,8 +340,8 @@ static void session_ends_and_failures_are_permanent(void) {
     netlib_tls_context_free(wrong);
 }
 
-/* Bytes that are not TLS where a record must begin, during and after the handshake, for example from a proxy that gives
- * up on the connection. The message says what kind of bytes they are, but does not repeat them. */
+/* The victim receives bytes that are not TLS at the beginning of a record, during and after the handshake, for example
+ * from a proxy that reports an error. The error message names the kind of the bytes, but does not contain them. */
 static void plaintext_in_a_session_is_reported_as_not_tls(void) {
     static const struct {
         const char *bytes, *is;
@@ -361,7 +363,7 @@ static void plaintext_in_a_session_is_reported_as_not_tls(void) {
         netlib_error *err = NULL;
         char got[20], message[160];
         size_t n = 0;
-        /* The victim has received at least one record: of the hello, or of the server's first flight. */
+        /* The victim has received at least one record of the ClientHello or of the server's first flight. */
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
         while (move_piece(&wire, wire.client, wire.server) > 0) {}
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, &err));
@@ -390,7 +392,8 @@ static void plaintext_in_a_session_is_reported_as_not_tls(void) {
     netlib_tls_context_free(server);
 }
 
-/* Two threads with opposite settings: each session keeps its own settings. */
+/* The state of a thread. Two threads use contexts with opposite settings, and each session must have the settings of
+ * its own context. */
 struct opposite {
     const netlib_tls_context *client, *server, *others_server;
     int32_t version;
@@ -431,7 +434,7 @@ static void *opposite_main(void *argument) {
                      netlib_tls_engine_version(wire.client) != my->version || alpn == NULL ||
                      strcmp(alpn, my->alpn) != 0 || len != my->leaf_len || memcmp(leaf, my->leaf, len) != 0;
         free_wire(&wire);
-        /* Its peer is the other thread's server, which serves it at the same time. */
+        /* The peer is a server of the other thread's context, which the other thread uses at the same time. */
         (void)netlib_tls_engine_new_client(my->client, "localhost", &wire.client, NULL);
         (void)netlib_tls_engine_new_server(my->others_server, &wire.server, NULL);
         result = run_handshake(&wire);
@@ -460,8 +463,8 @@ static void concurrent_contexts_keep_their_own_settings(void) {
         servers[i] = opposite_context(i == 0, true);
     }
     struct opposite sides[2] = {
-        /* The strict client refuses the certificate of the lax server; the lax client has no protocol in common with
-         * the strict server. */
+        /* The strict client refuses the certificate of the lax server. The lax client and the strict server have no
+         * ALPN protocol in common. */
         {clients[0],
          servers[0],
          servers[1],

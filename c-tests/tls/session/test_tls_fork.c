@@ -1,4 +1,4 @@
-/* TLS and fork(2): contexts work in a child; streams and engines of the parent fail there. */
+/* Tests TLS after fork(2). Contexts work in a forked child, but streams and engines of the parent fail in the child. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "tls_resume.h"
@@ -9,12 +9,12 @@
 
 enum { KINDS = 4, BUSY = 2 };
 
-/* Shared by all threads and by the children. */
+/* All threads and the forked children share these contexts. */
 static netlib_tls_context *clients[2], *servers[2];
 static atomic_int stop_shaking;
 static atomic_ulong handshakes_by_threads;
 
-/* `kind`: TLS 1.2 or 1.3 against a server with an ECDSA or an RSA key. */
+/* Does a handshake in memory. `kind` selects TLS 1.2 or 1.3, and a server with an ECDSA or an RSA key. */
 static enum outcome handshake_in_memory(int kind) {
     return connect_to(clients[kind & 1], servers[kind >> 1], "localhost");
 }
@@ -22,27 +22,27 @@ static enum outcome handshake_in_memory(int kind) {
 static void *keep_shaking(void *first) {
     for (int kind = *(const int *)first; !stop_shaking; kind++) {
         CHECK(handshake_in_memory(kind % KINDS) != REFUSED);
-        /* Some handshakes are full ones, which use the private key. */
+        /* Removing the sessions makes some handshakes full ones, which use the private key. */
         if (kind % 5 == 0) netlib_tls_context_forget_sessions(clients[kind & 1]);
         handshakes_by_threads++;
     }
     return NULL;
 }
 
-/* Ends a child without a leak check: the parent's threads owned memory that the child cannot free. */
+/* Ends a child without a leak check, because threads of the parent owned memory that the child cannot free. */
 static void exit_without_leak_check(void) {
     if (under_valgrind()) end_child();
     _exit(0);
 }
 
-/* Returns true if the child succeeded. */
+/* Returns true if the child exited with status 0. */
 static bool child_shakes(int kind) {
     struct child child = begin_child();
     if (child.process == 0) {
         child.results[0] = (netlib_status)handshake_in_memory(kind);
         child.results[1] = netlib_tls_context_session_count(clients[kind & 1]) > 0;
         netlib_tls_context_forget_sessions(clients[kind & 1]);
-        /* A child can create, share and free contexts like any process. */
+        /* A forked child creates contexts, shares them with threads, and frees them. */
         if (kind == 0) netlib_tls_context_free(client_context());
         exit_without_leak_check();
     }
@@ -55,7 +55,7 @@ static bool child_shakes(int kind) {
     return done;
 }
 
-/* When the process forks, the threads use the session stores, the ticket keys, the shared private keys and the random
+/* The process forks while its threads use the session stores, the ticket keys, the shared private keys and the random
  * generator. */
 static void children_forked_during_handshakes_can_do_handshakes(void) {
     const int forks = under_valgrind() ? 10 : 1000;
@@ -88,7 +88,7 @@ static void children_forked_during_handshakes_can_do_handshakes(void) {
 
 /* ---- streams and engines belong to the process that made them ---- */
 
-/* Checks a call that must fail in a child. */
+/* Checks a call that must fail with NETLIB_CLOSED in a child. */
 static void check_closed(netlib_status status, netlib_error **err, const char *what, int owner, const char *call) {
     char expected[200];
     snprintf(expected, sizeof expected,
@@ -139,7 +139,7 @@ static void use_foreign_engine(netlib_tls_engine *engine, int owner) {
 /* Forks with fork(2), or with a raw clone(2), which does not run the handlers of pthread_atfork(3). */
 static pid_t fork_as(bool raw) { return raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
 
-/* Waits for the child. A failed check in the child fails the test here. */
+/* Waits for the child. A failed check in the child fails the test in the parent. */
 static void join_checks(pid_t process) {
     int status = -1;
     CHECK(waitpid(process, &status, 0) == process);
@@ -252,7 +252,7 @@ static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
     return sent >= 0 ? NETLIB_OK : NETLIB_IO;
 }
 
-/* A call that is in progress at the fork ends in the child when the callback returns. */
+/* A callback forks. The call that runs the callback then fails in the child and continues in the parent. */
 static void a_fork_inside_a_callback_closes_the_childs_stream(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();

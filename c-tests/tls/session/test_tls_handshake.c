@@ -1,4 +1,4 @@
-/* TLS handshakes: negotiated parameters, and the errors of refused handshakes. */
+/* Tests the negotiated parameters of TLS handshakes, and the errors of refused handshakes. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -6,7 +6,7 @@
 
 #include <fcntl.h>
 
-/* Runs one session: echoes a few bytes, and checks the properties of the session. */
+/* Runs a session in which the server echoes some bytes, and checks the negotiated parameters. */
 static void echo(const netlib_tls_context *client, const netlib_tls_context *server, const char *name,
                  int32_t version) {
     netlib_error *err = NULL;
@@ -44,7 +44,7 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
     server_join(&peer);
     CHECK_INT(NETLIB_END_OF_STREAM, peer.status);
     netlib_tls_stream_free(stream);
-    /* The descriptor still belongs to the caller, with unchanged flags. */
+    /* netlib has neither closed the caller's descriptor nor changed its flags. */
     CHECK((fcntl(pair.near, F_GETFL) & O_NONBLOCK) == 0);
     close(pair.near);
 }
@@ -59,7 +59,7 @@ static void sessions_work_in_both_versions_with_all_key_types(void) {
             netlib_tls_options_set_minimum_version(options, versions[j]);
             netlib_tls_options_set_maximum_version(options, versions[j]);
             netlib_tls_context *client = context_of(options);
-            /* The second session of a context is resumed and has the same properties. */
+            /* The second session of a context is resumed, and has the same parameters. */
             echo(client, server, "localhost", versions[j]);
             echo(client, server, "localhost", versions[j]);
             netlib_tls_context_free(client);
@@ -178,13 +178,13 @@ static void refused_certificates_are_explained(void) {
             }
             CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
             CHECK_STATUS(rows[i].status, status);
-            /* The failure is permanent. */
+            /* Later calls return the same failure. */
             size_t n = 0;
             CHECK_STATUS(rows[i].status, netlib_tls_stream_write(stream, "x", 1, &n, &err));
             CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, &n, 1, &n, &err));
             CHECK_STATUS(rows[i].status, netlib_tls_stream_shutdown(stream, &err));
             netlib_tls_stream_free(stream);
-            /* The server got an alert with the reason. */
+            /* The server got an alert that names the reason. */
             server_join(&peer);
             CHECK_INT(NETLIB_TLS_ALERT, peer.status);
             CHECK_INT(rows[i].alert, peer.alert);
@@ -197,7 +197,8 @@ static void refused_certificates_are_explained(void) {
     netlib_tls_context_free(trusting);
     netlib_tls_context_free(client);
 
-    /* The client trusts another authority than the issuer. Switching off the name check does not change that. */
+    /* The client does not trust the issuer of the certificate. Disabling the host name check does not change the
+     * result. */
     netlib_tls_context *server = server_context("server");
     for (int32_t check = 0; check < 2; check++) {
         options = netlib_tls_options_new();
@@ -217,7 +218,7 @@ static void refused_certificates_are_explained(void) {
         server_join(&peer);
         netlib_tls_context_free(client);
     }
-    /* Without the name check, any name is accepted. */
+    /* Without the host name check, the client accepts a certificate with any name. */
     options = client_options();
     netlib_tls_options_set_check_hostname(options, 0);
     client = context_of(options);

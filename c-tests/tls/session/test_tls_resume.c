@@ -1,10 +1,10 @@
-/* Session resumption: which sessions a context resumes, and sessions that the caller stores. */
+/* Tests session resumption: which sessions a context resumes, and sessions that the caller stores. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
 
-/* Each setter changes one thing: whom a client trusts, which certificate it sends, which name it checks, or how it
- * communicates. */
+/* Each of these functions changes one setting of a client context: trust, the client certificate, the checked name, or
+ * the protocol. */
 static int32_t right_time(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = (double)time(NULL);
@@ -49,8 +49,8 @@ static void (*const settings[])(netlib_tls_options *) = {
     ciphers,  groups,       early_data,       tickets,    no_environment, keylog,
 };
 
-/* A known defect of curl: it reused connections of one configuration for another. A context never resumes a session of
- * another context, even if all their settings are the same. */
+/* curl had defects because it reused connections of one configuration for another. In netlib, a context never resumes a
+ * session of another context, even if both contexts have the same settings. */
 static void contexts_do_not_resume_sessions_of_other_contexts(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -71,7 +71,7 @@ static void contexts_do_not_resume_sessions_of_other_contexts(void) {
             netlib_tls_session_free(session);
             netlib_tls_context_free(plain);
 
-            /* The same in the other direction. */
+            /* The plain context does not resume a session of the other context. */
             plain = client_of(version, NULL);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             if (outcome == FULL) {
@@ -124,7 +124,8 @@ struct far_end {
     bool is_nested;
 };
 
-/* Does the handshakes, the outer stream's first, writes a byte and waits for the end. */
+/* Runs the server of a session. Does the handshakes, first that of the outer stream, writes a byte, and waits for the
+ * end of the stream. */
 static void *serve(void *argument) {
     struct far_end *far = argument;
     netlib_error *err = NULL;
@@ -169,7 +170,7 @@ static enum outcome connect_by(enum way way, const netlib_tls_context *client, c
     return outcome;
 }
 
-/* A session is resumed whichever way the client session is created, but only for the same name. */
+/* Each way to create a client session resumes the stored session, but only for the same server name. */
 static void sessions_are_not_resumed_for_other_server_names(void) {
     static const char *const others[] = {"a.wild.test", "b.wild.test", "127.0.0.1", "::1", "xn--bcher-kva.test"};
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
@@ -203,8 +204,8 @@ static void sessions_are_not_resumed_for_other_server_names(void) {
     netlib_tls_context_free(server);
 }
 
-/* Streams of one context that offer other protocols have sessions of their own. A context that netlib_ssl_wrap_socket
- * extends is another context. */
+/* Streams of one context that offer different ALPN protocols do not share sessions. A context that
+ * netlib_ssl_wrap_socket derives does not share sessions with its original context. */
 static void sessions_are_not_shared_with_derived_contexts(void) {
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -239,7 +240,7 @@ static void sessions_are_not_shared_with_derived_contexts(void) {
     netlib_tls_context_free(server);
 }
 
-/* A TLS 1.3 session is used once, a TLS 1.2 session several times. */
+/* A TLS 1.3 session can be resumed once, and a TLS 1.2 session several times. */
 static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -276,7 +277,8 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         CHECK(netlib_tls_session_time(session) >= before && netlib_tls_session_time(session) <= (long long)time(NULL));
         CHECK(netlib_tls_session_is_resumable(session));
 
-        /* The context has no session any more; a session that it stores later is a different one. */
+        /* The context no longer stores the session. The next connection does a full handshake, and stores a different
+         * session. */
         netlib_tls_session *clone = netlib_tls_session_clone(session);
         CHECK_INT(FULL, connect_to(client, server, "localhost"));
         CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
@@ -291,7 +293,8 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         }
         netlib_tls_session_free(clone), netlib_tls_session_free(session), netlib_tls_session_free(older);
 
-        /* The connection that got the session resumes it. Connections made in between do not. */
+        /* Only the connection on which the session was set resumes it. A connection that was created in between does a
+         * full handshake. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_forget_sessions(client);
         CHECK_INT(0, (long long)netlib_tls_context_session_count(client));
@@ -301,7 +304,8 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         CHECK_INT(RESUMED, finish(&wire));
         free_wire(&wire);
 
-        /* NULL: nothing is resumed, whatever was set before, and the session of such a connection is stored. */
+        /* Setting the session NULL removes a session that was set before. The connection does a full handshake, and the
+         * context stores the new session. */
         netlib_tls_session *unused = session_of(client, server, "localhost");
         wire = wire_of(client, server, 20000);
         CHECK_OK(netlib_tls_engine_set_session(wire.client, unused, &err));
@@ -321,7 +325,7 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         netlib_tls_context_free(stranger);
         netlib_tls_session_free(session);
 
-        /* The session outlives its context, but cannot be resumed then. */
+        /* A session outlives its context, but can no longer be resumed. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_free(client);
         client = client_of(version, NULL);
@@ -340,11 +344,12 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     check_refused(client, "127.0.0.1", session, "session belongs to the server \"localhost\", not to \"127.0.0.1\"");
     check_refused(client, NULL, session,
                   "session belongs to the server \"localhost\", but this connection has no server name");
-    /* A refused session is still usable. */
+    /* A session that one engine refused can still be set on another engine. */
     CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
     netlib_tls_session_free(session);
 
-    /* A context that netlib_ssl_wrap_socket derives offers other protocols. */
+    /* netlib_ssl_wrap_socket replaces the ALPN protocols, so its session cannot be used for a stream with other
+     * protocols. */
     struct pair pair = unix_pair();
     struct far_end far = {server, pair.far, false};
     netlib_tls_stream *stream = NULL;
@@ -377,7 +382,7 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     netlib_tls_session_free(session);
     netlib_tls_context_free(forgetful);
 
-    /* A TLS 1.2 session does not survive a failed handshake, so the next handshake is a full one. */
+    /* A TLS 1.2 session that was used in a failed handshake cannot be resumed again. */
     netlib_tls_context_free(client);
     client = client_of(NETLIB_TLS_VERSION_1_2, NULL);
     session = session_of(client, server, "localhost");
@@ -394,7 +399,7 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
     netlib_tls_context_free(server);
 }
 
-/* Streams on descriptors resume like engines. */
+/* Streams on descriptors take and resume sessions like engines. */
 static void streams_take_and_resume_sessions(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -449,7 +454,8 @@ static void the_number_of_stored_sessions_is_bounded(void) {
     netlib_tls_context_free(server);
 }
 
-/* Threads that share a context resume only from tickets of their own connections, and use each ticket once. */
+/* The state of a thread. The threads share a context, resume only sessions of their own connections, and use each
+ * ticket once. */
 struct sharing {
     netlib_tls_context *client, *server;
     const char *name;

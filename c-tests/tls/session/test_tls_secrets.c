@@ -1,6 +1,6 @@
-/* Searches freed memory for secrets. This program's own malloc never reuses memory and never changes a freed block, so
- * the heap still has everything that was not wiped. The known secrets are those of sessions, from the key log and
- * derived from it, and private keys, passwords, credentials and plaintext. */
+/* Searches freed memory for secrets. The malloc of this program never reuses memory and never changes a freed block, so
+ * all secrets that netlib did not wipe remain in the heap. The program searches for session secrets from the key log,
+ * values derived from them, private keys, passwords, credentials and plaintext. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_keys.h"
@@ -27,7 +27,7 @@
 static char *arena;
 static size_t used;
 
-/* Blocks in the order of the calls; concurrent calls may be swapped. */
+/* The blocks in the order of the malloc calls. Blocks of concurrent calls may be swapped. */
 static struct {
     size_t start, size;
 } blocks[1 << 20];
@@ -59,7 +59,7 @@ static void *allocate(size_t size, size_t alignment) {
 
 void *malloc(size_t size) { return allocate(size, HEADER); }
 
-/* The arena is zero at first, and each part of it is handed out only once. */
+/* The arena contains zeros, and each byte is allocated only once, so calloc needs no memset. */
 void *calloc(size_t count, size_t size) {
     size_t all;
     return __builtin_mul_overflow(count, size, &all) ? NULL : allocate(all, HEADER);
@@ -144,7 +144,8 @@ static void set_up_key_log(void) {
 
 static uint8_t nibble(char c) { return (uint8_t)(c <= '9' ? c - '0' : c - 'a' + 10); }
 
-/* Adds the secrets logged since the last call. Both sides log the same ones. Returns the number of lines. */
+/* Adds the secrets that were logged since the last call. Both sides log the same secrets. Returns the number of
+ * lines. */
 static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv_len) {
     static char log[65536];
     size_t count = 0;
@@ -156,7 +157,7 @@ static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv
         size_t len = (size_t)(end - hex) / 2;
         if (len > sizeof secret) abort();
         for (size_t i = 0; i < len; i++) secret[i] = (uint8_t)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
-        /* The line itself: the first bytes of the secret in hexadecimal. */
+        /* Also searches for the first bytes of the secret in hexadecimal, as in the key log line. */
         add_secret("key log of ", "a secret", hex, 32);
         *random = '\0';
         if (len == 48) {
@@ -222,12 +223,12 @@ static netlib_tls_context *context_with(const char *identity, const char *cipher
     return context_of(options);
 }
 
-/* Copies the random value, which has the same offset in ClientHello and ServerHello. */
+/* Copies the random value of a hello. It has the same offset in ClientHello and ServerHello. */
 static void note_random(const uint8_t *flight, size_t len, uint8_t random[32]) {
     if (len > 43 && flight[0] == 22 && (flight[5] == 1 || flight[5] == 2)) memcpy(random, flight + 11, 32);
 }
 
-/* Runs both sides of a session, with data and a key update, to a clean end. Stores the random values of the hellos. */
+/* Runs both sides of a session with data, a key update and close_notify. Stores the random values of the hellos. */
 static bool session_of(const netlib_tls_context *client, const netlib_tls_context *server, uint8_t randoms[2][32]) {
     static uint8_t flight[100000];
     struct wire wire = wire_of(client, server, 20000);
@@ -255,12 +256,13 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
         if (i < 2) CHECK_OK(netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
     }
     bool is_resumed = netlib_tls_engine_is_resumed(wire.client) != 0;
-    /* Data that the application has not read is in a buffer when the engine is freed. */
+    /* The application does not read this data, so a buffer still contains it when the engine is freed. */
     free_wire(&wire);
     return is_resumed;
 }
 
-/* Uses every suite with SHA-256 in both versions, three times per context; the later sessions are resumed. */
+/* Runs sessions with every SHA-256 suite of TLS 1.2 and 1.3. Each context has three sessions, and the second and third
+ * are resumed. */
 static void run_sessions_with_every_sha256_suite(void) {
     static const struct {
         const char *ciphers;
@@ -285,7 +287,7 @@ static void run_sessions_with_every_sha256_suite(void) {
     }
 }
 
-/* The same through a stream, which has a fast path for reads and writes. */
+/* Runs a session with streams, which have a fast path for reads and writes. */
 static void run_session_over_streams(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
@@ -314,7 +316,7 @@ static void run_session_over_streams(void) {
     netlib_tls_context_free(server);
 }
 
-/* Passes a password that is refused, and credentials in headers and in a URL. */
+/* Uses a wrong key password, and credentials in headers and in a URL. */
 static void use_passwords_and_credentials(void) {
     static const char *const keys[] = {"client-encrypted.key"};
     netlib_error *err = NULL;
@@ -350,8 +352,9 @@ static void use_passwords_and_credentials(void) {
 
 /* ---- the search ---- */
 
-/* docs/explanation/security.md says which code leaves each of these. All but the last are in blocks that belong to
- * rustls. The record buffers belong to netlib and are recognized by their size; nothing may be left in them. */
+/* The secrets that may remain in freed memory. docs/explanation/security.md names the code that leaves each of them.
+ * All but the last are in memory of rustls. No secret may remain in netlib's record buffers, which the search
+ * recognizes by their size. */
 static const char *const may_be_left[] = {
     "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
     "SERVER_HANDSHAKE_TRAFFIC_SECRET",
@@ -382,7 +385,7 @@ static size_t size_of_block_at(size_t at) {
 static void only_known_secrets_are_left_in_freed_memory(void) {
     unsigned long found[LEFT] = {0};
     bool verbose = getenv("SECRETS_VERBOSE") != NULL;
-    /* Memory that the search itself allocates is not searched. */
+    /* The search does not include memory that the search itself allocates. */
     size_t end = used;
     for (size_t i = 0; i < secret_count; i++) {
         const char *at = arena;

@@ -1,9 +1,10 @@
-/* The server-name callback: its arguments, its results, and sessions with the selected context. */
+/* Tests the server-name callback: its arguments, its results, and sessions with the context that the callback
+ * selects. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* The callback's result, and the arguments it got. */
+/* The ctx of the callback: the result that the callback returns, and the arguments that it got. */
 struct chooser {
     int32_t answer;
     const netlib_tls_context *replacement; /* NULL: none */
@@ -21,7 +22,7 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
     CHECK(*replacement == NULL);
     *replacement = netlib_tls_context_clone(chooser->replacement);
     if (chooser->stream != NULL) {
-        /* This call would wait forever if the stream's lock were held. */
+        /* The call waits forever if netlib holds the stream's lock. */
         CHECK_INT(0, netlib_tls_stream_version(chooser->stream));
         CHECK_INT(NETLIB_OK, netlib_tls_stream_set_read_timeout(chooser->stream, LONG, NULL));
     }
@@ -37,7 +38,8 @@ static netlib_tls_options *options_with_callback(struct chooser *chooser) {
     return options;
 }
 
-/* Returns a client that accepts any certificate, so that the test can see which one was sent. */
+/* Returns a client context that accepts any certificate, so that the test can check which certificate the server
+ * sent. */
 static netlib_tls_context *lax_client(int32_t version, const char *protocol) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -56,7 +58,7 @@ static netlib_tls_context *other_server(void) {
     return context_of(options);
 }
 
-/* Returns true if the server sent the certificate with that name in tests/certs. */
+/* Returns true if the server sent the certificate NAME.pem of tests/certs. */
 static bool has_sent_certificate(const netlib_tls_engine *client, const char *file) {
     char path[256];
     size_t len = 0;
@@ -95,10 +97,10 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
          "alert 112 (unrecognized_name)"},
         {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "the client (no server name)"},
-        /* The reference is taken over even if the session is refused. */
+        /* netlib takes over the reference to the selected context even if the callback refuses the session. */
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "\"localhost\""},
-        /* A callback that raises an exception in another language returns 0. */
+        /* A callback of a language binding returns 0 after an exception. */
         {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
          "failed: it returned 0"},
         {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
@@ -150,7 +152,7 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
     netlib_tls_context_free(of_a_client);
 }
 
-/* Versions, protocols and client verification are those of the selected context only. */
+/* Only the selected context determines the versions, the ALPN protocols and the verification of clients. */
 static void the_selected_context_replaces_all_settings(void) {
     static const struct {
         int32_t minimum;
@@ -179,7 +181,7 @@ static void the_selected_context_replaces_all_settings(void) {
         netlib_tls_context *other = context_of(options);
         struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
         options = options_with_callback(&chooser);
-        /* The first context would refuse each of these clients. */
+        /* The original context would refuse each of these clients. */
         netlib_tls_options_add_alpn_protocol(options, "acme-tls/1");
         netlib_tls_context *server = context_of(options);
         netlib_tls_context *client = lax_client(rows[i].version, rows[i].offer);
@@ -191,7 +193,7 @@ static void the_selected_context_replaces_all_settings(void) {
         CHECK_STR(rows[i].client == NETLIB_OK ? "h2" : NULL, netlib_tls_engine_alpn_protocol(wire.client, NULL));
         CHECK_INT(rows[i].client == NETLIB_OK ? rows[i].version : 0, netlib_tls_engine_version(wire.server));
         free_wire(&wire);
-        /* The callback of the chosen context is not called: it would choose another context forever. */
+        /* netlib does not call the callback of the selected context, which could select other contexts forever. */
         struct chooser second = {.answer = 112};
         netlib_tls_context *with_callback_too = context_of(options_with_callback(&second));
         chooser.replacement = with_callback_too;
@@ -208,8 +210,8 @@ static void the_selected_context_replaces_all_settings(void) {
     }
 }
 
-/* If the first message is not a ClientHello, the server answers as without a callback, and the callback is not
- * called. */
+/* If the first message is not a ClientHello, the server answers like a server without a callback, and does not call the
+ * callback. */
 static void the_server_name_callback_requires_a_client_hello(void) {
     static const struct {
         const char *bytes;
@@ -253,7 +255,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
         }
     }
     CHECK_INT(0, chooser.calls);
-    /* A warning before the hello is ignored, as without a callback, and the callback is still called. */
+    /* The server ignores a warning alert before the hello, and still calls the callback. */
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(client, with_callback, 20000);
     chooser.answer = NETLIB_VERDICT_REFUSE;
@@ -261,7 +263,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     CHECK_HANDSHAKE(NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, run_handshake(&wire));
     CHECK_INT(1, chooser.calls);
     free_wire(&wire);
-    /* If the transport ends in the middle of the hello, the callback is not called. */
+    /* If the transport ends in the middle of the hello, the server does not call the callback. */
     for (size_t cut = 0; cut < 300; cut += 3) {
         char hello[4000];
         netlib_tls_engine *from = client_engine(client, "localhost"), *to = server_engine(with_callback);
@@ -275,7 +277,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
         netlib_tls_engine_free(to);
     }
     CHECK_INT(1, chooser.calls);
-    /* An endless hello. */
+    /* Sends an endless ClientHello. */
     netlib_tls_engine *engine = server_engine(with_callback);
     netlib_status status = NETLIB_WANT_READ;
     unsigned steps = 0;
@@ -294,7 +296,8 @@ static void the_server_name_callback_requires_a_client_hello(void) {
     netlib_tls_context_free(plain);
 }
 
-/* On descriptors the callback runs on the thread that does the handshake, and the stream's lock is not held. */
+/* For streams on descriptors, the callback runs on the thread that does the handshake, and netlib does not hold the
+ * stream's lock. */
 static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     netlib_error *err = NULL;
     netlib_tls_context *other = other_server();
@@ -322,7 +325,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
         close(pair.near);
         netlib_tls_context_free(server);
     }
-    /* The callback uses the stream that is doing the handshake. */
+    /* The callback calls functions of the stream that is doing the handshake. */
     struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
     netlib_tls_context *server = context_of(options_with_callback(&chooser));
     struct pair pair = unix_pair();
@@ -344,7 +347,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     netlib_tls_context_free(server);
     netlib_tls_context_free(client);
     netlib_tls_context_free(other);
-    /* A server needs an identity, even with a callback. */
+    /* A server context with a callback still needs an identity. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_servername_callback(options, choose, NULL, NULL);
     netlib_tls_context *none = context_of(options);

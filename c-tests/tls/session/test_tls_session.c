@@ -1,4 +1,4 @@
-/* Negotiated parameters: the same from streams and engines, for full and resumed sessions. */
+/* Tests the negotiated parameters of full and resumed sessions. Streams and engines must return the same parameters. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -32,7 +32,8 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
     return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
-/* A TLS 1.2 session can be resumed after the handshake, a TLS 1.3 session after the next read, which has the ticket. */
+/* A TLS 1.2 session can be resumed after the handshake, a TLS 1.3 session after the next read, in which the ticket
+ * arrives. */
 static void full_and_resumed_sessions_have_the_same_parameters(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
@@ -65,8 +66,8 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
                     CHECK_STR("localhost", netlib_tls_engine_server_name(sides[j], &len));
                     CHECK_INT(9, (long long)len);
                     CHECK(netlib_tls_engine_is_resumed(sides[j]) == (round > 0));
-                    /* Each side has the other's certificate (the server only if it requests one). This also applies
-                     * to a resumed session. */
+                    /* The client has the server's certificate, and the server has the client's certificate if it
+                     * requests one, also in a resumed session. */
                     size_t count = j == 0 || mode != NETLIB_CERT_NONE ? 1 : 0;
                     CHECK_INT((long long)count, (long long)netlib_tls_engine_peer_certificate_count(sides[j]));
                     const uint8_t *leaf = netlib_tls_engine_peer_certificate(sides[j], 0, &len);
@@ -82,7 +83,7 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
                 }
                 CHECK_INT(5, (long long)transfer(&wire, true, "hello", got, sizeof got));
                 CHECK_INT(5, (long long)transfer(&wire, false, "hallo", got, sizeof got));
-                /* Borrowed values stay valid. */
+                /* Borrowed values stay valid after later calls. */
                 CHECK(netlib_tls_engine_server_name(wire.client, NULL) ==
                       netlib_tls_engine_server_name(wire.client, NULL));
                 CHECK_OK(netlib_tls_engine_shutdown(wire.client, &err));
@@ -94,7 +95,8 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
     }
 }
 
-/* The server selects a protocol in its own order. If the client offers none, none is selected. */
+/* The server selects the first protocol of its own list that the client offers. If the client offers no protocol, the
+ * server selects none. */
 static void the_server_selects_the_protocol_in_its_own_order(void) {
     static const struct {
         const char *client[2], *server[2];
@@ -129,7 +131,7 @@ static void the_server_selects_the_protocol_in_its_own_order(void) {
     }
 }
 
-/* A session is not resumed for another name, by another context, or without a name. */
+/* A context resumes no session for another server name, without a server name, or from another context. */
 static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
@@ -174,7 +176,7 @@ static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
     netlib_tls_context_free(nameless);
 }
 
-/* The getters of a stream return the same as those of an engine. */
+/* The getters of a stream return the same values as the getters of an engine. */
 static void streams_return_the_same_parameters_as_engines(void) {
     netlib_error *err = NULL;
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -256,7 +258,7 @@ static void session_tickets_are_sent_if_both_sides_enable_them(void) {
     }
 }
 
-/* A session is resumed if neither side has disabled it. */
+/* A session is resumed only if neither side has disabled resumption. */
 static void either_side_can_disable_resumption(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (int row = 0; row < 16; row++) {
@@ -284,8 +286,8 @@ static void either_side_can_disable_resumption(void) {
     }
 }
 
-/* A client with several certificates selects one by these names. A TLS 1.2 server sends them in a plaintext
- * CertificateRequest. */
+/* A server sends the subject names of its CA certificates, by which a client with several certificates selects one. In
+ * TLS 1.2 the CertificateRequest is plaintext, so the test can read the names. */
 static void servers_send_the_names_of_their_authorities(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
@@ -302,7 +304,7 @@ static void servers_send_the_names_of_their_authorities(void) {
     size_t len = drain_all(wire.server, flight, sizeof flight);
     for (size_t at = 0; at + 9 <= len;) {
         size_t end = at + 5u + (size_t)(flight[at + 3] << 8 | flight[at + 4]);
-        /* A record may contain several messages. */
+        /* A record may contain several handshake messages. */
         for (size_t m = at + 5; m + 4 <= end && end <= len;) {
             size_t size = (size_t)(flight[m + 1] << 16 | flight[m + 2] << 8 | flight[m + 3]);
             if (flight[m] == 13) {
@@ -328,8 +330,8 @@ static void subject_of(const void *der, size_t len, char subject[100]) {
     netlib_certificate_free(certificate);
 }
 
-/* The peer's own certificate is the first, the others follow in the order in which they were sent; also in a resumed
- * session. */
+/* The getters return the peer's own certificate first, and then the other certificates in the order in which the peer
+ * sent them, also in a resumed session. */
 static void the_peer_chain_keeps_its_order(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");

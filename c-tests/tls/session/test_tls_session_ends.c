@@ -1,4 +1,5 @@
-/* Sessions expire: with the certificates that verified them, with a newer TLS version, and by the caller's clock. */
+/* Tests when sessions can no longer be resumed: after a certificate of the chain has expired, after the server has used
+ * a newer TLS version, and depending on the caller's clock. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
@@ -12,7 +13,7 @@ static void identity(netlib_tls_options *options) {
     netlib_tls_options_set_identity_files(options, CERTS "client.pem", CERTS "client.key");
 }
 
-/* The time that the caller's clock reports, to be compared with a certificate's validity. */
+/* The time that the clock callback returns. */
 static double clock_seconds;
 static int32_t report_clock(void *ctx, double *seconds) {
     (void)ctx;
@@ -35,7 +36,8 @@ static void read_validity(double *first, double *last) {
     netlib_certificate_free(certificate);
 }
 
-/* A certificate can expire after it was verified, and a resumed session does not verify it again. */
+/* A certificate can expire after its verification. A resumed handshake does not verify the certificate again, so the
+ * session must expire with the certificate. */
 static void sessions_expire_with_the_certificate(void) {
     double first, last;
     read_validity(&first, &last);
@@ -43,7 +45,7 @@ static void sessions_expire_with_the_certificate(void) {
     netlib_tls_context *server = server_context("expired");
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int row = 0; row < 3; row++) {
-            /* If validity is not verified, the session does not expire. */
+            /* If the client does not verify the validity dates, the session does not expire. */
             netlib_tls_options *options = client_options();
             netlib_tls_options_set_maximum_version(options, version);
             netlib_tls_options_set_wall_clock(options, report_clock, NULL, NULL);
@@ -63,7 +65,7 @@ static void sessions_expire_with_the_certificate(void) {
     netlib_tls_context_free(server);
 }
 
-/* While the clock is outside the certificate's validity, nothing is resumed. */
+/* While the clock is outside the validity of the certificate, the client resumes no session. */
 static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
     netlib_error *err = NULL;
     double first, last;
@@ -91,14 +93,15 @@ static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
             clock_seconds = rows[i].then;
             CHECK_INT(rows[i].outcome, connect_to(client, server, "localhost"));
             CHECK((netlib_tls_context_session_count(client) > 0) == stays);
-            /* The application took this session. That it is not usable is known only after the clock is called. */
+            /* The application has taken this session. netlib detects that the session has expired only when it calls
+             * the clock in the handshake. */
             struct wire wire = wire_of(client, server, 20000);
             CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
             CHECK_INT(rows[i].outcome, finish(&wire));
             CHECK_INT(stays && version == NETLIB_TLS_VERSION_1_2, netlib_tls_session_is_resumable(session));
             free_wire(&wire);
             netlib_tls_session_free(session);
-            /* With the clock set back: if the session was dropped, a full handshake verifies the server again. */
+            /* The clock is set back. If netlib has removed the session, a full handshake verifies the server again. */
             clock_seconds = last - 1000;
             CHECK_INT(stays ? RESUMED : FULL, connect_to(client, server, "localhost"));
             CHECK_INT(RESUMED, connect_to(client, server, "localhost"));
@@ -108,7 +111,7 @@ static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
     netlib_tls_context_free(server);
 }
 
-/* A session also expires with the intermediate certificate and with the CRL. */
+/* A session also expires when an intermediate certificate or the CRL expires. */
 static void sessions_expire_with_intermediates_and_crls(void) {
     static const struct {
         const char *chain, *list;
@@ -150,7 +153,7 @@ static void sessions_expire_with_intermediates_and_crls(void) {
     }
 }
 
-/* After a server has used TLS 1.3, no older session is offered to it. */
+/* After a server has used TLS 1.3, the client offers it no TLS 1.2 session. */
 static void a_newer_tls_version_removes_stored_older_sessions(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -169,7 +172,8 @@ static void a_newer_tls_version_removes_stored_older_sessions(void) {
     netlib_tls_context_free(older);
 }
 
-/* A client that resumes a session sends no certificate. The certificate that it sent before must still be valid. */
+/* A client that resumes a session sends no certificate. The certificate that the client sent in the full handshake must
+ * still be valid. */
 static void sessions_expire_with_the_client_certificate(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {

@@ -1,4 +1,4 @@
-/* Sessions of two engines: results of a connection, and sessions taken from one engine for another. */
+/* Connects two engines, returns the result, and takes sessions from client engines. */
 #ifndef NETLIB_TEST_TLS_RESUME_H
 #define NETLIB_TEST_TLS_RESUME_H
 
@@ -29,9 +29,10 @@ static inline netlib_tls_context *server_of(const char *protocol, int32_t mode) 
     return context_of(options);
 }
 
-/* Ends a connection between two engines and delivers the tickets. Returns the result. */
+/* The result of a connection between two engines: a failure, a full handshake or a resumed session. */
 enum outcome { REFUSED, FULL, RESUMED };
 
+/* Does the handshake of two engines, and delivers the tickets and a byte of data. */
 static inline enum outcome finish(struct wire *wire) {
     char got[10];
     struct handshake_result result = run_handshake(wire);

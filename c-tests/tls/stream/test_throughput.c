@@ -1,4 +1,4 @@
-/* The minimum throughput of TLS streams and descriptors, against slow peers. */
+/* Tests the minimum throughput of TLS streams and descriptors with slow peers. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -8,14 +8,13 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-/* More bytes than any peer sends here. */
+/* A minimum that no peer of these tests reaches, in bytes. */
 #define MUCH 1000000000
 
-/* Short compared with the time that a drip takes in all; no test waits for its end. */
+/* The window in seconds. It is short compared with the duration of a drip, for whose end no test waits. */
 #define WINDOW 0.05
 
-/* A peer that sends `step` bytes every millisecond until drip_stop, and then the rest at once: at least one more
- * step. */
+/* A peer that sends `step` bytes every millisecond. After drip_stop the peer sends all remaining bytes at once. */
 struct drip {
     int fd;
     const char *bytes;
@@ -47,7 +46,8 @@ static void drip_stop(struct drip *drip) {
     CHECK(pthread_join(drip->thread, NULL) == 0);
 }
 
-/* Reads to the end. Returns the number of bytes, and the message of a failure. */
+/* Reads until a call returns another status than NETLIB_OK. Returns the number of bytes, and stores the error
+ * message. */
 static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *message, size_t room) {
     netlib_error *err = NULL;
     static char buf[20000];
@@ -60,7 +60,7 @@ static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *m
 }
 
 /* The server sends slowly: records of one byte, each of which would restart a read timeout; tickets, which are records
- * without data; one large record. Reading can continue afterwards, and no data is lost. */
+ * without data; or one large record. After the failure, reading can continue, and no data is lost. */
 static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
     enum { RECORDS, TICKETS, LARGE, SILENCE, KINDS };
     netlib_error *err = NULL;
@@ -93,7 +93,7 @@ static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
         CHECK(strstr(message, " s of waiting; the minimum is 1000000000 in 0.05 s") != NULL);
         message[strlen(expected)] = '\0';
         CHECK_STR(expected, message);
-        /* The next read starts a new window. */
+        /* The next read starts a new throughput window. */
         received += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         drip_stop(&drip);
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
@@ -104,7 +104,7 @@ static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
     }
 }
 
-/* Handshake bytes count towards the minimum as well. A slow handshake can be continued. */
+/* The bytes of the handshake count towards the minimum throughput. A handshake that was too slow can be continued. */
 static void handshake_bytes_count_towards_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     char bytes[20000];
@@ -130,7 +130,7 @@ static void handshake_bytes_count_towards_the_minimum_throughput(void) {
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
     end(&session);
 
-    /* Each window gets exactly the minimum: all bytes have arrived before the stream waits for the last one. */
+    /* All bytes have arrived before the window ends, so the handshake succeeds with the lowest minimum. */
     session = (struct session){.pair = unix_pair(), .far = server_engine(server)};
     session.near = wrap(client, session.pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
@@ -147,7 +147,8 @@ static void spin(double seconds) {
     for (double until = netlib_current_time() + seconds; netlib_current_time() < until;) {}
 }
 
-/* A non-blocking stream waits from WANT_READ until the next call, which reads before it checks the throughput. */
+/* For a non-blocking stream, the time between WANT_READ and the next call counts as waiting. The next call reads before
+ * it checks the throughput. */
 static void non_blocking_streams_read_before_they_check_throughput(void) {
     netlib_error *err = NULL;
     char bytes[1000], message[400];
@@ -195,7 +196,7 @@ static void the_limit_that_expires_first_determines_the_status(void) {
     netlib_tls_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
 
-    /* Values that switch the minimum off, and values that are refused. */
+    /* Values that disable the minimum throughput, and values that are refused. */
     static const struct {
         size_t bytes;
         double seconds;
@@ -236,8 +237,8 @@ static int32_t just_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* The outer stream's record arrives slowly, over a descriptor and over blocking callbacks. The minimum of the stream
- * that is read applies. */
+/* A record of the outer stream arrives slowly, over a descriptor or over blocking callbacks. The application reads the
+ * inner stream, so the minimum throughput of the inner stream applies. */
 static void the_minimum_throughput_of_the_inner_stream_applies(void) {
     netlib_error *err = NULL;
     static char bytes[60000], text[16001], message[400];
@@ -254,7 +255,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
         netlib_tls_stream *inner = NULL;
         CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* without effect */
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
-        /* The peer runs in this thread, because the other thread does the handshake of the near stream. */
+        /* The peer runs on this thread, because the other thread does the handshake of the client stream. */
         netlib_tls_engine *far = server_engine(server);
         pthread_t thread;
         CHECK_OK(netlib_tls_stream_set_read_timeout(inner, LONG, &err));
@@ -300,7 +301,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
     }
 }
 
-/* The same for an application that reads the descriptor itself. */
+/* The application reads a slow descriptor itself, and waits with netlib_throughput_wait_for_read. */
 static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;
@@ -329,7 +330,8 @@ static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
     netlib_throughput_free(throughput);
     while (recv(pair.near, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
 
-    /* Each limit has its own status; after one has expired, the next call starts a new window. */
+    /* Timeout, limit and minimum throughput have different statuses. After a failure, the next call starts a new
+     * window. */
     CHECK_OK(netlib_throughput_new(2, LONG, &throughput, &err));
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));

@@ -1,4 +1,5 @@
-/* TLS streams over callback transports: every result of a callback, and the status that follows. */
+/* Tests TLS streams over callback transports: every result of a callback, and the status that the stream returns for
+ * it. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -8,14 +9,15 @@
 
 static netlib_tls_context *client, *server;
 
-/* A small pipe in memory. */
+/* A pipe in memory with a small buffer. */
 struct ring {
     unsigned char bytes[4000];
     size_t start, used;
     bool ended;
 };
 
-/* One end of a connection over two pipes, and the result that its callbacks return instead of transferring data. */
+/* One end of a connection over two pipes, and the result that the callbacks of this end return instead of transferring
+ * data. */
 struct end {
     struct ring *in, *out;
     size_t most; /* the most bytes that one call transfers */
@@ -93,8 +95,8 @@ static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_STATUS(NETLIB_OK, other);
 }
 
-/* One thread, a pipe smaller than a record, calls that transfer a few bytes; blocking streams on non-blocking
- * callbacks. */
+/* One thread drives both ends over pipes that are smaller than a record. The streams are blocking, but their callbacks
+ * do not wait and transfer few bytes per call. */
 static void streams_return_the_want_statuses_of_transport_callbacks(void) {
     static const struct {
         size_t most;
@@ -167,7 +169,7 @@ static int32_t answering_write(void *ctx, const void *buf, size_t len, size_t *n
     return answered(ctx, n);
 }
 
-/* Every result of either callback after the handshake, and the status of the next call. */
+/* Tests every result of the read and the write callback after the handshake, and the status that the stream returns. */
 static void each_transport_callback_result_gives_its_status(void) {
     static const struct {
         int32_t answer;
@@ -190,14 +192,14 @@ static void each_transport_callback_result_gives_its_status(void) {
         {-1, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: -1"},
         {1, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: 1"},
         {INT32_MIN, 0, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, false, "failure: -2147483648"},
-        /* After a failed write it is unknown which bytes were sent. */
+        /* An invalid count is a permanent failure, because netlib does not know which bytes were transferred. */
         {NETLIB_OK, SIZE_MAX, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true, "stored no count"},
         {NETLIB_OK, SIZE_MAX - 1, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true,
          "reported 18446744073709551614 bytes"},
         {NETLIB_OK, 1 << 20, NETLIB_CALLBACK_FAILED, NETLIB_CALLBACK_FAILED, true,
          "reported 1048576 bytes for a buffer of"},
-        /* NETLIB_END_OF_STREAM from a read callback: the peer's end without close_notify. A write callback has no
-         * end. */
+        /* A read callback reports the end of the transport with 0 bytes or NETLIB_END_OF_STREAM. For a write callback,
+         * these results are failures. */
         {NETLIB_OK, 0, NETLIB_TLS_TRUNCATED, NETLIB_CALLBACK_FAILED, true, ""},
         {NETLIB_END_OF_STREAM, 0, NETLIB_TLS_TRUNCATED, NETLIB_CALLBACK_FAILED, false, ""},
         {NETLIB_TLS_TRUNCATED, 0, NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED, false, ""},
@@ -214,7 +216,7 @@ static void each_transport_callback_result_gives_its_status(void) {
             do_handshake(both.near, both.far);
             char buffer[8];
             size_t n = 9;
-            /* Pending input is irrelevant: the ring is emptied. */
+            /* Empties the pipe, so that no pending input affects the result. */
             CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err));
             CHECK_OK(netlib_tls_stream_write(both.far, "back", 4, &n, &err));
             both.near_end.answer = rows[i].answer;
@@ -232,8 +234,8 @@ static void each_transport_callback_result_gives_its_status(void) {
             if (status != expected) fprintf(stderr, "    row %zu, %s\n", i, reads ? "read" : "write");
             CHECK_STATUS(expected, status);
 
-            /* Once the callbacks work again, a failed call can be repeated, except after the end and after a permanent
-             * failure. */
+            /* When the callbacks work again, a failed call can be repeated, except after the end of the transport or a
+             * permanent failure. */
             both.near_end.answer = NETLIB_OK;
             both.near_end.count = 1;
             bool ended = reads && rows[i].of_read == NETLIB_TLS_TRUNCATED;
@@ -251,7 +253,7 @@ static void each_transport_callback_result_gives_its_status(void) {
             free_both(&both);
         }
     }
-    /* An end during the handshake. */
+    /* The transport ends during the handshake. */
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
@@ -260,7 +262,8 @@ static void each_transport_callback_result_gives_its_status(void) {
     free_both(&both);
 }
 
-/* Callbacks that use streams: their own, which fails, and another one, which makes TLS in TLS. */
+/* The ctx of callbacks that call the functions of two streams. Calls of their own stream fail. Calls of the other
+ * stream carry TLS in TLS. */
 struct user {
     netlib_tls_stream *own, *other;
     size_t refused, calls;
@@ -316,7 +319,7 @@ static void a_transport_callback_may_use_only_other_streams(void) {
     CHECK_INT(6, (long long)n);
     CHECK(near.calls > 2 && near.refused == 6 * near.calls);
     CHECK(far.calls > 2 && far.refused == 6 * far.calls);
-    /* A clean or unclean end of the stream below is the status of this stream. */
+    /* The stream below ends with close_notify, which the stream above reports as a truncation. */
     CHECK_OK(netlib_tls_stream_shutdown(both.near, &err));
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_stream_read(far.own, buffer, sizeof buffer, &n, &err));
     netlib_tls_stream_free(near.own);
@@ -324,7 +327,7 @@ static void a_transport_callback_may_use_only_other_streams(void) {
     free_both(&both);
 }
 
-/* The limit is checked before each callback. */
+/* netlib checks the limit before each call of a transport callback. */
 static void the_limit_is_checked_before_each_transport_callback(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -353,7 +356,8 @@ static void the_limit_is_checked_before_each_transport_callback(void) {
     free_both(&both);
 }
 
-/* Callbacks that block, like a blocking socket. A reader thread and a writer thread are in them at the same time. */
+/* The ctx of callbacks that block like a blocking socket. A reader thread and a writer thread wait in the callbacks at
+ * the same time. */
 struct wire {
     int fd;
     pthread_mutex_t lock;
@@ -407,8 +411,8 @@ static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     netlib_tls_stream_free(far);
     close_pair(pair);
 
-    /* While one thread is in the read callback, another thread may write, but not read, shut down both directions, or
-     * wrap the stream. */
+    /* While one thread waits in the read callback, another thread may write to the stream, but may not read, shut down
+     * both directions, or wrap the stream. */
     pair = unix_pair();
     near_wire.fd = pair.near;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
@@ -439,7 +443,7 @@ static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     close(pair.near);
 }
 
-/* A plaintext peer that repeats the same bytes forever, some per call. */
+/* The ctx of a read callback that returns `first` and then repeats `then` forever, at most `most` bytes per call. */
 struct script {
     const char *first, *then;
     size_t first_len, then_len, at, most, calls;
@@ -464,7 +468,7 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* No call runs forever, whatever the peer sends: each call fails or returns WANT_READ. */
+/* For all bytes that a peer sends, a call must fail or return WANT_READ instead of running forever. */
 static void no_call_loops_forever_whatever_the_peer_sends(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {
@@ -472,11 +476,11 @@ static void no_call_loops_forever_whatever_the_peer_sends(void) {
         size_t first_len, then_len;
         netlib_status status;
     } rows[] = {
-        /* close_notify in the middle of the handshake: alone, repeated, and before more data. */
+        /* The peer sends close_notify during the handshake, alone, repeated, or followed by data. */
         {CLOSE, "", 7, 0, NETLIB_WANT_READ},
         {CLOSE, CLOSE, 7, 7, NETLIB_TLS_PROTOCOL},
         {CLOSE, "\x17\x03\x03\x00\x01x", 7, 6, NETLIB_TLS_PROTOCOL},
-        /* Endless warnings, empty records, an endless message, half a record. */
+        /* The peer sends endless warnings, empty records, an endless handshake message, or half a record. */
         {"", "\x15\x03\x03\x00\x02\x01\x5a", 0, 7, NETLIB_TLS_PROTOCOL},
         {"", "\x16\x03\x03\x00\x00", 0, 5, NETLIB_TLS_PROTOCOL},
         {"\x16\x03\x03\x00\x04\x02\x00\xff\xff", "\x16\x03\x03\x00\x04zzzz", 9, 9, NETLIB_TLS_PROTOCOL},
@@ -496,7 +500,7 @@ static void no_call_loops_forever_whatever_the_peer_sends(void) {
             netlib_status status = netlib_tls_stream_handshake(stream, &err);
             if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, %zu calls\n", i, most, script.calls);
             CHECK_STATUS(rows[i].status, status);
-            /* A handshake message may have 64 KiB. */
+            /* A handshake message may have 64 KiB, which takes up to 65,536 calls with one byte each. */
             CHECK(script.calls < 70000);
             netlib_tls_stream_free(stream);
         }

@@ -1,4 +1,4 @@
-/* is_dropped on idle TLS connections: which input means that the connection is lost. */
+/* Tests netlib_tls_stream_is_dropped on idle TLS streams: which input counts as a dropped connection. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 
-/* Checks is_dropped with `why`, which the call must set, and without it. */
+/* Calls is_dropped with and without `why`, and checks the result and the reason. */
 static void check_is_dropped(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_INTERNAL;
@@ -20,7 +20,7 @@ static void check_is_dropped(netlib_status expected, netlib_tls_stream *stream, 
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped, without why");
 }
 
-#define CHECK_LOOK(expected, stream) check_is_dropped((expected), (stream), __FILE__, __LINE__)
+#define CHECK_DROPPED(expected, stream) check_is_dropped((expected), (stream), __FILE__, __LINE__)
 
 static void check_read(netlib_status expected, const char *text, netlib_tls_stream *stream, const char *file,
                        int line) {
@@ -34,42 +34,42 @@ static void check_read(netlib_status expected, const char *text, netlib_tls_stre
 
 #define CHECK_READ(expected, text, stream) check_read((expected), (text), (stream), __FILE__, __LINE__)
 
-/* The tickets arrive in one piece, and byte by byte with a partial record pending most of the time. */
+/* The tickets arrive in one piece, or byte by byte, so that the stream usually has an incomplete record. */
 static void tickets_do_not_count_as_a_drop(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     struct session session = begin(unix_pair());
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     send_raw(&session, session.tickets, session.tickets_len);
     int32_t dropped = 0;
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
     CHECK(dropped); /* the answer for the descriptor, which cannot know about tickets */
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
     CHECK(!dropped); /* the stream has processed the tickets */
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
 
-    /* The session continues, and its data is still there for the reader, however often is_dropped was called. */
+    /* Several calls of is_dropped do not consume the data of the session. A later read returns the data. */
     size_t len = from_server(&session, "hello", bytes, sizeof bytes);
     send_raw(&session, bytes, len);
-    CHECK_LOOK(NETLIB_OK, session.near);
-    CHECK_LOOK(NETLIB_OK, session.near);
+    CHECK_DROPPED(NETLIB_OK, session.near);
+    CHECK_DROPPED(NETLIB_OK, session.near);
     CHECK_INT(5, (long long)netlib_tls_stream_pending(session.near));
     CHECK_READ(NETLIB_OK, "hello", session.near);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 
     session = begin(unix_pair());
     for (size_t i = 0; i < session.tickets_len; i++) {
         send_raw(&session, session.tickets + i, 1);
-        CHECK_LOOK(NETLIB_WANT_READ, session.near);
+        CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     }
-    /* While half of a record is missing, the stream does not know that it is data. */
+    /* While the end of a record is missing, the stream does not know that the record contains data. */
     len = from_server(&session, "hello", bytes, sizeof bytes);
     send_raw(&session, bytes, len - 1);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     send_raw(&session, bytes + len - 1, 1);
-    CHECK_LOOK(NETLIB_OK, session.near);
+    CHECK_DROPPED(NETLIB_OK, session.near);
     CHECK_READ(NETLIB_OK, "hello", session.near);
     end(&session);
 }
@@ -106,8 +106,8 @@ static void apply_event(struct session *session, enum what what) {
     if (what == CUT || what == RESET) session->pair.far = -1;
 }
 
-/* Rows: the input, the reason why it counts as a drop, and later reads: first data if there is any, then the same
- * reason. */
+/* Each row has the input, the reason that is_dropped reports, the data that a later read returns, and the status of the
+ * read after that. */
 static void each_kind_of_drop_is_reported_with_its_reason(void) {
     static const struct {
         enum what what[3];
@@ -135,15 +135,15 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         for (int tickets = 0; tickets < 2; tickets++) {
             struct session session = begin(prompt_pair());
-            /* The data arrives just before is_dropped is called, or long before it. */
+            /* With `tickets`, is_dropped has not processed the tickets before the events of the row. */
             send_raw(&session, session.tickets, session.tickets_len);
-            if (!tickets) CHECK_LOOK(NETLIB_WANT_READ, session.near);
+            if (!tickets) CHECK_DROPPED(NETLIB_WANT_READ, session.near);
             for (size_t i = 0; i < rows[row].count; i++) apply_event(&session, rows[row].what[i]);
             unsigned long failed = checks_failed;
-            CHECK_LOOK(rows[row].why, session.near);
-            CHECK_LOOK(rows[row].why, session.near);
+            CHECK_DROPPED(rows[row].why, session.near);
+            CHECK_DROPPED(rows[row].why, session.near);
             if (rows[row].why == NETLIB_OK) CHECK_READ(NETLIB_OK, rows[row].data, session.near);
-            CHECK_LOOK(rows[row].then, session.near);
+            CHECK_DROPPED(rows[row].then, session.near);
             CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
             CHECK_READ(rows[row].then, "", session.near);
             if (checks_failed > failed) fprintf(stderr, "    row %zu, tickets %d\n", row, tickets);
@@ -152,7 +152,7 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
     }
 }
 
-/* An expired limit is no drop. A shutdown by this side is one. */
+/* An expired limit does not count as a drop. A shutdown by this side counts as a drop. */
 static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
@@ -163,29 +163,29 @@ static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     netlib_limit_cancel(limit);
     netlib_tls_stream_set_limit(session.near, limit);
     CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, 0.0, &err));
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     send_raw(&session, session.tickets, session.tickets_len);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     netlib_tls_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
     CHECK_OK(netlib_tls_stream_shutdown(session.near, &err));
-    CHECK_LOOK(NETLIB_CLOSED, session.near);
+    CHECK_DROPPED(NETLIB_CLOSED, session.near);
     apply_event(&session, CLOSE);
-    CHECK_LOOK(NETLIB_END_OF_STREAM, session.near);
+    CHECK_DROPPED(NETLIB_END_OF_STREAM, session.near);
     end(&session);
 
     session = begin(unix_pair());
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
     CHECK_OK(netlib_tls_stream_write(session.near, bytes, sizeof bytes, &n, &err));
     CHECK(n > 0 && n < sizeof bytes);
-    CHECK_LOOK(NETLIB_WANT_WRITE, session.near);
+    CHECK_DROPPED(NETLIB_WANT_WRITE, session.near);
     end(&session);
 
     /* The descriptor is closed. */
     session = begin(unix_pair());
     close(session.pair.near);
     session.pair.near = -1;
-    CHECK_LOOK(NETLIB_IO, session.near);
+    CHECK_DROPPED(NETLIB_IO, session.near);
     end(&session);
 }
 
@@ -195,34 +195,35 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
     struct session session = {.pair = prompt_pair()};
     session.near = wrap(client, session.pair.near, "localhost");
     session.far = server_engine(server);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     size_t len = drain_all(session.far, bytes, sizeof bytes);
-    /* In pieces: the handshake later gets all of them in order. */
+    /* The flight of the server arrives in pieces. The later handshake must get all pieces in order. */
     for (size_t i = 0; i < len; i += 400) {
         send_raw(&session, bytes + i, len - i < 400 ? len - i : 400);
-        CHECK_LOOK(NETLIB_WANT_READ, session.near);
-        CHECK_LOOK(NETLIB_WANT_READ, session.near);
+        CHECK_DROPPED(NETLIB_WANT_READ, session.near);
+        CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     }
     CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 
-    /* is_dropped leaves more than a buffer of handshake bytes alone: only the handshake can interpret them. */
+    /* is_dropped does not process more handshake bytes than its buffer holds, because only the handshake can interpret
+     * them. */
     static const char zeros[100000];
     session = (struct session){.pair = unix_pair()};
     session.near = wrap(client, session.pair.near, "localhost");
     send_raw(&session, zeros, sizeof zeros);
-    for (int i = 0; i < 3; i++) CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    for (int i = 0; i < 3; i++) CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_stream_handshake(session.near, &err));
-    CHECK_LOOK(NETLIB_NOT_TLS, session.near);
+    CHECK_DROPPED(NETLIB_NOT_TLS, session.near);
     end(&session);
 
-    /* The connection ends before the handshake is done. */
+    /* The connection ends before the handshake is complete. */
     for (int row = 0; row < 4; row++) {
         session = (struct session){.pair = prompt_pair()};
         session.near = wrap(client, session.pair.near, "localhost");
@@ -235,20 +236,20 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
         if (row == 2) reset_connection(session.pair.far);
         else if (row < 3) close(session.pair.far);
         if (row < 3) session.pair.far = -1;
-        /* The handshake reports an alert; is_dropped does not look for one. */
-        CHECK_LOOK(row == 3 ? NETLIB_WANT_READ : NETLIB_TLS_HANDSHAKE_EOF, session.near);
+        /* Before the handshake is complete, is_dropped does not look for an alert. The handshake reports the alert. */
+        CHECK_DROPPED(row == 3 ? NETLIB_WANT_READ : NETLIB_TLS_HANDSHAKE_EOF, session.near);
         CHECK_STATUS(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF,
                      netlib_tls_stream_handshake(session.near, &err));
-        CHECK_LOOK(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF, session.near);
+        CHECK_DROPPED(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF, session.near);
         netlib_tls_stream_free(session.near);
         close_pair(session.pair);
     }
 }
 
-/* Sleeps, because valgrind runs one thread at a time and also schedules spinning threads. */
+/* Sleeps for a millisecond. Valgrind runs only one thread at a time, so a thread that spins would delay the others. */
 static void let_other_threads_run(void) { poll(NULL, 0, 1); }
 
-static void *read_until_told(void *argument) {
+static void *read_until_not_busy(void *argument) {
     size_t n = 0;
     char buf[10];
     netlib_status status; /* BUSY while the other thread calls is_dropped */
@@ -265,8 +266,8 @@ static void is_dropped_returns_busy_during_another_call(void) {
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
     pthread_t thread;
-    CHECK(pthread_create(&thread, NULL, read_until_told, session.near) == 0);
-    /* Waits until the other thread is in its call. */
+    CHECK(pthread_create(&thread, NULL, read_until_not_busy, session.near) == 0);
+    /* Waits until the other thread is in its call of netlib_tls_stream_read. */
     while ((status = netlib_tls_stream_is_dropped(session.near, &dropped, &why, NULL)) == NETLIB_OK) {
         let_other_threads_run();
     }
@@ -276,18 +277,18 @@ static void is_dropped_returns_busy_during_another_call(void) {
     void *read = NULL;
     CHECK(pthread_join(thread, &read) == 0);
     CHECK_INT(NETLIB_OK, (intptr_t)read);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
 
-    /* The same while another stream runs inside this one. */
+    /* is_dropped also returns NETLIB_BUSY while an inner stream uses this stream as its transport. */
     netlib_tls_stream *inner = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, session.near, "localhost", &inner, &err));
     CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     netlib_tls_stream_free(inner);
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 }
 
-/* TLS in TLS: tickets of both streams, data of the inner one, the end of either. */
+/* Tests is_dropped with TLS in TLS: tickets of both streams, data of the inner stream, and the end of either stream. */
 static void is_dropped_reports_the_end_of_either_tls_layer(void) {
     netlib_error *err = NULL;
     size_t n = 0;
@@ -303,15 +304,15 @@ static void is_dropped_reports_the_end_of_either_tls_layer(void) {
         }
         CHECK(done[0] == NETLIB_OK && done[1] == NETLIB_OK);
         CHECK_OK(netlib_tls_stream_set_blocking(inner[0], 1, &err));
-        CHECK_LOOK(NETLIB_WANT_READ, inner[0]);
+        CHECK_DROPPED(NETLIB_WANT_READ, inner[0]);
         if (row == 0) CHECK_OK(netlib_tls_stream_write(inner[1], "data", 4, &n, &err));
         if (row == 1) CHECK_OK(netlib_tls_stream_shutdown(inner[1], &err));
         if (row == 2) netlib_tls_stream_free(inner[1]), CHECK_OK(netlib_tls_stream_shutdown(outer[1], &err));
         if (row == 3) reset_connection(pair.far), pair.far = -1;
         static const netlib_status why[] = {NETLIB_OK, NETLIB_END_OF_STREAM, NETLIB_TLS_TRUNCATED, NETLIB_PROTOCOL};
-        CHECK_LOOK(why[row], inner[0]);
+        CHECK_DROPPED(why[row], inner[0]);
         CHECK_READ(why[row], row == 0 ? "data" : "", inner[0]);
-        CHECK_LOOK(row == 0 ? NETLIB_WANT_READ : why[row], inner[0]);
+        CHECK_DROPPED(row == 0 ? NETLIB_WANT_READ : why[row], inner[0]);
         netlib_tls_stream_free(inner[0]);
         if (row != 2) netlib_tls_stream_free(inner[1]);
         for (int side = 0; side < 2; side++) netlib_tls_stream_free(outer[side]);
@@ -319,7 +320,7 @@ static void is_dropped_reports_the_end_of_either_tls_layer(void) {
     }
 }
 
-/* A callback transport: a descriptor, one byte at a time, or a failure. */
+/* The ctx of callbacks that transfer one byte per call over a descriptor, or fail. */
 struct functions {
     int fd;
     int32_t failure;
@@ -365,24 +366,24 @@ static void is_dropped_works_over_callback_transports(void) {
     CHECK_OK(netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
     functions.stream = session.near;
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     CHECK_INT(NETLIB_BUSY, functions.inside);
     functions.stream = NULL;
     CHECK_INT(0, recv(session.pair.near, bytes, 1, MSG_DONTWAIT) > 0);
 
-    /* A failed callback says nothing about the connection, except if its status says that the connection is gone. */
+    /* A failed callback does not count as a drop, unless its status reports the loss of the connection. */
     functions.failure = 1;
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     CHECK(!dropped);
     functions.failure = NETLIB_CANCELLED;
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     functions.failure = 0;
-    CHECK_LOOK(NETLIB_WANT_READ, session.near);
+    CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     apply_event(&session, DATA);
-    CHECK_LOOK(NETLIB_OK, session.near);
+    CHECK_DROPPED(NETLIB_OK, session.near);
     CHECK_READ(NETLIB_OK, "data", session.near);
     functions.failure = NETLIB_PROTOCOL;
-    CHECK_LOOK(NETLIB_PROTOCOL, session.near);
+    CHECK_DROPPED(NETLIB_PROTOCOL, session.near);
     end(&session);
 }
 

@@ -1,4 +1,4 @@
-/* TLS in TLS: a stream inside another, each with its own server name. */
+/* Tests TLS in TLS: streams inside other streams, each with its own server name. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -25,7 +25,7 @@ static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
     return stream;
 }
 
-/* Both ends of a connection with `depth` nested sessions. Index 0 is the outermost one. */
+/* Both ends of a connection with `depth` nested sessions. Index 0 is the outermost session. */
 struct nest {
     struct pair pair;
     size_t depth;
@@ -47,7 +47,8 @@ static netlib_tls_stream *near_of(const struct nest *nest) { return nest->near[n
 static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
 
 static void free_nest(struct nest *nest) {
-    /* Any order works: an inner stream keeps the outer one alive. */
+    /* Frees one side beginning with the outermost stream, and the other side beginning with the innermost one. Both
+     * orders work, because an inner stream keeps its outer stream alive. */
     for (size_t i = 0; i < nest->depth; i++) {
         netlib_tls_stream_free(nest->near[i]);
         netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
@@ -61,7 +62,7 @@ static void set_non_blocking(struct nest *nest) {
     CHECK_OK(netlib_tls_stream_set_blocking(far_of(nest), 0, &err));
 }
 
-/* Does the handshake on both ends in one thread. */
+/* Does the handshakes of both ends on one thread. */
 static void do_handshakes(struct nest *nest) {
     netlib_error *err = NULL;
     netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
@@ -78,7 +79,7 @@ static void do_handshakes(struct nest *nest) {
     netlib_tls_stream_set_blocking(far_of(nest), 1, NULL);
 }
 
-/* Reader and writer threads at both ends, all started before any handshake. */
+/* Reader and writer threads at both ends start before any handshake. */
 static void nested_tls_streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     static const struct {
@@ -168,7 +169,8 @@ static void nested_non_blocking_streams_transfer_all_data(void) {
     }
 }
 
-/* An https proxy with `context` and `name` that tunnels the session of a server. */
+/* An https proxy and the server behind it: an outer session with the context `outer` that carries a session with the
+ * context `inner`. */
 struct proxy {
     struct pair pair;
     const netlib_tls_context *outer, *inner;
@@ -189,7 +191,8 @@ static void *proxy_main(void *argument) {
     if (proxy->outer_status == NETLIB_OK) {
         CHECK_OK(netlib_tls_accept_stream(proxy->inner, outer, &inner, &err));
         proxy->inner_status = netlib_tls_stream_handshake(inner, &err);
-        /* A TLS 1.3 server is done before the client refuses its certificate. */
+        /* The handshake of a TLS 1.3 server is complete before the client refuses the certificate. The next read gets
+         * the alert. */
         if (proxy->inner_status == NETLIB_OK) proxy->inner_status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
     }
     proxy->alert = netlib_error_tls_alert(err);
@@ -199,7 +202,7 @@ static void *proxy_main(void *argument) {
     return NULL;
 }
 
-/* A certificate for another name fails at its own layer only. */
+/* A certificate for another name makes only the handshake of its own layer fail. */
 static void each_tls_layer_verifies_its_own_server_name(void) {
     netlib_tls_context *other = server_context("wrong-name");
     const struct {
@@ -212,7 +215,7 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         {other, server, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
         {server, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"127.0.0.1\""},
         {other, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
-        /* A name that is verified at one layer does not count at the other. */
+        /* A name that one layer has verified is not accepted at the other layer. */
         {server, server, "localhost", "elsewhere.example", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
         {server, server, "elsewhere.example", "localhost", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
     };
@@ -240,12 +243,12 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         netlib_tls_stream_free(outer);
         close_pair(proxy.pair);
     }
-    /* The inner layer requires a name as well. */
+    /* The inner stream requires a server name as well. */
     netlib_error *err = NULL;
     netlib_tls_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_stream(client, outer, NULL, &inner, &err));
     CHECK(inner == NULL);
-    /* The outer stream is free again. */
+    /* After the failure, the outer stream is not busy. */
     netlib_status status = netlib_tls_stream_handshake(outer, &err);
     CHECK_STATUS(NETLIB_IO, status);
     netlib_tls_stream_free(outer);
@@ -260,7 +263,7 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         CHECK_STATUS(NETLIB_BUSY, is_busy); \
     } while (0)
 
-/* The inner stream owns the outer one until it is freed. */
+/* Only the inner stream can use the outer stream until the inner stream is freed. */
 static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 1);
@@ -294,7 +297,7 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     CHECK_INT(6, (long long)n);
     CHECK(memcmp(buffer, "inside", 6) == 0);
 
-    /* Both directions in one thread: each call gives the other side what it waits for. */
+    /* One thread shuts down both ends. Each call sends the close_notify for which the other end waits. */
     CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(inner, &err));
     CHECK_OK(netlib_tls_stream_shutdown_both(inner_far, &err));
@@ -308,11 +311,11 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     CHECK(memcmp(buffer, "after", 5) == 0);
     CHECK_OK(netlib_tls_stream_shutdown(near, &err));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
-    /* A stream that has been shut down carries no inner stream. */
+    /* A stream that has been shut down cannot become the transport of another stream. */
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
     free_nest(&nest);
 
-    /* An unfinished write belongs to the application, which must finish it first. */
+    /* A stream with an incomplete write cannot become a transport until the application completes the write. */
     nest = make_nest(unix_pair(), 1);
     near = nest.near[0];
     int little = 4096;
@@ -329,8 +332,8 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     CHECK_STATUS(NETLIB_BUSY, status);
     free_nest(&nest);
 
-    /* An unfinished write of an inner stream that is freed does not block the outer stream, which continues after its
-     * bytes. */
+    /* An inner stream is freed in the middle of a write. The outer stream first sends the remaining bytes of that
+     * write, and then continues. */
     nest = make_nest(unix_pair(), 1);
     near = nest.near[0];
     far = nest.far[0];
@@ -357,14 +360,14 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     CHECK_INT('!', last);
     free_nest(&nest);
 
-    /* The depth is bounded, so that nested streams cannot use up the stack. */
+    /* The number of nested streams is limited, so that they do not exhaust the stack. */
     nest = make_nest(unix_pair(), MOST);
     CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_wrap_stream(client, near_of(&nest), "localhost", &third, &err));
     CHECK_STATUS(NETLIB_UNSUPPORTED, netlib_tls_accept_stream(server, far_of(&nest), &third, &err));
     free_nest(&nest);
 }
 
-/* The status tells which layer ended, and how. */
+/* The status of the innermost stream shows whether that stream ended with close_notify, or a layer below it ended. */
 static void the_status_tells_which_tls_layer_ended(void) {
     static const struct {
         bool inner_closes, outer_closes;
@@ -394,18 +397,19 @@ static void the_status_tells_which_tls_layer_ended(void) {
             CHECK_INT(4, (long long)n);
             for (int again = 0; again < 2; again++) {
                 netlib_status status = netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err);
-                /* The error says that the stream below was cut off. */
+                /* If the connection ended without any close_notify, the error has the truncation of the stream below as
+                 * its cause. */
                 size_t causes = rows[i].inner_closes || rows[i].outer_closes ? 0 : 1;
                 CHECK_INT((long long)causes, (long long)netlib_error_cause_count(err));
                 CHECK_STATUS(rows[i].status, status);
             }
-            /* Shutdown of both directions: the peer's close_notify has arrived, or will never arrive. */
+            /* shutdown_both succeeds if the peer's close_notify has arrived. Otherwise it can never arrive. */
             CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL,
                          netlib_tls_stream_shutdown_both(near, &err));
             free_nest(&nest);
         }
     }
-    /* In the handshake: the peer of the outer stream closes the connection. */
+    /* The peer of the outer stream closes the connection during the inner handshake. */
     for (int properly = 0; properly < 2; properly++) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(unix_pair(), 1);
@@ -417,7 +421,7 @@ static void the_status_tells_which_tls_layer_ended(void) {
         netlib_tls_stream_free(inner);
         free_nest(&nest);
     }
-    /* A reset: before the inner handshake is done, no part of a request was sent. */
+    /* The peer resets the connection. Before the inner handshake is complete, no part of a request was sent. */
     for (int after = 0; after < 2; after++) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(tcp_pair(), 1);
@@ -456,7 +460,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-/* The settings of the inner stream apply, not those of the outer one. */
+/* The limit and the timeouts of the inner stream apply, not those of the outer stream. */
 static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
@@ -479,7 +483,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     CHECK(seconds_since(began) >= 0.03);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
 
-    /* A deadline, or a cancel by another thread, ends a read on the socket of the outermost stream. */
+    /* A deadline, or a cancel by another thread, ends a read that waits for the socket of the outermost stream. */
     CHECK_OK(netlib_limit_new(0.03, &limit, &err));
     netlib_tls_stream_set_limit(near, limit);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
@@ -492,7 +496,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(near, "x", 1, &n, &err));
     netlib_tls_stream_set_limit(near, NULL);
-    /* None of these ended the session, and nothing is sent twice. */
+    /* None of these failures ended the session, and no byte is sent twice. */
     CHECK_OK(netlib_tls_stream_write(near, "xy", 2, &n, &err));
     char two[4];
     CHECK_OK(netlib_tls_stream_read(far_of(&nest), two, sizeof two, &n, &err));
@@ -500,7 +504,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     if (n == 1) CHECK_OK(netlib_tls_stream_read(far_of(&nest), two + 1, 3, &n, &err));
     CHECK(two[1] == 'y');
 
-    /* A handshake that is never answered. */
+    /* The peer never answers the handshake. */
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
     struct pair silent = unix_pair();
     netlib_tls_stream *outer = wrap(client, silent.near, "localhost"), *inner = wrap_in(outer, "127.0.0.1");
@@ -517,7 +521,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     free_nest(&nest);
 }
 
-/* A write that times out can be continued; nothing is lost or sent twice. */
+/* A write that times out can be continued. No byte is lost or sent twice. */
 static void a_write_can_be_continued_after_a_timeout(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);

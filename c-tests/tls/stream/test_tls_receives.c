@@ -1,5 +1,6 @@
-/* The system calls of a read: a single recv if only input can end the wait; with a limit or a timeout, or on a
- * non-blocking descriptor, a poll first. This program's recv and poll replace the C library's. */
+/* Counts the system calls of a read. A read calls only recv if nothing but input can end the wait. With a limit or a
+ * timeout, or on a non-blocking descriptor, a read calls poll first. The functions recv and poll of this program
+ * replace those of the C library. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -24,7 +25,7 @@ static void make_peer_write_a_byte(void) {
 }
 
 ssize_t recv(int fd, void *room, size_t len, int flags) {
-    /* A recv that does not wait would otherwise be repeated forever. */
+    /* Ends the test if netlib repeats a recv that does not wait. */
     if (++seen.receives == 100) make_peer_write_a_byte();
     return syscall(SYS_recvfrom, fd, room, len, flags, NULL, NULL);
 }
@@ -44,7 +45,7 @@ static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
         (void)netlib_tls_stream_handshake(near, NULL);
         (void)netlib_tls_stream_handshake(far, NULL);
     }
-    /* Also reads the tickets of the server. */
+    /* Reads the tickets of the server. */
     char byte;
     size_t n = 0;
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
@@ -52,7 +53,8 @@ static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
 }
 
-/* Checks the calls for a byte that has arrived already, or that arrives during poll. */
+/* Checks the numbers of recv and poll calls of a read whose byte has arrived before the read (`at_once`) or arrives
+ * during poll. */
 static void check_calls_of_read(const char *what, netlib_tls_stream *near, netlib_tls_stream *far, bool at_once,
                                 int receives, int polls) {
     netlib_error *err = NULL;

@@ -1,4 +1,4 @@
-/* Retries after TLS failures depend on what was sent before. */
+/* Tests that the retry kind of a TLS failure depends on whether a part of the request was sent. */
 #include "hostile_peer.h"
 #include "retry_outcomes.h"
 
@@ -6,7 +6,7 @@
 
 static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1";
 
-/* The state of the request when the peer's script starts. */
+/* The state of the request when the script of the peer starts. */
 enum sent { NOTHING, REQUEST, PART_OF_RESPONSE };
 
 static const char *const sent_names[] = {"nothing sent", "request sent", "response begun"};
@@ -30,7 +30,7 @@ static netlib_error *read_failure(netlib_tls_engine *engine) {
     return err;
 }
 
-/* Each later call of a failed session returns the same failure with the same retry kind. */
+/* Checks that each later call of a failed session returns the same failure with the same retry kind. */
 static void check_kept(netlib_tls_engine *engine, netlib_status status, enum netlib_retry_kind kind, const char *what) {
     netlib_error *errors[6] = {NULL};
     char byte = 0;
@@ -49,7 +49,7 @@ static void check_kept(netlib_tls_engine *engine, netlib_status status, enum net
 
 static const char to_http[] = "r485454502f312e31203430302042616420526571756573740d0a0d0a";
 
-/* `script` is NULL if the connection ends. */
+/* Each row plays a script of the peer. If `script` is NULL, the connection ends. */
 static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
     static const struct {
         enum moment moment;
@@ -67,12 +67,12 @@ static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
         {MIDDLE, NOTHING, to_http, {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
         {MIDDLE, NOTHING, "p21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, OTHER, true},
         {MIDDLE, NOTHING, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
-        /* An idle session. From its failure the next request learns that it was not sent. */
+        /* An idle session fails. The retry kind shows that the next request was not sent. */
         {DONE, NOTHING, NULL, {NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED}, READ, false},
         {DONE, NOTHING, "s21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, OTHER, true},
         {DONE, NOTHING, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
         {DONE, NOTHING, to_http, {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, OTHER, true},
-        /* The request was sent. */
+        /* The session fails after the request was sent. */
         {DONE, REQUEST, NULL, {NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED}, READ, false},
         {DONE, REQUEST, "s21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, READ, true},
         {DONE, REQUEST, "s21:0274", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, READ, true},
@@ -81,7 +81,8 @@ static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
         {DONE, REQUEST, "s22:ff000000", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
         {DONE, REQUEST, "p23:+20000", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
         {DONE, REQUEST, to_http, {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
-        /* The response has begun. This includes a server that sends data before any request. */
+        /* The session fails after a part of the response has arrived. The client has not sent a request in these
+         * rows. */
         {DONE, PART_OF_RESPONSE, NULL, {NETLIB_TLS_TRUNCATED, NETLIB_TLS_TRUNCATED}, READ, false},
         {DONE, PART_OF_RESPONSE, "s21:0228", {NETLIB_TLS_ALERT, NETLIB_TLS_ALERT}, READ, true},
         {DONE, PART_OF_RESPONSE, "p23:+40", {NETLIB_TLS_PROTOCOL, NETLIB_TLS_PROTOCOL}, READ, true},
@@ -110,7 +111,7 @@ static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
     }
 }
 
-/* Encrypted data counts as sent, even if it was not transmitted. */
+/* Data counts as sent when netlib has encrypted it, even if the bytes were not transmitted. */
 static void encrypted_data_counts_as_sent(void) {
     for (int is_written = 0; is_written < 2; is_written++) {
         struct scene scene = begin_scene(V13, CLIENT, DONE);
@@ -158,7 +159,7 @@ static void refused_certificates_have_retry_kind_other(void) {
  * ticket, extension. */
 static const char ticket[] = "s22:0400001e 00000e10 00000001 0100 0008 0102030405060708 0008 002a 0004 00004000";
 
-/* Returns a client with the request in early data. The context stores the session. */
+/* Returns a client that has written the request as early data. */
 static netlib_tls_engine *early_client(const netlib_tls_context *context) {
     netlib_error *err = NULL;
     size_t n = 0;
@@ -169,7 +170,7 @@ static netlib_tls_engine *early_client(const netlib_tls_context *context) {
     return engine;
 }
 
-/* Removes the spaces, which separate words. */
+/* Lets a client receive the ticket, so that the context stores a session that allows early data. */
 static void receive_ticket_that_allows_early_data(void) {
     char script[200];
     static uint8_t records[ROOM];
@@ -243,9 +244,9 @@ struct order_server {
     int orders;
 };
 
-/* One exchange through an attacker who flips a bit of the first record of the response. Returns the error of the
- * client's HTTP layer, or NULL if there is a response. If the bit is in the length, the client waits until the
- * connection ends. */
+/* Sends a request and receives a response through an attacker who flips a bit of the first record of the response.
+ * Returns the error of the client, or NULL if the response arrives. If the bit is in the length of the record, the
+ * client waits until the connection ends. */
 static netlib_error *exchange(enum version version, struct order_server *shop, size_t at, uint8_t bit,
                               size_t *record_len) {
     static const char response[] = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";
@@ -268,7 +269,7 @@ static netlib_error *exchange(enum version version, struct order_server *shop, s
     return err;
 }
 
-/* Sends the order until the policy stops. Returns how often the server got it. */
+/* Sends a POST until the retry policy stops. Returns how often the server received the POST. */
 static int place_order(enum version version, const netlib_retry *policy, size_t at, uint8_t bit, size_t *record_len) {
     struct order_server shop = {0};
     netlib_error *err = NULL;

@@ -1,4 +1,4 @@
-/* Retries after failures of streams: on a socket, over callbacks, inside another stream. */
+/* Tests the retry kinds of stream failures: on a socket, over callbacks, and inside another stream. */
 #define _GNU_SOURCE
 #include "retry_outcomes.h"
 #include "tls_session.h"
@@ -8,7 +8,7 @@
 
 static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1";
 
-/* A record that no session can decrypt: NETLIB_TLS_PROTOCOL. */
+/* A record that no session can decrypt, which fails with NETLIB_TLS_PROTOCOL. */
 static const char garbage[5 + 32] = "\x17\x03\x03\x00\x20";
 
 /* ---- calls ---- */
@@ -79,7 +79,7 @@ static void check_call(call *act, netlib_tls_stream *stream, netlib_status statu
     netlib_error_free(err);
 }
 
-/* Every later call returns the failure with the same retry kind. */
+/* Checks that every later call returns the same failure with the same retry kind. */
 static void check_kept(netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
     static call *const calls[] = {call_read,     call_write,      call_writev,       call_handshake,
                                   call_shutdown, call_early_data, call_shutdown_both};
@@ -117,7 +117,7 @@ static void failed_reads_have_the_right_retry_kind(void) {
     }
 }
 
-/* The second write, or its first record, finds the connection reset. */
+/* The peer resets the connection before the second write, or before its first record is sent. */
 static void failed_writes_have_the_right_retry_kind(void) {
     static const struct {
         const char *what;
@@ -154,7 +154,7 @@ static void timeouts_and_session_ends_have_the_right_retry_kind(void) {
         check_call(call_read, session.near, rows[i].status, READ, rows[i].what);
         end(&session);
     }
-    /* Cancelled by the caller: never retried, whatever was sent. */
+    /* The caller cancels the call. A cancelled request is never retried, even if nothing was sent. */
     struct session session = begin(prompt_pair());
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -190,7 +190,7 @@ static void failed_handshakes_have_the_right_retry_kind(void) {
         netlib_tls_stream_free(stream);
         close_pair(pair);
     }
-    /* No server listens. */
+    /* No server listens on the port. */
     struct pair gone = tcp_pair();
     struct sockaddr_in address;
     socklen_t len = sizeof address;
@@ -228,7 +228,8 @@ static void handshake_until(netlib_tls_stream *near, netlib_tls_stream *far, net
     if (expected == NETLIB_OK) CHECK_INT(NETLIB_OK, other);
 }
 
-/* Sets up the outer session and sends a CONNECT over it. `name` is the name that the inner server must prove. */
+/* Creates the outer session, and sends a CONNECT request and its response over it. The inner stream verifies the
+ * certificate for `name`. */
 static struct nest begin_nest(const char *name) {
     static const char connect[] = "CONNECT localhost:443 HTTP/1.1\r\n\r\n";
     struct nest nest = {.pair = prompt_pair()};
@@ -267,7 +268,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
     return err;
 }
 
-/* The outer stream has carried the CONNECT and the inner handshake, but no request. */
+/* The outer stream has transferred the CONNECT request and the inner handshake, but not the request to the server. */
 static void nested_failures_before_the_request_have_the_right_retry_kind(void) {
     static const struct {
         const char *what, *name;
@@ -289,7 +290,8 @@ static void nested_failures_before_the_request_have_the_right_retry_kind(void) {
         else handshake_until(nest.near[1], nest.far[1], rows[i].status, &failure);
         check_outcomes(rows[i].kind, failure, NULL, rows[i].what);
         netlib_error_free(failure);
-        /* The inner stream keeps its failure with its own retry kind. The outer stream has sent data of its own. */
+        /* The inner stream returns the same failure with its own retry kind, although the outer stream has sent the
+         * CONNECT request. */
         failure = inner_failure(&nest, call_write, rows[i].status);
         check_outcomes(rows[i].kind, failure, NULL, rows[i].what);
         netlib_error_free(failure);
@@ -327,8 +329,8 @@ static void nested_failures_after_the_request_have_the_right_retry_kind(void) {
 
 /* ---- over callbacks ---- */
 
-/* A transport of the caller that is itself a stream and returns its statuses. Data sent over that stream before does
- * not count for this one. */
+/* Transport callbacks that read and write another stream, and return the statuses of that stream. Data that was sent
+ * over the other stream before does not count as sent by this stream. */
 static netlib_status carried_read(void *ctx, void *buf, size_t len, size_t *n) {
     return netlib_tls_stream_read(ctx, buf, len, n, NULL);
 }

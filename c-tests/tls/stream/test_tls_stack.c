@@ -1,18 +1,20 @@
-/* TLS on a thread with the stack size that netlib.h states. "--measure" prints the stack use of each step. */
+/* Runs TLS on a thread with the stack size that netlib.h documents. With the argument "--measure", prints the stack use
+ * of each step. */
 #define _GNU_SOURCE
 #include "tls_peer.h"
 
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-/* The stack size in the header. */
+/* The stack size that netlib.h documents. */
 #define STATED ((size_t)64 * 1024)
-/* A margin that no call uses, so that growth is detected before a program crashes. */
+/* A part of the documented stack that no call may use, so that the test detects growth before an application
+ * crashes. */
 #define MARGIN ((size_t)12 * 1024)
 #define GUARD ((size_t)64 * 1024)
 
-/* Set by main. A library that is unoptimised or instrumented needs more stack; under valgrind the library is
- * unoptimised. */
+/* main sets both variables. A library that is unoptimised or instrumented needs more stack. Under valgrind the library
+ * is unoptimised. */
 static size_t stack_size;
 static bool is_optimised;
 
@@ -37,8 +39,9 @@ struct work {
 
 static unsigned char *stack;
 static bool measures;
-/* Fills the stack before each work, to see how much of it was used. An unoptimised library does not have to keep within
- * the stated size, and valgrind, which runs such a library, refuses to read the stack of a thread that has ended. */
+/* If true, fills the stack with a pattern before each step, to measure the used part. The documented size does not
+ * apply to an unoptimised library. Valgrind, which runs an unoptimised library, does not allow reading the stack of a
+ * thread that has ended. */
 static bool paints;
 
 static void *work_main(void *work) {
@@ -46,7 +49,7 @@ static void *work_main(void *work) {
     return NULL;
 }
 
-/* Returns the used part of the stack. The thread's own data is at its top and counts as used. */
+/* Returns the size of the used part of the stack, including the thread's own data at the top of the stack. */
 static size_t used(void) {
     size_t untouched = 0;
     while (untouched < stack_size && stack[untouched] == 0xa5) untouched++;
@@ -210,13 +213,13 @@ static void run_full_and_resumed_session(void) {
         pthread_attr_destroy(&attributes);
         close_pair(pair);
     }
-    /* A session of a deeply nested stream may not be stored any more. */
+    /* The context may no longer store the session of a deeply nested stream. */
     CHECK(client.resumed > 0 || settings.depth > 2);
     netlib_tls_context_free(client.context);
     netlib_tls_context_free(server.context);
 }
 
-/* Runs a handshake with a refused certificate, including the full explanation. */
+/* Runs a handshake with a refused certificate, including the creation of the error message. */
 static void run_handshake_with_refused_certificate(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = client_context();
@@ -291,7 +294,7 @@ static void connect_by_name_and_by_callback(void) {
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
     CHECK_OK(netlib_create_connection("name.test", port, options, limit, &fd, &err));
     close(fd);
-    /* The lookup runs on a thread of netlib. */
+    /* The lookup runs on a thread that netlib creates. */
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &fd, &err));
     close(fd);
     CHECK_OK(netlib_connect_new("name.test", port, options, &connect, &err));

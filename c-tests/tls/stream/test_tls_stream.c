@@ -1,4 +1,4 @@
-/* TLS streams: reading, writing, ending, and peers that misbehave. */
+/* Tests TLS streams: reading, writing, the end of a session, and peers that violate the protocol. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -45,7 +45,7 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
         close(pair.near);
         server_join(&peer);
     }
-    /* The same on the server's side. */
+    /* A client sends the faulty bytes to a server stream. */
     netlib_tls_context *server = server_context("server");
     struct pair pair = unix_pair();
     CHECK(send(pair.near, "GET /?secret HTTP/1.1\r\n", 23, 0) == 23);
@@ -57,7 +57,8 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
     netlib_tls_stream_free(stream);
     close_pair(pair);
 
-    /* No version in common: the client gets the server's alert, and the server reports the reason. */
+    /* Client and server have no TLS version in common. The client gets the server's alert, and the error of the server
+     * names the reason. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *old = context_of(options);
@@ -78,7 +79,7 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
     CHECK(strstr(peer.message, "no TLS version in common") != NULL);
     netlib_tls_stream_free(stream);
     close(pair.near);
-    /* A server's context without trust anchors cannot connect. */
+    /* A server context without trust anchors cannot create client streams. */
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, netlib_tls_wrap_fd(new, -1, "localhost", &stream, &err));
 
     netlib_tls_context_free(old);
@@ -109,15 +110,16 @@ static void each_end_of_a_session_has_its_status(void) {
         for (int again = 0; again < 2; again++) {
             CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         }
-        /* The peer has closed the connection: no signal is raised, and the shutdown succeeds only after a clean end. */
+        /* The peer has closed the connection. The shutdown raises no signal, and succeeds only if the peer has sent
+         * close_notify. */
         netlib_status gone = netlib_tls_stream_shutdown(stream, &err);
         CHECK_INT(rows[i].does == SERVE_CLEAN ? 0 : EPIPE, netlib_error_errno(err));
         CHECK_STATUS(rows[i].does == SERVE_CLEAN ? NETLIB_OK : NETLIB_PROTOCOL, gone);
         netlib_tls_stream_free(stream);
         close(pair.near);
     }
-    /* A client sends everything, then closes before the server's last flight. The server can read what the client
-     * sent. */
+    /* A client sends all of its data, and closes the connection before the server sends its last flight. The server can
+     * read the data. */
     struct pair gone = unix_pair();
     netlib_tls_stream *brief = wrap(client, gone.near, "localhost");
     netlib_tls_stream *slow = accept_tls(server, gone.far);
@@ -137,7 +139,7 @@ static void each_end_of_a_session_has_its_status(void) {
     CHECK_STATUS(NETLIB_PROTOCOL, netlib_tls_stream_write(slow, "x", 1, &n_bytes, &err));
     netlib_tls_stream_free(slow);
     close(gone.far);
-    /* A reset, in the handshake and after it. */
+    /* The peer resets the connection during the handshake or after the handshake. */
     for (int after = 0; after < 2; after++) {
         struct pair pair = tcp_pair();
         netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
@@ -161,32 +163,32 @@ static void each_end_of_a_session_has_its_status(void) {
         CHECK_STATUS(expected, status);
         CHECK_STATUS(expected, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
         CHECK_STATUS(expected, netlib_tls_stream_write(stream, buffer, sizeof buffer, &n, &err));
-        /* Before the handshake is done, no part of a request has reached the server. */
+        /* Before the handshake is complete, no part of a request has reached the server. */
         CHECK_INT(after ? NETLIB_RETRY_KIND_READ : NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(expected));
         netlib_tls_stream_free(stream);
         netlib_tls_stream_free(other);
         close(pair.near);
     }
-    /* An invalid descriptor is a mistake of the application and no failure of the session. */
+    /* An invalid descriptor is an error of the application, not a failure of the session. */
     netlib_tls_stream *stream = wrap(client, -1, "localhost");
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     netlib_tls_stream_free(stream);
 
-    /* Waiting for a listening socket would never end. */
+    /* A stream on a listening socket fails, because waiting for its data would never end. */
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(listen(listener, 1) == 0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, listener, "localhost", &stream, &err));
     CHECK(stream == NULL);
     close(listener);
-    /* The result of a failed recv is not a length. */
+    /* netlib must not use the result of a failed recv as a length. */
     stream = wrap(client, -1, "localhost");
     char some[4] = "abc";
     size_t sent = 0;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_write(stream, some, (size_t)-1, &sent, &err));
     netlib_tls_stream_free(stream);
 
-    /* A shutdown before the handshake sends nothing, and nothing can be written after it. */
+    /* A shutdown before the handshake sends nothing. Later writes fail. */
     struct pair pair = unix_pair();
     char byte;
     size_t n = 0;
@@ -194,7 +196,7 @@ static void each_end_of_a_session_has_its_status(void) {
     CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
     CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(stream, "x", 1, &n, &err));
-    /* A read still does the handshake, and the peer then gets close_notify. */
+    /* A later read still does the handshake, after which the peer gets close_notify. */
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, &byte, 1, &n, &err));
@@ -206,7 +208,7 @@ static void each_end_of_a_session_has_its_status(void) {
     netlib_tls_context_free(server);
 }
 
-/* Reader and writer threads on both sides, all started before any handshake. */
+/* Reader and writer threads on both sides start before any handshake. */
 static void streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();

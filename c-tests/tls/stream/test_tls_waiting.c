@@ -1,4 +1,4 @@
-/* Waiting of TLS streams: timeouts, limits, threads, and slow peers. */
+/* Tests calls of TLS streams that wait: timeouts, limits, concurrent threads, and slow peers. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -34,7 +34,7 @@ static void a_timeout_ends_the_call_but_not_the_session(void) {
     for (size_t i = 0; i < sizeof bytes; i++) bytes[i] = (char)at_position(i);
     size_t n = 0;
 
-    /* In the handshake: the peer does not answer at first, and answers later. */
+    /* During the handshake, the peer first does not answer, and answers after the timeout. */
     struct pair pair = unix_pair();
     netlib_tls_stream *near = wrap(client, pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
@@ -50,7 +50,7 @@ static void a_timeout_ends_the_call_but_not_the_session(void) {
     netlib_tls_stream_free(near);
     close(pair.near);
 
-    /* After a read timeout, reading continues. */
+    /* Reading can continue after a read timeout. */
     netlib_tls_stream *far = NULL;
     pair = unix_pair();
     do_handshake(client, server, pair, &near, &far);
@@ -62,7 +62,8 @@ static void a_timeout_ends_the_call_but_not_the_session(void) {
     CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(4, (long long)n);
 
-    /* The peer does not read at first, and reads later. The same bytes are passed again; none is sent twice. */
+    /* The peer reads only after the write timeout. The application passes the same bytes again, and no byte is sent
+     * twice. */
     CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0.01, &err));
     CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
     CHECK_INT(0, (long long)n);
@@ -108,7 +109,7 @@ static void *wait_in_a_call(void *argument) {
     return NULL;
 }
 
-/* Waits until the thread is in its call, that is, until the stream has a reader or a writer. */
+/* Waits until the other thread is in its call, so that the stream has a reader or a writer. */
 static void until_taken(netlib_tls_stream *stream, bool writes) {
     for (;;) {
         size_t n = 0;
@@ -149,7 +150,7 @@ static void limits_end_every_waiting_stream_call(void) {
             CHECK(pthread_join(thread, NULL) == 0);
             netlib_status expected = cancel ? NETLIB_CANCELLED : NETLIB_DEADLINE_EXCEEDED;
             CHECK_INT(expected, waiter.status);
-            /* Later calls return the same, until the stream has another limit. */
+            /* Later calls return the same status until the stream has another limit. */
             if (stage < 2) {
                 CHECK_STATUS(expected, netlib_tls_stream_read(near, &byte, 1, &n, &err));
             }
@@ -182,7 +183,7 @@ static void a_second_reader_or_writer_gets_busy(void) {
     CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
     until_taken(near, false);
     CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_read(near, &byte, 1, &n, &err));
-    /* A waiting reader does not disturb a writer. */
+    /* A reader that waits does not block a writer. */
     CHECK_OK(netlib_tls_stream_write(near, "ping", 4, &n, &err));
     char buffer[8];
     CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
@@ -207,7 +208,7 @@ static void a_second_reader_or_writer_gets_busy(void) {
     netlib_tls_context_free(server);
 }
 
-/* Forwards one byte at a time until either side ends. */
+/* Forwards one byte at a time in both directions until either side closes the connection. */
 static void *drip(void *argument) {
     struct pair *between = argument;
     bool open[2] = {true, true};

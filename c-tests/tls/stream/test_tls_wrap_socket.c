@@ -1,4 +1,4 @@
-/* netlib_ssl_wrap_socket: urllib3's parameters, with and without a context. */
+/* Tests netlib_ssl_wrap_socket with the parameters of urllib3, with and without a context. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -7,7 +7,8 @@
 
 #include <fcntl.h>
 
-/* Returns a server context with both protocols. If `asks` is true, the server requests a client certificate. */
+/* Returns a server context with the ALPN protocols h2 and http/1.1. If `asks` is true, the server requests a client
+ * certificate. */
 static netlib_tls_context *server_of(bool requires_certificate) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -18,7 +19,7 @@ static netlib_tls_context *server_of(bool requires_certificate) {
     return context_of(options);
 }
 
-/* Bits: the settings in the options and in the context. */
+/* Flags for the settings of the options and of the context. */
 enum {
     CA = 1,
     OTHER_CA = 2,
@@ -43,7 +44,7 @@ enum {
     PKCS12 = 1048576,
 };
 
-/* The path of a CA directory with the CA certificate. */
+/* A CA directory, and the CA certificate in it. */
 static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
 
 static netlib_tls_options *options_with(int has) {
@@ -93,11 +94,11 @@ static void options_and_context_combine_as_in_urllib3(void) {
         int32_t version;
         size_t client_certificates;
     } rows[] = {
-        /* Neither options nor context: the system's authorities are used. */
+        /* Without options and context, netlib trusts the system's CA certificates. */
         {ABSENT, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {0, ABSENT, CERTS "ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
-        /* Options alone. */
+        /* These rows have options, but no context. */
         {CA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA_DATA, ABSENT, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {OTHER_CA, ABSENT, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
@@ -113,17 +114,17 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {CA, ABSENT, NULL, NULL, NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | EXACT12 | TLS12, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {CA | TLS12 | CHACHA, ABSENT, NULL, "localhost", NETLIB_NO_CIPHER_SUITES, "", 0, 0},
-        /* A context alone. Its protocols are replaced. */
+        /* These rows have a context, but no options. netlib replaces the ALPN protocols of the context. */
         {ABSENT, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, CA | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
-        /* Both: the context's settings win, */
+        /* With options and a context, the settings of the context apply, */
         {NOT_VERIFIED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
-        /* but authorities and identity are added to it. */
+        /* but netlib adds the CA certificates and the identity of the options. */
         {CA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | TLS13, OTHER_CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {CA_DATA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
@@ -135,7 +136,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {EMBEDDED, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, EMBEDDED, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {EMBEDDED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
-        /* A context without trust anchors, which a server may have: only the added authorities are trusted. */
+        /* The context has an identity, but no trust anchors. netlib trusts only the CA certificates of the options. */
         {0, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_NO_TRUST_ANCHORS, "", 0, 0},
         {EMBEDDED, IDENTITY | NO_SYSTEM, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {CA, IDENTITY | NO_SYSTEM, CERTS "other-ca.pem", "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
@@ -144,20 +145,20 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 1},
         {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* The groups of the context are used, also by a context that is derived from it. */
+        /* The groups of the context apply, also in a derived context. */
         {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA, OTHER_CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | P256, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
-        /* Early data requires a single protocol. If the options have several, the context's early data is switched off,
-         * whatever else the options have. */
+        /* Early data requires a single ALPN protocol. If the options have several protocols, netlib disables the early
+         * data of the context. */
         {CA | EARLY, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | EARLY | H2 | HTTP, ABSENT, NULL, "localhost", NETLIB_INVALID_ARGUMENT, "", 0, 0},
         {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* A PKCS#12 identity is used like any other: the certificate of the client and its authority's. */
+        /* With a PKCS#12 identity, the client sends its own certificate and the CA certificate. */
         {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
@@ -208,7 +209,7 @@ static void the_limit_applies_to_the_handshake_only(void) {
     netlib_tls_stream *stream = NULL;
     netlib_limit *limit = NULL;
     netlib_tls_context *context = client_context();
-    /* The peer does not answer. */
+    /* The peer does not answer the handshake. */
     struct pair pair = unix_pair();
     CHECK_OK(netlib_limit_new(0.05, &limit, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
@@ -242,7 +243,8 @@ static void the_limit_applies_to_the_handshake_only(void) {
     netlib_tls_context_free(context);
 }
 
-/* The context's cached configuration for clients without a name is not used for another protocol. */
+/* A context caches its configuration for clients without a name. netlib must not use this configuration if the ALPN
+ * protocols are replaced. */
 static void alpn_protocols_are_replaced_for_a_client_without_a_name(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -268,7 +270,7 @@ static void alpn_protocols_are_replaced_for_a_client_without_a_name(void) {
     netlib_tls_context_free(context);
 }
 
-/* CRLs are loaded with the CA certificates, as in Python's load_verify_locations. */
+/* As with Python's load_verify_locations, netlib loads CRLs together with the CA certificates. */
 static void crls_of_the_options_are_added_to_the_context(void) {
     static const struct {
         const char *authority, *list; /* in the options */
@@ -313,7 +315,7 @@ static void invalid_arguments_of_wrap_socket_are_refused(void) {
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = client_context();
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, NULL, context, "localhost", NULL, &stream, &err));
-    /* A bad option is reported, even though the context wins. */
+    /* An invalid option is reported, although the setting of the context would apply. */
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, 9);
     netlib_status status = netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err);
@@ -321,7 +323,7 @@ static void invalid_arguments_of_wrap_socket_are_refused(void) {
               netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
     netlib_tls_options_free(options);
-    /* The authorities cannot be added. */
+    /* The CA certificates of the options cannot be loaded. */
     options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, "/nonexistent/ca.pem");
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err));

@@ -1,4 +1,4 @@
-/* Writes of several slices, and shutdown of both directions. */
+/* Tests writes of several slices, and the shutdown of both directions. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -36,7 +36,7 @@ static void free_ends(struct ends *ends) {
     close_pair(ends->pair);
 }
 
-/* The lengths of the slices, and the expected plaintext lengths of the records. */
+/* Each row has the lengths of the slices, and the expected plaintext lengths of the records. */
 static void slices_are_joined_into_full_records(void) {
     enum { FULL = 16384 };
     static const struct {
@@ -78,7 +78,7 @@ static void slices_are_joined_into_full_records(void) {
         CHECK_OK(netlib_tls_stream_set_write_timeout(ends.near, LONG, &err));
         CHECK_OK(netlib_tls_stream_writev(ends.near, slices, count, &n, &err));
         CHECK_INT((long long)total, (long long)n);
-        /* Checks the records on the wire: header, type and tag are 22 bytes. */
+        /* Checks the lengths of the records on the wire. Header, type and tag of a record have 22 bytes. */
         ssize_t got = recv(ends.pair.far, raw, sizeof raw, MSG_PEEK | MSG_DONTWAIT);
         size_t at = 0, record = 0;
         while (got > 0 && at + 5 <= (size_t)got && record < 8) {
@@ -121,13 +121,14 @@ static void invalid_slices_send_nothing(void) {
     slices[0].len = slices[1].len = (size_t)-1 / 2;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, 3, &n, &err));
     CHECK_INT(0, (long long)n);
-    /* Nothing was sent. */
+    /* The stream has sent no bytes. */
     char byte;
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(ends.far, &byte, 1, &n, &err));
     free_ends(&ends);
 }
 
-/* A non-blocking write over a socket with small buffers: the rest is passed again in other slices. */
+/* Writes without blocking over a socket with small buffers. After an incomplete write, the application passes the
+ * remaining bytes in other slices. */
 static void an_incomplete_writev_continues_with_other_slices(void) {
     netlib_error *err = NULL;
     enum { TOTAL = 300000 };
@@ -162,7 +163,7 @@ static void an_incomplete_writev_continues_with_other_slices(void) {
     CHECK(memcmp(sent, received, TOTAL) == 0);
     CHECK(wants > 0);
 
-    /* The second call passes fewer bytes than are already encrypted. */
+    /* The second call passes fewer bytes than netlib has already encrypted. */
     static unsigned char much[TOTAL];
     netlib_status status;
     netlib_slice all = {much, sizeof much}, two[2] = {{much, 1}, {much, 1}};
@@ -173,7 +174,7 @@ static void an_incomplete_writev_continues_with_other_slices(void) {
     free_ends(&ends);
 }
 
-/* Writes `total` bytes and shuts down, on a thread. */
+/* A thread that writes `total` bytes and sends close_notify. */
 static void *send_much(void *argument) {
     struct flow *flow = argument;
     static char zeros[65536];
@@ -187,7 +188,7 @@ static void *send_much(void *argument) {
     return NULL;
 }
 
-/* A blocking stream gets as many bytes as shutdown discards, and then more than that. */
+/* The peer first sends as many bytes as shutdown_both discards, and then more bytes. */
 static void shutdown_discards_a_bounded_number_of_bytes(void) {
     netlib_error *err = NULL;
     static const struct {
@@ -210,7 +211,7 @@ static void shutdown_discards_a_bounded_number_of_bytes(void) {
         CHECK_INT(NETLIB_OK, flow.status);
         free_ends(&ends);
     }
-    /* The bound applies to all calls together, because the peer may send forever. */
+    /* The limit on discarded bytes applies to all calls together, because a peer may send bytes forever. */
     struct ends ends = make_ends();
     static char zeros[100000];
     size_t n = 0, sent = 0;
@@ -223,7 +224,7 @@ static void shutdown_discards_a_bounded_number_of_bytes(void) {
     CHECK_INT(NETLIB_TOO_MUCH_DATA, status);
     CHECK(sent > 1024 * 1024 && sent <= 1024 * 1024 + sizeof zeros);
     CHECK_STATUS(NETLIB_TOO_MUCH_DATA, netlib_tls_stream_shutdown_both(ends.near, &err));
-    /* The application can still read the rest. */
+    /* The application can still read the remaining bytes. */
     (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
     CHECK_OK(netlib_tls_stream_read(ends.near, zeros, sizeof zeros, &n, &err));
     free_ends(&ends);
@@ -233,7 +234,7 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     netlib_error *err = NULL;
     char buffer[16];
     size_t n = 0;
-    /* Without waiting, one side after the other. Data that is on its way is discarded. */
+    /* Non-blocking streams shut down one after the other. shutdown_both discards data that has not been read. */
     struct ends ends = make_ends();
     CHECK_OK(netlib_tls_stream_write(ends.far, "late", 4, &n, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(ends.near, &err));
@@ -244,7 +245,7 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(ends.near, "x", 1, &n, &err));
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(ends.near, buffer, sizeof buffer, &n, &err));
-    /* No bytes of the sessions are left on the descriptors. */
+    /* No bytes of the session remain on the descriptors. */
     CHECK(recv(ends.pair.near, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK(recv(ends.pair.far, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     free_ends(&ends);
@@ -265,7 +266,7 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
         }
         free_ends(&ends);
     }
-    /* The peer is silent: the limit and the timeouts apply. */
+    /* If the peer sends nothing, the limit and the timeouts end the call. */
     ends = make_ends();
     CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
     CHECK_OK(netlib_tls_stream_set_read_timeout(ends.near, 0.01, &err));
@@ -273,7 +274,7 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
     CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
     free_ends(&ends);
-    /* Before the handshake there is no session to close. */
+    /* Before the handshake, shutdown_both has no session to close. */
     struct pair pair = unix_pair();
     netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
     CHECK_OK(netlib_tls_stream_shutdown_both(stream, &err));

@@ -1,6 +1,7 @@
-/* Calls netlib_tls_context_verify_chain for each chain of a list, and prints the name of the status, the number of the
- * problem and the number of the certificate. Each line of the list has these fields, separated by tabs: the CA file;
- * the file with the chain; the CRL file, or "-"; the number of the purpose; the name, or "-" for none; the time. */
+/* Calls netlib_tls_context_verify_chain for each chain of a list. Prints the name of the status, the number of the
+ * problem, and the index of the certificate. Each line of the list has these fields, separated by tabs: the CA file;
+ * the file with the chain; the CRL file, or "-" for none; the number of the purpose; the server name, or "-" for none;
+ * the time. */
 #define _GNU_SOURCE
 #include "harness.h"
 

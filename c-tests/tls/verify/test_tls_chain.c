@@ -1,4 +1,5 @@
-/* netlib_tls_context_verify_chain: PEM and DER chains, including ones that no peer sends, and their errors. */
+/* Tests netlib_tls_context_verify_chain with PEM and DER chains, including chains that no peer sends, and the
+ * errors. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -7,7 +8,7 @@
 #define AS_SERVER NETLIB_PURPOSE_SERVER_AUTH
 #define AS_CLIENT NETLIB_PURPOSE_CLIENT_AUTH
 
-/* Reads a file of the chains into memory of exactly its size, so that a sanitizer detects reads beyond its end. */
+/* Reads a file of certificates into memory of exactly its size, so that a sanitizer detects reads beyond the end. */
 static char *slurp(const char *name, size_t *len) {
     char path[256];
     snprintf(path, sizeof path, CHAINS "%s", name);
@@ -23,7 +24,7 @@ static char *slurp(const char *name, size_t *len) {
     return bytes;
 }
 
-/* Returns the certificates of a PEM text in DER, one after the other, or NULL if one of them cannot be read. */
+/* Returns the certificates of a PEM text as concatenated DER, or NULL if one of them cannot be parsed. */
 static unsigned char *der_of(const char *pem, size_t pem_len, size_t *len) {
     static const char begin[] = "-----BEGIN CERTIFICATE-----";
     unsigned char *der = malloc(pem_len);
@@ -58,7 +59,7 @@ static netlib_tls_options *options_trusting(const char *trusted, const char *crl
     return options;
 }
 
-/* Checks the error, and that no alert is reported. */
+/* Checks the error of a verification, which never has an alert. */
 static void check_said(const struct row *row, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
     CHECK_INT(row->status, status);
@@ -67,7 +68,7 @@ static void check_said(const struct row *row, netlib_status status, const netlib
     CHECK_INT(-1, netlib_error_tls_alert(err));
     CHECK_STR(row->message, message != NULL ? message : "");
     CHECK_STR(row->advice, advice != NULL ? advice : "");
-    /* The advice never recommends switching verification off. */
+    /* The advice never recommends disabling verification. */
     CHECK(advice == NULL ||
           (strstr(advice, "set_verify_mode") == NULL && strstr(advice, "set_check_hostname") == NULL));
     if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
@@ -79,7 +80,7 @@ static void check_row(const struct row *row, int32_t purpose, const char *name) 
     size_t len, der_len;
     char *pem = slurp(row->sent, &len);
     unsigned char *der = der_of(pem, len, &der_len);
-    /* Neither the verify mode nor the check of names matters. */
+    /* The verify mode and check_hostname do not change the result. */
     for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {
         netlib_tls_options *options = options_trusting(row->trusted, row->crl, row->flags);
         netlib_tls_options_set_verify_mode(options, mode);
@@ -98,7 +99,7 @@ static void check_row(const struct row *row, int32_t purpose, const char *name) 
     free(der);
 }
 
-/* The tables are the same as those of the handshakes. */
+/* The expected results are the same as those of handshakes, because both tests use the tables of tls_chains.h. */
 static void verify_chain_has_the_same_results_as_handshakes(void) {
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) check_row(&servers[i], AS_SERVER, "localhost");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
@@ -106,7 +107,7 @@ static void verify_chain_has_the_same_results_as_handshakes(void) {
     }
 }
 
-/* Chains with keys that no handshake can use. */
+/* Verifies chains with public keys that no handshake can use. */
 static void unsupported_and_weak_keys_are_refused(void) {
     static const struct row rows[] = {
         {"weak.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY, 0, 0,
@@ -220,7 +221,7 @@ static void the_time_argument_replaces_the_clock(void) {
         CHECK_STATUS(rows[i].with_clock, status);
     }
     netlib_tls_context_free(context);
-    /* The clock is not called if it is not needed. */
+    /* netlib does not call the clock if the time is an argument. */
     options = options_trusting("root.pem", NULL, 0);
     netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -229,7 +230,7 @@ static void the_time_argument_replaces_the_clock(void) {
     CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                  netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
     netlib_tls_context_free(context);
-    /* The system's clock. */
+    /* Without a callback, netlib uses the system's clock. */
     context = context_of(options_trusting("root.pem", NULL, 0));
     CHECK_OK(netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err));
     netlib_status status = netlib_tls_context_verify_chain(context, expired, expired_len, AS_SERVER, NULL, NULL, &err);
@@ -273,7 +274,7 @@ static void invalid_chains_are_refused(void) {
     netlib_tls_context_free(context);
 }
 
-/* Returns the good chain, followed by `count` useless certificates of `size` bytes. */
+/* Returns the valid chain, followed by `count` unrelated certificates of `size` bytes. */
 static unsigned char *padded(size_t count, size_t size, size_t *len) {
     size_t pem_len;
     char *pem = slurp("good.pem", &pem_len);
@@ -317,8 +318,8 @@ static void the_size_of_a_chain_is_bounded(void) {
     netlib_tls_context_free(context);
 }
 
-/* Changes each byte of a chain, and truncates the chain at each byte. Every result is refused, and each failed
- * verification names its problem. */
+/* Changes each byte of a chain, and truncates the chain at each byte. netlib refuses every changed chain, and the error
+ * of each failed verification names a problem. */
 static void every_changed_or_truncated_chain_is_refused(void) {
     netlib_error *err = NULL;
     double now = NOW;
@@ -363,7 +364,7 @@ static void a_context_without_trust_anchors_verifies_no_chain(void) {
     free(pem);
 }
 
-/* Pins are checked in addition to the chain, or instead of it. The verify mode has no influence. */
+/* netlib checks the pins in addition to the chain, or instead of the chain, regardless of the verify mode. */
 static void verify_chain_checks_the_pins_of_the_context(void) {
     static const struct {
         const char *trusted, *pinned;

@@ -1,5 +1,5 @@
-/* Malformed CRLs: the fuzzer's seeds, and one CRL truncated at each byte and with each bit flipped. Some malformed CRLs
- * made webpki 0.103.12 panic. */
+/* Tests malformed CRLs: the seeds of the fuzzer, and a CRL that is truncated at each byte or has a flipped bit. Some
+ * malformed CRLs made webpki 0.103.12 panic. */
 #include "../../../fuzz/seeds.h"
 #include "tls_chains.h"
 
@@ -21,7 +21,7 @@ static char *slurp(const char *path, size_t *len) {
     fseek(file, 0, SEEK_END);
     *len = (size_t)ftell(file);
     rewind(file);
-    /* The memory has exactly the size of the file, so that a sanitizer detects reads beyond its end. */
+    /* Reads a file into memory of exactly its size, so that a sanitizer detects reads beyond the end. */
     char *bytes = malloc(*len > 0 ? *len : 1);
     CHECK(fread(bytes, 1, *len, file) == *len);
     fclose(file);
@@ -36,8 +36,8 @@ static netlib_status verify(const netlib_tls_context *context, const char *chain
     return netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", &now, err);
 }
 
-/* Returns true if a context can be created with this CRL. Otherwise the status must be a documented one. With the CRL
- * the revoked certificate must be refused: as revoked, or because a changed CRL proves nothing. */
+/* Returns true if a context can be created with the CRL. Otherwise checks that the status is a documented one. With the
+ * CRL, a revoked certificate must be refused, either as revoked or because the changed CRL is not valid. */
 static bool try_crl(const void *list, size_t len) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
@@ -78,7 +78,7 @@ static void crls_truncated_or_with_flipped_bits_are_loaded_or_refused(void) {
         made += try_crl(list, len);
         list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
     }
-    /* Many of the changed lists are still CRLs, with other certificates, times and signatures. */
+    /* Many changed CRLs are still well-formed, with other serial numbers, times or signatures. */
     CHECK(made > 100);
     free(list);
 }

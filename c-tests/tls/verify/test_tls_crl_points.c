@@ -1,9 +1,9 @@
-/* CRLs that no authority would issue: RUSTSEC-2026-0104 and similar inputs, byte by byte. */
+/* Tests CRLs with malformed issuing distribution points: the input of RUSTSEC-2026-0104, and similar inputs. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
-/* DER, written backwards: a value is written before the tag and length that enclose it. */
+/* A buffer for DER that is written backwards, so that a value is written before its tag and length. */
 struct der {
     unsigned char bytes[600];
     size_t start;
@@ -14,7 +14,7 @@ static void put(struct der *der, const char *bytes, size_t len) {
     memcpy(der->bytes + der->start, bytes, len);
 }
 
-/* Makes everything from the start up to `end` the content of one value. */
+/* Writes a tag and a length, which make all bytes up to `end` the content of one value. */
 static void enclose(struct der *der, int tag, size_t end) {
     size_t len = end - der->start;
     char head[3] = {(char)tag, (char)0x81, (char)len};
@@ -33,7 +33,7 @@ static const char algorithm[] = "\x30\x0a\x06\x08\x2a\x86\x48\xce\x3d\x04\x03\x0
 /* CN=x */
 static const char issuer[] = "\x30\x0c\x31\x0a\x30\x08\x06\x03\x55\x04\x03\x0c\x01x";
 
-/* Returns a CRL of version 2 with no entries, an issuing distribution point of these bytes, and an invalid
+/* Writes a version 2 CRL without entries, with `point` as its issuing distribution point, and with an invalid
  * signature. */
 static struct der list_with(const char *point, size_t len) {
     struct der der = {.start = sizeof der.bytes};

@@ -1,6 +1,6 @@
-/* The errors of sessions with peers that are not netlib. The peers are scripted byte by byte. A TLS 1.2 server
- * sends its certificates in plaintext before it proves possession of a key, so the test can send any chain without
- * its keys. */
+/* Tests the error messages of sessions with peers other than netlib. The tests write the bytes of the peers themselves.
+ * A TLS 1.2 server sends its certificates in plaintext before it proves possession of the key, so a test can send any
+ * chain without its keys. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -48,7 +48,7 @@ static int digit_of(int c) {
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* Writes the certificates of a PEM file, each preceded by its length, as TLS 1.2 lists them. */
+/* Writes the certificates of a PEM file as a TLS 1.2 certificate list, in which each certificate follows its length. */
 static void put_certificates(struct bytes *bytes, const char *path) {
     char line[256];
     FILE *file = fopen(path, "r");
@@ -75,8 +75,8 @@ static void put_certificates(struct bytes *bytes, const char *path) {
     if (file != NULL) fclose(file);
 }
 
-/* Writes the first flight, except for its end, of a TLS 1.2 server with an invalid signature. `list` is the content of
- * its certificate message. */
+/* Writes the first flight of a TLS 1.2 server without its last message. The key exchange has an invalid signature.
+ * `list` is the content of the Certificate message. */
 static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
     static struct bytes body;
     body.len = 0;
@@ -106,7 +106,7 @@ static void put_hello_done(struct bytes *flight) {
     put_message(flight, 14, &body);
 }
 
-/* The peer: sends `bytes` after it has received something, and reads the alert that this side answers with. */
+/* A peer that sends `bytes` after it has received data, and then reads an alert. */
 struct script {
     int fd;
     const struct bytes *bytes;
@@ -139,7 +139,8 @@ static void *play_script(void *argument) {
     return NULL;
 }
 
-/* Runs a client's handshake with a server that sends `bytes`. Stores the error and the alert that the client sent. */
+/* Runs the handshake of a client with a scripted server. Returns the status, and stores the error in `err` and the alert
+ * that the client sent in `script`. */
 static netlib_status handshake_with(netlib_tls_context *client, struct script *script, netlib_error **err) {
     struct pair pair = unix_pair();
     script->fd = pair.far;
@@ -234,7 +235,7 @@ static void failed_handshakes_with_servers_are_explained(void) {
         int32_t alert; /* the alert that was received or sent */
         const char *message, *advice;
     } rows[] = {
-        /* TLS 1.2 from a server that was offered only TLS 1.3, and TLS 1.0. */
+        /* The server selects TLS 1.2 although the client offers only TLS 1.3, or the server selects TLS 1.0. */
         {"\x16\x03\x03\x00\x2a\x02\x00\x00\x26\x03\x03"
          "0123456789abcdef0123456789abcdef"
          "\x00\xc0\x2b\x00",
@@ -254,7 +255,7 @@ static void failed_handshakes_with_servers_are_explained(void) {
          ""},
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it offers neither TLS 1.2 nor TLS 1.3", ""},
-        /* The server may require something that the options leave out. */
+        /* The server may require a feature that the client's options disable. */
         {"\x15\x03\x01\x00\x02\x02\x46", 7, false, NETLIB_TLS_VERSION_1_3, NETLIB_TLS_ALERT, 70,
          ENDED "70 (protocol_version): it does not offer TLS 1.2 or 1.3, or only versions that these options exclude",
          VERSIONS},
@@ -309,8 +310,8 @@ static void failed_handshakes_with_servers_are_explained(void) {
     }
 }
 
-/* A TLS 1.2 server sends handshake_failure or bad_certificate after the client sent no certificate, or one that the
- * server refuses. */
+/* A TLS 1.2 server sends handshake_failure or bad_certificate after the client has sent no certificate, or a
+ * certificate that the server refuses. */
 static void refused_client_certificates_are_explained(void) {
     static const struct {
         const char *identity;
@@ -359,8 +360,8 @@ static void refused_client_certificates_are_explained(void) {
     }
 }
 
-/* Writes the hello of a TLS 1.2 client that offers one suite, group, signature scheme and protocol; group 0 means
- * none. */
+/* Writes the ClientHello of a TLS 1.2 client that offers one cipher suite, one group, one signature scheme and one ALPN
+ * protocol. Group 0 means no group. */
 static void put_hello(struct bytes *bytes, const char *suite, const char *group, const char *scheme, const char *alpn) {
     static struct bytes body;
     unsigned char len[2];
@@ -410,7 +411,7 @@ static void failed_handshakes_with_clients_are_explained(void) {
          "the client and this side have no key-exchange group in common", ""},
         {"\xc0\x2b", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
          "the client and this side have no key-exchange group in common", ""},
-        /* Neither RSA key exchange nor finite-field Diffie-Hellman uses an ECDHE group. */
+        /* RSA key exchange and finite-field Diffie-Hellman use no ECDHE group. */
         {"\x00\x2f", "\x00\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\x00\x9e", "\x01\x00", "\x04\x03", NULL, NETLIB_TLS_VERSION_1_2, 40, NO_ECDHE, ""},
         {"\xc0\x2b", "\x00\x1d", "\x05\x03", NULL, NETLIB_TLS_VERSION_1_2, 40,
@@ -445,7 +446,7 @@ static void failed_handshakes_with_clients_are_explained(void) {
     }
 }
 
-/* Each side's error mentions its own cipher string only. */
+/* The error of each side mentions only the cipher string of that side. */
 static void cipher_strings_without_a_common_suite_are_explained(void) {
     static const struct {
         const char *client, *server;
@@ -482,7 +483,8 @@ static void cipher_strings_without_a_common_suite_are_explained(void) {
     }
 }
 
-/* One message in records of one byte each: the message is below its limit, but its records are above theirs. */
+/* A handshake message arrives in records of one byte. The message is below the limit on messages, but its records
+ * exceed the limit on buffered records. */
 static void a_handshake_message_in_too_many_records_is_refused(void) {
     netlib_error *err = NULL;
     static struct bytes bytes;

@@ -1,12 +1,12 @@
-/* Pins of a context: which certificates match them, certificates of an attacker that do not, and every way to create a
- * session. */
+/* Tests the pins of a context: certificates that match, certificates of an attacker that must not match, and every way
+ * to create a session. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
 #define VERIFY CERTS "verify/"
 
-/* Concatenates two files: a peer may send more certificates than its own. */
+/* Writes a file with the certificates of two files, because a peer may send more certificates than its own. */
 static size_t read_files(const char *const paths[2], char *text, size_t room) {
     size_t len = 0;
     for (int i = 0; i < 2 && paths[i] != NULL; i++) {
@@ -65,7 +65,7 @@ static void add_pins(netlib_tls_options *options, const char *const pins[2]) {
     }
 }
 
-/* The checks that a client does. */
+/* Flags for the settings of a client. */
 enum { NOT_VERIFIED = 1, NO_NAME = 2, REPLACE = 4, STRICT = 8, CLOCK = 16 };
 
 static int32_t long_ago(void *ctx, double *seconds) {
@@ -98,7 +98,7 @@ static netlib_tls_context *server_with(const char *const sent[2], const char *ke
     return context_of(options);
 }
 
-/* Returns true if the client's session is a resumed one. */
+/* Does a handshake. Returns true if the session of the client is resumed. */
 static bool is_resumed_after_handshake(const netlib_tls_context *client, const netlib_tls_context *server) {
     struct wire wire = wire_of(client, server, 20000);
     char got[10];
@@ -111,7 +111,7 @@ static bool is_resumed_after_handshake(const netlib_tls_context *client, const n
 
 #define SERVER {CERTS "server.pem", NULL}, CERTS "server.key"
 #define GOOD {VERIFY "good.pem", NULL}, VERIFY "leaf.key"
-/* An attacker's chain: a certificate of another trusted authority, followed by all the pinned certificates. */
+/* The chain of an attacker: a certificate of another trusted CA, followed by all pinned certificates. */
 #define ATTACK {CERTS "server.pem", VERIFY "good-backwards.pem"}, CERTS "server.key"
 #define CA {CERTS "ca.pem", NULL}
 #define ROOT {VERIFY "root.pem", NULL}
@@ -129,7 +129,7 @@ static const struct row {
     netlib_status status;
     int32_t problem;
 } rows[] = {
-    /* Pins in addition to the verification of the chain. */
+    /* The client checks the pins in addition to the chain. */
     {SERVER, 0, CA, {"key:server.pem"}, MATCH},
     {SERVER, 0, CA, {"cert:server.pem"}, MATCH},
     {SERVER, 0, CA, {"colons:server.pem"}, MATCH},
@@ -152,7 +152,7 @@ static const struct row {
     {GOOD, 0, ROOT, {"cert:verify/root.pem"}, MATCH},
     {GOOD, 0, {VERIFY "int.pem"}, {"cert:verify/int.pem"}, MATCH},
     {{VERIFY "good-backwards.pem"}, VERIFY "leaf.key", 0, {VERIFY "int.pem"}, {"key:verify/root.pem"}, MISMATCH},
-    /* A pin of a certificate that is sent but is not on the verified path does not match. */
+    /* A pin does not match a certificate that the peer sends, but that is not on the verified path. */
     {ATTACK, 0, BOTH, {"key:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"cert:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"key:verify/int.pem"}, MISMATCH},
@@ -160,7 +160,7 @@ static const struct row {
     {ATTACK, 0, BOTH, {"key:verify/root.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"cert:verify/root.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"key:server.pem"}, MATCH},
-    /* Failures that do not concern pins are reported as without pins. */
+    /* Failures that do not concern the pins have the same errors as without pins. */
     {{CERTS "expired.pem"}, CERTS "expired.key", 0, CA, {"key:expired.pem"}, VERIFY_AND(EXPIRED)},
     {{CERTS "expired.pem"}, CERTS "expired.key", CLOCK, CA, {"key:expired.pem"}, MATCH},
     {{CERTS "expired.pem"}, CERTS "expired.key", CLOCK, CA, {"key:server.pem"}, MISMATCH},
@@ -181,7 +181,7 @@ static const struct row {
     {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"key:server.pem"}, MISMATCH},
     {{VERIFY "only-leaf.pem"}, VERIFY "leaf.key", 0, {VERIFY "only-leaf.pem"}, {"key:verify/only-leaf.pem"}, MATCH},
     {GOOD, 0, {VERIFY "only-leaf.pem"}, {"key:verify/int.pem"}, MISMATCH},
-    /* If nothing else is verified, a pin of the peer's own certificate matches. */
+    /* If verification is disabled, a pin of the peer's own certificate matches. */
     {SERVER, NOT_VERIFIED, NOBODY, {"key:server.pem"}, MATCH},
     {SERVER, NOT_VERIFIED, NOBODY, {"cert:server.pem"}, MATCH},
     {SERVER, NOT_VERIFIED, CA, {"key:ca.pem", "cert:ca.pem"}, MISMATCH},
@@ -191,7 +191,8 @@ static const struct row {
     {ATTACK, NOT_VERIFIED, NOBODY, {"key:verify/good.pem", "cert:verify/good.pem"}, MISMATCH},
     {{CERTS "expired.pem"}, CERTS "expired.key", NOT_VERIFIED, NOBODY, {"key:expired.pem"}, MATCH},
     {{CERTS "wrong-name.pem"}, CERTS "wrong-name.key", NOT_VERIFIED, NOBODY, {"key:wrong-name.pem"}, MATCH},
-    /* Pins instead of the chain: issuer, time and purpose are not verified, but the name is. */
+    /* The client checks the pins instead of the chain. It does not verify issuer, time and purpose, but verifies the
+     * name. */
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"cert:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:server.pem"}, MISMATCH},
@@ -219,7 +220,7 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
     netlib_error *err = NULL;
     char expected[PIN_ROOM], text[200], got[10];
     size_t n = 0;
-    /* A write immediately after the handshake writes nothing. */
+    /* A write immediately after the handshake fails and sends nothing. */
     struct wire wire = wire_of(client, server, 20000);
     struct handshake_result result = run_handshake(&wire);
     if (result.client != row->status) fprintf(stderr, "%s\n", label);
@@ -266,7 +267,7 @@ static void pins_match_only_the_verified_path(void) {
             if (row->settings & REPLACE && row->trust[0] == NULL) CHECK_INT(0, netlib_tls_context_trust_kinds(client));
             clock_calls = 0;
             for (int round = 0; round < 2; round++) {
-                /* A refused session is not stored. */
+                /* The context does not store a session that was refused. */
                 if (row->status != NETLIB_OK) check_refused(row, client, server, label);
                 else CHECK_INT(round, is_resumed_after_handshake(client, server));
             }
@@ -277,7 +278,7 @@ static void pins_match_only_the_verified_path(void) {
     }
 }
 
-/* Does both handshakes on descriptors until both sides are done. */
+/* Does the handshakes of both streams. Returns the status of the verifier and stores its error message. */
 static netlib_status handshake_streams(netlib_tls_stream *near, netlib_tls_stream *far, char message[400]) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
@@ -299,8 +300,8 @@ static netlib_status handshake_streams(netlib_tls_stream *near, netlib_tls_strea
     return status;
 }
 
-/* A known defect of curl: one way to create a session did not check pins. With netlib the context checks them, without
- * a call of the application. */
+/* In curl, one way to create a session did not check pins. In netlib the context checks the pins of every session,
+ * without a call by the application. */
 static void the_context_checks_pins_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -338,7 +339,7 @@ static void the_context_checks_pins_for_every_kind_of_session(void) {
     netlib_tls_context_free(server);
 }
 
-/* A session that was created without pins, or with other pins, is not resumed with these pins. */
+/* A context with pins does not resume a session that was created without pins or with other pins. */
 static void sessions_are_not_resumed_with_other_pins(void) {
     netlib_tls_context *server = server_context("server");
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
@@ -356,7 +357,8 @@ static void sessions_are_not_resumed_with_other_pins(void) {
         CHECK_HANDSHAKE(NETLIB_FINGERPRINT_MISMATCH, NETLIB_TLS_ALERT, run_handshake(&wire));
         free_wire(&wire);
 
-        /* Options of a context have its pins. After another pin is added to them, the server's certificate matches. */
+        /* Options that are created from a context have its pins. After another pin is added to the options, the
+         * certificate of the server matches. */
         options = netlib_tls_context_to_options(wrong);
         netlib_tls_context *copy = context_of(options);
         CHECK_INT(1, (long long)netlib_tls_context_pin_count(copy));
@@ -375,7 +377,7 @@ static void sessions_are_not_resumed_with_other_pins(void) {
     netlib_tls_context_free(server);
 }
 
-/* Pins of a server for its clients. */
+/* The pins of a server context apply to the certificates of clients. */
 static void servers_check_the_pins_of_clients(void) {
     static const struct {
         int32_t mode;
@@ -447,7 +449,7 @@ static void servers_check_the_pins_of_clients(void) {
     }
 }
 
-/* A server that requests no certificate would never check its pins. */
+/* A server that requests no client certificate would never check its pins, so the combination is refused. */
 static void pins_of_a_server_without_client_certificates_are_refused(void) {
     for (int row = 0; row < 3; row++) {
         netlib_error *err = NULL;
@@ -468,7 +470,7 @@ static void pins_of_a_server_without_client_certificates_are_refused(void) {
         netlib_error_free(err);
         err = NULL;
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(context, pair.far, &stream, &err));
-        /* The same context is valid for a client. */
+        /* The same context can create client sessions. */
         stream = wrap(context, pair.near, "localhost");
         netlib_tls_stream_free(stream);
         netlib_tls_context_free(context);
@@ -516,7 +518,8 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options_free(options);
 }
 
-/* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. Pins in both are refused. */
+/* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. Pins in the options and in
+ * the context are refused. */
 static void wrap_socket_keeps_all_pins(void) {
     netlib_tls_context *server = server_context("server");
     static const struct {

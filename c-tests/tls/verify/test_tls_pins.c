@@ -1,11 +1,11 @@
-/* The peer certificate of a session can be compared with a fingerprint, whatever kind of session it is. */
+/* Tests that an application can compare the peer certificate of every kind of session with a fingerprint. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
 enum { MOST = 2 };
 
-/* Returns the SHA-256 of a file in tests/certs. */
+/* Stores the SHA-256 fingerprint of a certificate file in `hex`. */
 static void fingerprint_of(const char *file, char hex[65]) {
     static char bytes[8000];
     netlib_error *err = NULL;
@@ -27,7 +27,7 @@ static netlib_tls_context *client_with(int32_t mode, int32_t version) {
     return context_of(options);
 }
 
-/* Does the handshake, and lets the client read a byte: the tickets for resumption arrive with it. */
+/* Does the handshake, and lets the client read a byte, together with which the tickets arrive. */
 static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
@@ -46,7 +46,7 @@ static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
     CHECK_INT('x', byte);
 }
 
-/* A known defect of curl: one way to create a session did not check pins. */
+/* In curl, one way to create a session did not check pins. */
 static void fingerprints_are_checked_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     char right[65], wrong[65];

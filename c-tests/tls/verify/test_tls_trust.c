@@ -1,4 +1,4 @@
-/* Which authorities a context trusts, where they came from, and which certificates were skipped. */
+/* Tests which CA certificates a context trusts, from which sources, and which certificates netlib skips. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
@@ -53,8 +53,8 @@ static void replace_directory_by_an_empty_one(void) {
     CHECK(mkdtemp(directory) != NULL);
 }
 
-/* Returns all that the getters of a context say about its trust, one line for each source and for each skipped item.
- * "@" stands for the test directory. */
+/* Returns a text with the results of all trust getters of a context, one line for each source and for each skipped
+ * certificate. "@" stands for the test directory. */
 static const char *describe_trust(const netlib_tls_context *context) {
     static char out[8192];
     size_t at = 0, len = 99;
@@ -98,7 +98,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
         {"one", "4 @ 1\n", 1},
         {"two", "4 @ 2\n", 2},
         {"der", "4 @ 3\n", 3},
-        /* The same authority again, and a second name for one file. */
+        /* The directory has the same CA certificate twice, and a second name for one file. */
         {"again", "4 @ 3\n", 3},
         {"others",
          "4 @ 3\n  README contains neither PEM nor DER certificates\n  bad.pem: certificate 0 cannot be read: the "
@@ -112,7 +112,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
          "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains "
          "no certificate\n" CRL_SKIPPED,
          3},
-        /* As soon as there are hashed names, only these are read, as by OpenSSL. */
+        /* If the directory has hashed file names, netlib reads only those files, like OpenSSL. */
         {"hashed",
          "4 @ 1\n  README: no hashed name, as created by c_rehash, refers to this file\n"
          "  again.pem: no hashed name, as created by c_rehash, refers to this file\n"
@@ -171,7 +171,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
     }
 }
 
-/* The authorities of the directory are trusted as issuers of server certificates. */
+/* A client trusts the CA certificates of the directory as issuers of server certificates. */
 static void authorities_of_a_ca_directory_are_trusted(void) {
     static const struct {
         const char *authority;
@@ -325,7 +325,7 @@ static void embedded_and_system_trust_can_be_selected(void) {
     unsetenv("SSL_CERT_DIR");
 }
 
-/* SSL_CERT_FILE names a missing file, so a context that reads the system's authorities cannot be created. */
+/* SSL_CERT_FILE names a missing file, so netlib fails to create a context that reads the system's CA certificates. */
 static void servers_read_authorities_only_for_client_certificates(void) {
     enum { UNSET = -1 };
     static const struct {
@@ -366,7 +366,7 @@ static void servers_read_authorities_only_for_client_certificates(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* A server-only context accepts connections and refuses to create client sessions, whatever its verify mode. */
+/* A server-only context creates server sessions, but no client sessions, for all verify modes. */
 static void a_server_only_context_creates_no_client_sessions(void) {
     static const char NOT_A_CLIENTS[] =
         "netlib_tls_options_set_server_only: the context is for servers only: create another one for clients";
@@ -392,7 +392,7 @@ static void a_server_only_context_creates_no_client_sessions(void) {
     refused = netlib_tls_wrap_fd(theirs, 0, "localhost", &stream, &err);
     CHECK_STR(NOT_A_CLIENTS, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, refused);
-    /* Options of such a context are server-only as well. */
+    /* Options that are created from a server-only context are server-only as well. */
     netlib_tls_context *same = NULL;
     options = netlib_tls_context_to_options(theirs);
     CHECK_OK(netlib_tls_context_new(options, &same, &err));

@@ -1,4 +1,5 @@
-/* Which chains are accepted in a handshake, and the errors of refused ones. A peer really sends each chain. */
+/* Tests which chains a handshake accepts, and the errors of refused chains. A peer sends each chain in a real
+ * handshake. */
 #define _GNU_SOURCE
 /* Empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -15,7 +16,7 @@ static int32_t fail_to_report_time(void *ctx, double *seconds) {
     return 1;
 }
 
-/* Returns options that trust a file of the chains and whose clock returns `time`. */
+/* Returns options that trust a CA file of verify/, and whose clock returns `time`. */
 static netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags, double *time) {
     char path[256];
     netlib_tls_options *options = netlib_tls_options_new();
@@ -30,7 +31,7 @@ static netlib_tls_options *options_trusting(const char *trusted, const char *crl
     return options;
 }
 
-/* Sets the chain as identity, with the key that all chains have in common. */
+/* Sets a chain and its key as the identity. All chains have the same key. */
 static void present(netlib_tls_options *options, const char *chain) {
     char path[256];
     snprintf(path, sizeof path, CHAINS "%s", chain);
@@ -77,7 +78,7 @@ static void handshakes_accept_or_refuse_each_server_chain(void) {
             netlib_tls_stream_free(stream);
             close(pair.near);
             server_join(&peer);
-            /* The server received the same alert. */
+            /* The server received the alert of the client's error. */
             CHECK_INT(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, peer.status);
             CHECK_INT(row->alert, peer.alert);
             netlib_tls_context_free(client);
@@ -128,7 +129,7 @@ static void handshakes_accept_or_refuse_each_client_chain(void) {
     }
 }
 
-/* Runs one handshake between the good server and a client with these options, which are freed. */
+/* Runs a handshake between a server with a valid chain and a client with these options. Frees the options. */
 static netlib_status handshake(netlib_tls_options *options, const char *chain, netlib_error **err) {
     netlib_tls_context *client = context_of(options);
     netlib_tls_context *server = presenting(chain);
@@ -184,13 +185,13 @@ static void the_clock_callback_decides_if_a_certificate_is_valid(void) {
     netlib_tls_options *options = options_trusting("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, handshake(options, "good.pem", &err));
-    /* The system's clock again. */
+    /* Without the callback, the client uses the system's clock. */
     now = 0;
     options = options_trusting("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, NULL, NULL, NULL);
     CHECK_OK(handshake(options, "good.pem", &err));
     netlib_tls_options_set_wall_clock(NULL, report_time, &now, NULL);
-    /* Without verification the clock is not called. */
+    /* A client without verification does not call the clock. */
     options = options_trusting("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -205,14 +206,15 @@ struct watch {
 static int32_t count_and_use_stream(void *ctx, double *seconds) {
     struct watch *watch = ctx;
     watch->calls++;
-    /* This call would wait forever if the stream's lock were held. */
+    /* The call waits forever if netlib holds the stream's lock. */
     CHECK_INT(0, netlib_tls_stream_version(watch->stream));
     CHECK_INT(NETLIB_BUSY, netlib_tls_stream_handshake(watch->stream, NULL));
     *seconds = NOW;
     return 0;
 }
 
-/* Each side calls its own clock, and calls it only once, however often the handshake is called meanwhile. */
+/* Each side calls its own clock once per handshake, even if the application calls the handshake function several
+ * times. */
 static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
     netlib_error *err = NULL;
     struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
@@ -308,7 +310,7 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
     CHECK_STATUS(NETLIB_INVALID_PEM, netlib_tls_context_new(options, &context, &err));
     netlib_tls_options_free(options);
 
-    /* From memory. */
+    /* CRLs from memory have the same effect. */
     char text[8192];
     FILE *file = fopen(CHAINS "all.crl", "r");
     size_t len = file != NULL ? fread(text, 1, sizeof text, file) : 0;
@@ -322,8 +324,8 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
     CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
 }
 
-/* CVE-2019-11324: a certificate of an authority that the system trusts is refused if custom authorities replace the
- * system's. */
+/* CVE-2019-11324: if the caller sets CA certificates, they replace those of the system. A certificate that only the
+ * system trusts is refused. */
 static void custom_ca_certificates_replace_the_system_trust(void) {
     static const struct {
         bool custom, system;
@@ -353,7 +355,8 @@ static void custom_ca_certificates_replace_the_system_trust(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* R33: certificates that chain to the system's authorities are checked like those that chain to the caller's. */
+/* Chains that end at a CA certificate of the system get the same checks as chains that end at a CA certificate of the
+ * caller. */
 static void chains_to_system_authorities_are_checked_completely(void) {
     netlib_error *err = NULL;
     double now = NOW;
@@ -373,8 +376,8 @@ static void chains_to_system_authorities_are_checked_completely(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* CVE-2025-27809: a client without a server name is refused before it sends anything, unless the name check was
- * switched off. */
+/* CVE-2025-27809: netlib refuses a client without a server name before it sends anything, unless the host name check is
+ * disabled. */
 static void clients_without_a_server_name_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;

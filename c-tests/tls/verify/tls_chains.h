@@ -1,4 +1,5 @@
-/* The chains in CERTS "verify/" and the result for each: the same in a handshake and with verify_chain. */
+/* The chains in tests/certs/verify and the expected result of each. Handshakes and verify_chain have the same
+ * results. */
 #ifndef NETLIB_TEST_TLS_CHAINS_H
 #define NETLIB_TEST_TLS_CHAINS_H
 
@@ -19,8 +20,8 @@
 #define NOW 1767225600.0
 #define IT_IS "; the time is 2026-01-01 00:00:00 UTC"
 
-/* Rows for servers are verified with the name "localhost", rows for clients without a name. The alert is that of a
- * session. */
+/* A row for a server chain is verified with the name "localhost", and a row for a client chain without a name. The
+ * alert is the one that a session sends. */
 struct row {
     const char *sent, *trusted, *crl;
     int32_t flags;
@@ -46,7 +47,7 @@ static const struct row servers[] = {
     {"good.pem", "root.pem", "int.crl.der", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
     {"revoked-int.pem", "root.pem", "all.crl", LEAF, NETLIB_OK, 0, -1, -1, "", ""},
     {"strict-no-authority-key.pem", "root.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
-    /* Trusted as the peer's own certificate. */
+    /* The peer's own certificate is a trust anchor. */
     {"self-signed.pem", "self-signed.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"self-signed-ca.pem", "self-signed-ca.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
     {"only-leaf.pem", "only-leaf.pem", NULL, 0, NETLIB_OK, 0, -1, -1, "", ""},
@@ -83,8 +84,8 @@ static const struct row servers[] = {
      SERVER "was issued by \"CN=netlib intermediate\", which is not trusted and was not sent: trust that authority, "
             "unless it is an intermediate that the server should send",
      TRUST_INT},
-    /* The certificate has the URL of its issuer's certificate, so the message can mention a missing intermediate
-     * certificate. */
+    /* The certificate contains the URL of its issuer's certificate, so the error message can mention a missing
+     * intermediate certificate. */
     {"../trust/ca-issuers.pem", "other-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN, 0, 48,
      SERVER
@@ -161,7 +162,7 @@ static const struct row servers[] = {
      NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN, 0, 48,
      SERVER "may have been revoked: a CRL has a signature that was not made with its issuer's key", ADD_CRL},
 
-    /* R33: chains that end at a trusted certificate which does not allow them. */
+    /* Chains that end at a trusted certificate whose extensions do not allow the chain. */
     {"../trust/self-signed.pem", "../trust/self-signed-root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_NOT_CA, -1, 43,
      ENDS("self-signed") "may not issue certificates (its basicConstraints say CA:FALSE)" ITSELF_ONLY, ""},

@@ -1,7 +1,8 @@
-/* Certificates as text, and fingerprints. The expected values for shapes/ are openssl's: shapes/NAME.txt. */
+/* Tests the getters of certificates, and fingerprints. The expected values of the certificates in tests/certs/shapes
+ * are in NAME.txt, as the openssl command prints them. */
 #include "tls_peer.h"
 
-/* Reads a file into memory of exactly its size, so that a sanitizer detects reads beyond its end. */
+/* Reads a file into memory of exactly its size, so that a sanitizer detects reads beyond the end. */
 static unsigned char *read_file(const char *path, size_t *len) {
     FILE *file = fopen(path, "rb");
     CHECK(file != NULL);
@@ -143,8 +144,8 @@ static void keys_and_signatures_have_openssl_algorithm_names(void) {
     netlib_certificate_free(rich);
 }
 
-/* Returns the certificate with one text in it replaced by another of the same length. Its signature is then wrong,
- * which parsing does not check. */
+/* Returns a certificate in which one text is replaced by another text of the same length. The signature is then
+ * invalid, but parsing does not check the signature. */
 static netlib_certificate *replace_text(const char *path, const char *from, const char *to, size_t text_len) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = certificate_of(path), *altered = NULL;
@@ -222,7 +223,7 @@ static void invalid_certificates_are_refused_with_a_message(void) {
         CHECK_INT(rows[i].offset == SIZE_MAX ? -1 : (long long)rows[i].offset, netlib_error_offset(err));
         CHECK_STATUS(rows[i].status, status);
     }
-    /* The first certificate of several is read, whatever text precedes it. */
+    /* The parser reads the first of several certificates, and ignores text before it. */
     netlib_certificate *both = certificate_of(CERTS "server-both.pem");
     CHECK_STR("CN=localhost", netlib_certificate_subject(both, NULL));
     netlib_certificate_free(both);
@@ -239,8 +240,7 @@ static void invalid_certificates_are_refused_with_a_message(void) {
 #define NO_HEX "fingerprint has a character other than hex digits and colons at byte "
 #define NONE "there is no certificate to compare the fingerprint with: the peer sent none"
 
-/* urllib3 2.8.0 accepts and refuses the same fingerprints, except that it accepts the digest of an empty
- * certificate. */
+/* urllib3 2.8.0 accepts and refuses the same fingerprints, but also accepts the digest of an empty certificate. */
 static void fingerprints_match_as_in_urllib3(void) {
     size_t der_len;
     unsigned char *der = read_file(CERTS "server.der", &der_len);
@@ -308,7 +308,7 @@ static void fingerprints_match_as_in_urllib3(void) {
     free(pem);
 }
 
-/* The peer certificate of a session can be parsed like any other, and its fingerprint can be pinned. */
+/* An application can parse the peer certificate of a session, and pin its fingerprint. */
 static void the_peer_certificate_can_be_parsed_and_pinned(void) {
     netlib_error *err = NULL;
     netlib_tls_context *ours = client_context(), *theirs = server_context("server");
