@@ -1,5 +1,5 @@
 /*
- * netlib.h - the hard small parts of an HTTP client
+ * netlib.h - the small but hard parts of an HTTP client
  *
  * netlib implements retry policies, time limits, URLs, request headers, TLS on a socket that you already have,
  * connecting, request bodies that can be sent again, and the parsing of response heads. Each part works without the
@@ -240,38 +240,38 @@
 #endif
 #endif
 
-/** Passed as the length of NUL-terminated text. See netlib_nts. */
+/** The value to pass as the length of NUL-terminated text. See netlib_nts. */
 #define NETLIB_NTS ((size_t)-1)
-/** Stands for the absence of a number. As a retry counter: no limit (None in urllib3). */
+/** The value for an absent number. As a retry counter, it means no limit (None in urllib3). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
-/** As a retry counter: retries are disabled (False in urllib3), which differs from 0. */
+/** As a retry counter, the value that disables retries (False in urllib3), which differs from 0. */
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
-/** As a timeout in seconds: the process default, which netlib_set_default_timeout sets. */
+/** As a timeout in seconds, the value for the process default, which netlib_set_default_timeout sets. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
-/** As a timeout in seconds: no limit. The value is infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
+/** As a timeout in seconds, the value for no limit: infinity, the HUGE_VAL of <math.h>. See netlib_timeout_none. */
 #if defined(__GNUC__) || defined(__clang__)
 #define NETLIB_TIMEOUT_NONE __builtin_inf()
 #else
 #include <math.h>
 #define NETLIB_TIMEOUT_NONE HUGE_VAL
 #endif
-/** As the position of a body: no position was recorded. */
+/** As the position of a body, the value that means that no position was recorded. */
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
-/** As the position of a body: the body could not report its position. */
+/** As the position of a body, the value that means that the body could not report its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
-/** As a descriptor: a connection managed by the application's platform, which is never reported as dropped. */
+/** As a descriptor, the value for a connection that the application's platform manages. It never counts as dropped. */
 enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
 /* The next macros initialise arrays: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
-/** The methods that may be retried by default: netlib_retry_default_allowed_methods(). */
+/** The methods that may be retried by default. netlib_retry_default_allowed_methods() returns the same list. */
 #define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
 /** The request headers that are dropped by default on a redirect to another origin. */
 #define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
-/** The statuses whose Retry-After header is obeyed by default: netlib_retry_after_status_codes(). */
+/** The statuses whose Retry-After is obeyed by default. netlib_retry_after_status_codes() returns the same list. */
 #define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
-/** The statuses that redirect: netlib_redirect_status_codes(). */
+/** The statuses that redirect. netlib_redirect_status_codes() returns the same list. */
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
-/** The request headers that carry credentials: netlib_sensitive_headers(). */
+/** The request headers that carry credentials. netlib_sensitive_headers() returns the same list. */
 #define NETLIB_SENSITIVE_HEADERS \
     "Authorization", "Cookie", "Cookie2", "Proxy-Authorization", "Access-Token", "API-Key", "API-Token", \
     "APIKey", "Auth-Token", "X-API-Key", "X-APIKey", "X-API-Secret", "X-API-Token", "X-Auth", "X-Auth-Key", \
@@ -320,7 +320,7 @@ extern "C" {
  * basics: Versions, statuses and errors.
  * ================================================================================================================== */
 
-/** Every status. A code's hundreds are its class. */
+/** All statuses. A code divided by 100 is the number of its class in `enum netlib_class`. */
 enum netlib_status_code NETLIB_INT32 {
     /** Success. */
     NETLIB_OK = 0,
@@ -460,8 +460,8 @@ enum netlib_class NETLIB_INT32 {
 /** Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
  * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
-    /** The failure is not one of the request, so it is never retried. `netlib_retry_increment` fails with the error
-     * itself. */
+    /** The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
+     * the error itself. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -537,7 +537,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
  * and a filter that raises an exception must not allow anything. Any number that is not listed here also means
  * failure. */
 enum netlib_verdict NETLIB_INT32 {
-    /** The callback failed, and so does the call during which it ran, with `NETLIB_CALLBACK_FAILED`. */
+    /** The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
     /** The operation continues. */
     NETLIB_VERDICT_ALLOW = 1,
@@ -548,7 +548,7 @@ enum netlib_verdict NETLIB_INT32 {
 /** The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
  * for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
  *
- * A callback that has an output, stored through a pointer, returns 0 for success instead. netlib presets the output to
+ * In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
  * an invalid value, so a callback that raised an exception before it stored the output also counts as failed. */
 enum netlib_outcome NETLIB_INT32 {
     /** The callback's action failed. */
@@ -572,10 +572,10 @@ typedef int32_t netlib_status;
 
 /** Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
  * function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
- * such call**, as soon as nothing holds the callback any more. If the function cannot keep the callback (NULL options,
- * a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a `ctx` that has a
- * `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass NULL as
- * `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
+ * call that passes it**, as soon as nothing holds the callback any more. If the function cannot keep the callback
+ * (NULL options, a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a
+ * `ctx` that has a `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass
+ * NULL as `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
  *
  * Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
  * a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
@@ -640,8 +640,8 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
 /** Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
  * `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
  * the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
- * Errors made by netlib already have the right kind. An error whose cause has the kind READ set by this function also
- * has the kind READ.
+ * Errors made by netlib already have the right kind. If READ is set for an error that is the cause of another error,
+ * the other error also has the kind READ.
  *
  * An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
  * failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
@@ -695,9 +695,9 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
  * trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the error
  * message, because end users may read the message. The advice never recommends switching verification off.
  *
- * For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
- * certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither is a
- * reason to trust the peer. */
+ * For an unknown issuer, the advice names the authority to add. For a hostname mismatch, the advice lists the names of
+ * the certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither
+ * is a reason to trust the peer. */
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
 /** Returns the `errno` of the system call that failed; 0 when no system call failed. */
@@ -734,8 +734,9 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
-/** A deadline and a cancel trigger. **Thread-safe**. Every call that blocks obeys a limit, if one is passed to the call
- * or set on its handle, and returns within 20 ms of the limit's deadline or cancellation.
+/** A limit for waiting: a deadline, and a way to cancel calls that wait. **Thread-safe**. Every call that blocks obeys
+ * a limit, if one is passed to the call or set on its handle, and returns within 20 ms of the limit's deadline or
+ * cancellation.
  *
  * After fork(2), parent and child each have a limit with the same deadline. Cancelling the limit in one process does
  * not cancel the limit in the other. */
@@ -770,7 +771,7 @@ NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netl
  *
  * Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
  * child's copy of the limit has a descriptor of its own.
- * @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
+ * @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
  *         first call of this function, or the first wait that obeys the limit, opens the descriptor.
  */
@@ -820,9 +821,9 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
  *   most one "@".
  * - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
  *   zone.
- * - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its
- *   labels have 1 to 63 bytes and neither begin nor end with "-". Its last label is neither a decimal nor a
- *   hexadecimal number.
+ * - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. The
+ *   labels of a host name have 1 to 63 bytes and neither begin nor end with "-". The last label is neither a decimal
+ *   nor a hexadecimal number.
  * - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
  *   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
  *   yields the same label.
@@ -837,7 +838,7 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
 
 /** Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
  * the same components. The function therefore refuses a value that would change another component, such as a path with
- * a "?", userinfo without a host, or the host "a:80". It also refuses CR, LF and NUL.
+ * a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
  * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
  * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
  *        as "".
@@ -867,8 +868,8 @@ const char *netlib_url_scheme(const netlib_url *url, size_t *len);
 /** Returns the userinfo, such as "user:password", percent-encoded as in the URL; NULL when absent. */
 const char *netlib_url_auth(const netlib_url *url, size_t *len);
 
-/** Stores the user name: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may
- * include a ":" that was encoded in the URL.
+/** Stores the user name: the userinfo before its first ":", percent-decoded. The bytes of the user name need not be
+ * UTF-8, and may include a ":" that was encoded in the URL.
  * @param username out: the user name, borrowed from `url`; NULL when there is no userinfo.
  * @param len out: the length of the user name, without the NUL. May be NULL.
  * @param err the error's offset is the position of an encoded NUL, counted from the start of the userinfo.
@@ -925,8 +926,8 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 /** Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
  * are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
  *
- * Parsing the text with `netlib_parse_url` yields the same URL. To achieve this, the text has "/." before a path that
- * begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
+ * Parsing the text with `netlib_parse_url` yields the same URL. To make this possible, the text has "/." before a path
+ * that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
  * exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
  * "//", only `netlib_url_resolve` yields the same URL. */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
@@ -967,7 +968,7 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 enum netlib_url_reader NETLIB_INT32 {
     /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). This reader checks scheme and port,
      * but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last
-     * "@". Many filters in front of servers parse URLs in this way. */
+     * "@". Many filters in front of servers split URLs only at these delimiters. */
     NETLIB_URL_READER_RFC3986 = 0,
     /** Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
@@ -1053,15 +1054,15 @@ struct netlib_timeout;
 
 /** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
  * before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
- * @param seconds out: the time since any fixed moment, in seconds, never less than before. netlib presets it to NaN,
- *        and the callback must store a value.
- * @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure. */
+ * @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
+ *        `seconds` to NaN, and the callback must store a value.
+ * @return 0 on success; any other number if the clock failed. 0 without storing `seconds` also means failure. */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /** Makes a timeout.
- * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. A read may take what is left of
- *        this time since the clock was started. If `connect` or `read` is also a number of seconds, the shorter limit
- *        applies.
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until this
+ *        time has passed since the clock was started. If `connect` or `read` is also a number of seconds, the shorter
+ *        limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
@@ -1085,7 +1086,7 @@ NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, 
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
 
 /** Starts the clock. Call this function when you begin to connect.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock was already running, which it continues to do;
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running; the clock then keeps running;
  *         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
@@ -1150,9 +1151,9 @@ enum netlib_delay_reason NETLIB_INT32 {
 };
 
 /** A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
- * number of retries that are left in all, and the counters `connect`, `read`, `redirect`, `status` and `other` the
- * number that is left for each kind of event. `netlib_retry_increment` does not change a Retry but makes a new one, so
- * one Retry serves any number of requests. */
+ * number of retries that are left in all. The counters `connect`, `read`, `redirect`, `status` and `other` hold the
+ * numbers of retries that are left for each reason. `netlib_retry_increment` does not change a Retry but makes a new
+ * one, so one Retry serves any number of requests. */
 struct netlib_retry;
 
 /** Makes a Retry.
@@ -1205,14 +1206,13 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      const netlib_response *response, const netlib_error *error,
                                                      netlib_retry **next, netlib_error **err);
 
-/** Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist` or in
- * the list of `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a
- * Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
- * `NETLIB_RETRY_DISABLED`.
+/** Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist`, or in
+ * the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
+ * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
  * @param has_retry_after 1 if the response has a Retry-After header, else 0.
- * @param is_retry out: 0 or 1.
+ * @param is_retry out: 1 if the response is retried, else 0.
  * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, const char *method,
                                                     int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
@@ -1224,8 +1224,8 @@ int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
 /** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
  * `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
- * While n is 0 or 1, the backoff is 0. Each call draws a new random number. This is the default formula; `enum
- * netlib_jitter_kind` lists the other formulas.
+ * While n is 0 or 1, the backoff is 0. Each call draws a new random number. The formula is the one of the default
+ * jitter kind; `enum netlib_jitter_kind` lists all formulas.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
  *         numbers.
@@ -1308,15 +1308,15 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  *
  * The recommended settings, each with its reason and source:
  *
- * - `total` is 3, and redirects do not decrement `total`: more retries rarely help, and multiply the load during an
- *   outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose number is
- *   kept here, allows 3 retries.
+ * - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
+ *   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose
+ *   number is kept here, allows 3 retries.
  * - `other` is 0: a certificate that was refused once will be refused again.
  * - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
  *   [3].
  * - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
- * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC
- *   9110 section 15.4).
+ * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
+ *   from https to http (RFC 9110 section 15.4).
  * - `status_forcelist` is 429, 502, 503, 504: an overload ends, and a gateway reaches its server again [2, 3]. A 500
  *   may be a bug, so that a second request would also fail.
  * - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
@@ -1371,28 +1371,28 @@ struct netlib_retry_options;
 
 /** Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
  *
- * These rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn` of a
- * Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry, decision,
- * error or options that holds the callback. The callbacks run without a lock, on the thread that uses the Retry. If
- * several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
+ * The following rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn`
+ * of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry,
+ * decision, error or options that holds the callback. The callbacks run without a lock, on the thread that uses the
+ * Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
  * thread-safe.
- * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets it to NaN, and the
- *        callback must store a value.
+ * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
+ *        the callback must store a value.
  * @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
-/** Waits for `seconds`, in place of netlib.
+/** Waits for a number of seconds, instead of netlib.
  * @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
-/** Stores a random number in `value`, in place of the system's random numbers.
- * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets it to NaN, and
- *        the callback must store a value.
+/** Stores a random number in `value`, which netlib uses instead of the system's random numbers.
+ * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
+ *        and the callback must store a value.
  * @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
@@ -1499,11 +1499,11 @@ void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, doub
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
 /** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
- * counter. With 0, the decision is to return the response. Default: 1. */
+ * counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
 /** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
- * `status` or `total` counter. With 0, the decision is to return the response. Default: 1. */
+ * `status` or `total` counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /** Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
@@ -1513,8 +1513,8 @@ void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int
  * redirect. The setting does not apply to `netlib_retry_sleep_for_retry` either. */
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
-/** Sets the request headers that are dropped on a redirect to another origin (scheme, host or port), and from all later
- * requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/** Sets the headers that are dropped from the request after a redirect to another origin (scheme, host or port), and
+ * from all later requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
  * @param names an array of `count` header names, compared case-insensitively. */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
@@ -1532,7 +1532,8 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Keeps every request header on a redirect to another origin, unless another setting drops it. This is the default. */
+/** Keeps every request header on a redirect to another origin, unless another setting drops the header. Keeping every
+ * header is the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
@@ -1550,19 +1551,19 @@ void netlib_retry_options_add_history(netlib_retry_options *options, const char 
 
 /** Replaces the clock by which a date in a Retry-After header is converted to a wait. The default is the system's
  * clock.
- * @param clock May be NULL: the system's clock. */
+ * @param clock the callback. May be NULL: the system's clock. */
 void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_wall_clock_fn clock, void *ctx,
                                          netlib_ctx_free_fn ctx_free);
 
 /** Sets the callback with which `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait.
  * A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
  * callback. By default, netlib waits itself.
- * @param sleep May be NULL: netlib waits itself. */
+ * @param sleep the callback. May be NULL: netlib waits itself. */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
                                     netlib_ctx_free_fn ctx_free);
 
 /** Replaces the source of random numbers for the backoff's jitter. The default is the system's random numbers.
- * @param random May be NULL: the system's random numbers. */
+ * @param random the callback. May be NULL: the system's random numbers. */
 void netlib_retry_options_set_random(netlib_retry_options *options, netlib_random_fn random, void *ctx,
                                      netlib_ctx_free_fn ctx_free);
 
@@ -1595,9 +1596,9 @@ enum netlib_jitter_kind NETLIB_INT32 {
 /** Reactions to a Retry-After header that asks for more than `retry_after_max`.
  * `netlib_retry_options_set_long_retry_after` sets the reaction. */
 enum netlib_long_retry_after NETLIB_INT32 {
-    /** Waits for `retry_after_max`, and sends the request again, which is earlier than the server asks for. */
+    /** The wait is `retry_after_max`, so the request is sent again earlier than the server asks for. */
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
-    /** Ends the retries. */
+    /** The retries end, and the request is not sent again. */
     NETLIB_LONG_RETRY_AFTER_STOP = 1
 };
 
@@ -1800,7 +1801,7 @@ const char *netlib_decision_dropped_header(const netlib_decision *decision, size
 
 /** Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
  * that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
- * `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make it from the URL of each request
+ * `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make Host from the URL of each request
  * (`netlib_url_netloc`).
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`. */
@@ -1984,7 +1985,7 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
 /** Sets the value of the header `accept-encoding`, for example "gzip;q=0.5, br". The value replaces the result of
  * earlier calls of `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
  * By default, there is no `accept-encoding`.
- * @param value "" means no header. May be NULL: no header. */
+ * @param value the value; "" means no header. May be NULL: no header. */
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
 /** Sets whether the header `accept-encoding` lists the codings that the application can decode: "gzip,deflate",
@@ -2032,7 +2033,7 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 /** Makes request headers: those of `accept-encoding`, `user-agent`, `connection`, `authorization`,
  * `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
  * headers that were added.
- * @param options May be NULL: an empty list is made.
+ * @param options the settings. May be NULL: an empty list is made.
  * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
  *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
@@ -2069,7 +2070,7 @@ const char *netlib_headers_get(const netlib_headers *headers, const char *name, 
  * @param name the name of the fields, case-insensitive. May be NULL: 0 is returned. */
 size_t netlib_headers_get_count(const netlib_headers *headers, const char *name);
 
-/** Returns the value of one of the fields with a given name, which are counted in their order in the list.
+/** Returns the value of the field number `n`, counted from 0, among the fields with a given name.
  * @param name the name of the fields, case-insensitive. May be NULL: NULL is returned.
  * @param n 0 to `netlib_headers_get_count` - 1; for a larger number, NULL is returned. */
 const char *netlib_headers_get_at(const netlib_headers *headers, const char *name, size_t n, size_t *len);
@@ -2095,8 +2096,8 @@ enum netlib_body_framing NETLIB_INT32 {
     NETLIB_BODY_FRAMING_UNTIL_CLOSE = 3
 };
 
-/** The head of a response, and the method of its request. The retry policy and the reader of the body need these.
- * **Immutable**. */
+/** A response: the head of an HTTP response, and the method of its request. The retry policy and the framing of the
+ * body depend on both. **Immutable**. */
 struct netlib_response;
 
 /** Makes a response from the result of another HTTP parser, for the retry policy.
@@ -2125,7 +2126,8 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *
  * Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
  * are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
- * except 101, is an interim response: another head begins at `head_len`, so call again with the bytes from there.
+ * except 101, is an interim response: another head begins at `head_len`, so call the function again with the bytes
+ * that begin there.
  *
  * The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
  * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
@@ -2134,7 +2136,8 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * greeting) are refused at the first such byte, without waiting for more.
  * @param request_method the method of the request, a token such as "GET".
  * @param head the bytes received so far.
- * @param len the number of bytes in `head`, or `NETLIB_NTS`, with which each call measures the text.
+ * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
+ *        anew.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
  *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
  *        stores 0. May be NULL: each call parses `head` from its start.
@@ -2184,9 +2187,10 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
  * "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
  * the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
- * Content-Length is ignored if there is a Transfer-Encoding. After a response with both headers, or with a
- * Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is
- * the length of the body. Without both headers, the body lasts until the peer closes the connection.
+ * Content-Length is ignored if there is a Transfer-Encoding. After a response with Transfer-Encoding and
+ * Content-Length, or with a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
+ * Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding and Content-Length, the body
+ * lasts until the peer closes the connection.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
@@ -2378,8 +2382,9 @@ void netlib_connect_options_free(netlib_connect_options *options);
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
-/** Sets the local address and port to which sockets are bound. By default, the system chooses both. Attempts for
- * addresses of another family than the local address fail. Connections to Unix domain sockets ignore the setting.
+/** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
+ * port. Attempts for addresses of another family than the local address fail. Connections to Unix domain sockets
+ * ignore the setting.
  *
  * With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
  * the local port, for which netlib sets `SO_REUSEADDR`.
@@ -2435,8 +2440,9 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options, doubl
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
 /** Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
- * Added options are set in the order of the calls. They follow and override the options that have a setter of their
- * own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are set.
+ * Added options are set in the order of the calls. Added options follow and override the options that have a setter of
+ * their own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are
+ * set.
  * @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
  * @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
  * @param value the value of the option.
@@ -2458,7 +2464,7 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
 enum netlib_address_class NETLIB_INT32 {
     /** The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
      * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-     * Akamai and OpenStack. Such an address also has the class of its network, unless that is GLOBAL. */
+     * Akamai and OpenStack. The address of a metadata service also has the class of its network, except GLOBAL. */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** The local machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
@@ -2485,7 +2491,7 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
     /** Unix domain sockets, which have no IP address. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
-    /** All addresses without another class. */
+    /** All addresses that have no other class. */
     NETLIB_ADDRESS_CLASS_GLOBAL = 4096,
     /** Every class except `NETLIB_ADDRESS_CLASS_GLOBAL`. An application that fetches URLs from untrusted sources should
      * refuse all these classes. */
@@ -2650,7 +2656,7 @@ struct netlib_connect;
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
 /** Makes a connect operation for a host. The operation starts with the first step.
- * @param host as for `netlib_create_connection`.
+ * @param host the host, as for `netlib_create_connection`.
  * @param port the port, 0 to 65535.
  * @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
  *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
@@ -2910,9 +2916,9 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * memory.
  *
  * Further functions serve special purposes. `netlib_tls_options_add_pin` restricts the accepted certificates or keys.
- * A `netlib_tls_session` selects the session that is resumed; by default, a context selects it.
- * `netlib_tls_options_set_early_data` allows a request to be sent with the first message of the handshake.
- * `netlib_tls_context_with_ech` hides the server's name from observers of the connection.
+ * With a `netlib_tls_session`, the application chooses the session that is resumed; by default, the context chooses
+ * the session. `netlib_tls_options_set_early_data` allows a request to be sent with the first message of the
+ * handshake. `netlib_tls_context_with_ech` hides the server's name from observers of the connection.
  * `netlib_tls_context_verify_chain` verifies certificates without a connection. `netlib_connection_key` computes keys
  * for connection pools. */
 struct netlib_tls_context;
@@ -3001,9 +3007,9 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
 /** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
  * other certificates were added, the built-in authorities were requested, or no certificates are verified
  * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If this function sets 1,
- * the system's authorities are trusted in addition to the others. If the system has no authorities, those built into
- * netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to the certificates of the
- * system's store. */
+ * the system's authorities are trusted in addition to all other trusted certificates. If the system has no
+ * authorities, those built into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to
+ * the certificates of the system's store. */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
@@ -3017,8 +3023,8 @@ void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on)
 /** Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled
  * into netlib. The built-in authorities are the same on every machine, and as old as the library. Corresponds to
  * Python's package certifi. Default: 0, so that the built-in authorities are trusted only if the system has no
- * authorities. With 1, they replace the system's authorities, unless `netlib_tls_options_set_system_trust` is also set
- * to 1.
+ * authorities. With 1, the built-in authorities replace the system's authorities, unless
+ * `netlib_tls_options_set_system_trust` is also set to 1.
  *
  * Of each built-in authority, netlib knows the name, the key and the nameConstraints, but not the certificate. So
  * netlib does not check the validity dates of built-in authorities, and does not accept their certificates as a peer's
@@ -3101,7 +3107,7 @@ enum netlib_verify_mode NETLIB_INT32 {
 /** Verify flags: bits for `netlib_tls_options_set_verify_flags`, with the numbers of OpenSSL's X509_V_FLAG_ and
  * Python's `ssl.VerifyFlags`. */
 enum netlib_verify_flag NETLIB_INT32 {
-    /** No additional check of the certificates. */
+    /** Adds no check to the verification of the chain. */
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /** The peer's own certificate must not be revoked, and a CRL of its issuer must have been added. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 4,
@@ -3177,12 +3183,12 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * issuer has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: the keyUsage, if any,
  * of the issuer's certificate must include cRLSign, even if the certificate is trusted.
  *
- * A trusted authority is not looked up. A peer's own certificate that is itself trusted is looked up in the CRLs of
- * its issuer (a self-signed certificate in the CRLs that it issued), regardless of other certificates that the peer
- * sends. If no chain through that issuer is accepted, the issuer must also be trusted, because only a trusted key can
- * verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer certificate that has issued no CRL,
- * as `openssl verify -partial_chain -crl_check` does. A CRL with an issuingDistributionPoint covers only the
- * certificates that this extension names.
+ * netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
+ * up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
+ * certificates that the peer sends. If no chain through that issuer is accepted, the issuer must also be trusted,
+ * because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer
+ * certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A CRL with an
+ * issuingDistributionPoint covers only the certificates that this extension names.
  * @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
  *        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
  *        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
@@ -3220,9 +3226,9 @@ void netlib_tls_options_set_wall_clock(netlib_tls_options *options, netlib_wall_
 
 /** TLS versions, with their numbers in TLS messages. Corresponds to Python's `ssl.TLSVersion`. */
 enum netlib_tls_version NETLIB_INT32 {
-    /** The oldest version that netlib offers. */
+    /** The oldest TLS version that netlib supports. */
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
-    /** The newest version that netlib offers. */
+    /** The newest TLS version that netlib supports. */
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /** No version has been negotiated yet. Getters return this value; setters refuse it. */
     NETLIB_TLS_VERSION_NONE = 0,
@@ -3309,8 +3315,8 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * As in OpenSSL, a misspelt word, or a word for a suite that netlib does not have, selects nothing: see
  * `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
  * `NETLIB_NO_CIPHER_SUITES`, and the error message lists the available suites. If the text is not a cipher string,
- * `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset. On a server, the kind of the private
- * key also limits the suites: "aECDSA" needs an EC key.
+ * `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset of the problem. On a server, the kind
+ * of the private key also limits the suites: "aECDSA" needs an EC key.
  * @param ciphers the cipher string; at most 16 KiB. May be NULL, or empty: the default. */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
@@ -3398,9 +3404,9 @@ typedef struct netlib_slice {
  * limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
  *
  * `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
- * the certificate must be for this name (RFC 9525). The name is a DNS name (Unicode is converted to IDNA by UTS 46) or
- * an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is ignored. A
- * stream resumes only sessions of streams with the same context, name and offered application protocols.
+ * the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
+ * UTS 46) or an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is
+ * ignored. A stream resumes only sessions of streams with the same context, name and offered application protocols.
  *
  * Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
  * SSL_set1_host and SSL_set_tlsext_host_name.
@@ -3416,7 +3422,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
                                                  netlib_error **err);
 
 /** Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
- * context has application protocols and the client offers application protocols, they must have one in common.
+ * server's context and the client both list application protocols, the two lists must have a protocol in common.
  * Corresponds to Python's `wrap_socket` with server_side=True.
  * @param context the server's context, which must have a local certificate.
  * @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
@@ -3456,12 +3462,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
  * starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
  * spends between its reads does not count.
  *
- * The bytes that reads return count; during the handshake, every received byte counts. For a non-blocking stream, the
- * time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that call even if nothing
- * arrives. The time until the server begins to respond is also waiting time: if that time may be long, set the minimum
- * when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped` starts a new period.
- * For TLS in TLS, the minimum applies only to the stream for which it is set. It does not apply while the first call
- * on the inner stream makes the outer handshake: to bound that handshake, use a limit.
+ * netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
+ * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
+ * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
+ * long, set the minimum when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped`
+ * starts a new period. For TLS in TLS, the minimum applies only to the stream for which it is set. The minimum does
+ * not apply while the first call on the inner stream makes the outer handshake: to bound that handshake, use a limit.
  * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
  * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
  * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
@@ -3599,9 +3605,9 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_
  * failed. A resumed session has the certificates of the original session. */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
-/** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
- * `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
- * Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
+/** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses such a certificate;
+ * `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
+ * not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
  * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
 
@@ -3652,8 +3658,8 @@ int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
  */
 typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
-/** Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. The rules of
- * `netlib_tls_read_fn` for calls apply; the write callback may run while the read callback runs on another thread.
+/** Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes the
+ * write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
  * @param len the number of bytes, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
  *        `n` to `SIZE_MAX`, and the callback must store a value.
@@ -3665,9 +3671,9 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
 
 /** Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
  * Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake, and before it the handshake of the outer stream if that is not
- * done yet. Each of the two peers proves its own host name. Before the call, read exactly the proxy's response from
- * the outer stream: the bytes after the response belong to the inner stream.
+ * `netlib_tls_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
+ * call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
+ * the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
  * and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free
@@ -3825,9 +3831,9 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, 
  * reads. To determine the number, the function decrypts a record that has been fed. */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
-/** Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output were not
- * drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of memory plus one
- * more piece of 64 KiB.
+/** Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output are
+ * waiting to be drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of
+ * memory plus one more piece of 64 KiB.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.
  * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written because the engine must
@@ -3908,12 +3914,12 @@ int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
 /** Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up, is not older
  * than seven days, and the server's certificates and CRLs have not expired. The function does not consider the wall
- * clock of the options and a shorter lifetime that the server has set. If the session has expired by these, or if the
- * server no longer accepts the session, the handshake is a full handshake. */
+ * clock of the options and a shorter lifetime that the server has set. If the session has expired by that clock or
+ * lifetime, or if the server no longer accepts the session, the handshake is a full handshake. */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
-/** Takes the newest session that the server has sent to a client's stream out of the context's cache. Corresponds to
- * Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
+/** Takes a session out of the context's cache: the newest session that the server has sent to a client's stream.
+ * Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
  *
  * TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
  * take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
@@ -4020,9 +4026,9 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
  *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
  *
- * Check the status of each call. The handshake must come before the write, because only after the handshake is it
- * known whether the server accepted the early data: a write before the handshake would send only the rest of the
- * request, even if the server ignores the early data.
+ * Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
+ * accepted the early data. A write before the handshake would send only the rest of the request, even if the server
+ * ignores the early data.
  *
  * Until the handshake is done, the server has not proved its identity again. Only a server that can decrypt the
  * ticket, which is the server of the resumed session, can read early data.
@@ -4080,7 +4086,8 @@ enum netlib_ech_status NETLIB_INT32 {
     /** The ClientHello had an Encrypted Client Hello extension with random content: see
      * `netlib_tls_options_set_ech_grease`. */
     NETLIB_ECH_GREASE = 1,
-    /** The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before that. */
+    /** The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before the server
+     * did so. */
     NETLIB_ECH_OFFERED = 2,
     /** The server decrypted the ClientHello: no observer has seen the server's name. */
     NETLIB_ECH_ACCEPTED = 3,
@@ -4093,8 +4100,8 @@ enum netlib_ech_status NETLIB_INT32 {
  * of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
  * it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
  * encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
- * does the same for an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with
- * "ecl:". Default: none.
+ * adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's
+ * CURLOPT_ECH with "ecl:". Default: none.
  *
  * A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
  * other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
@@ -4452,9 +4459,10 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  *
  * The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
  * path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
- * connect option; of a callback, on its address and its `ctx`. Pass everything else on which your connections depend
- * as `slices`: the path of a Unix domain socket, a server name that differs from the URL's host, the digest of the
- * context for the proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
+ * connect option. For a callback, the key depends on the callback's address and its `ctx`. Pass everything else on
+ * which your connections depend as `slices`: the path of a Unix domain socket, a server name that differs from the
+ * URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
+ * Negotiate).
  *
  * The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
  * password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
@@ -4475,9 +4483,9 @@ NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const
                                                     netlib_error **err);
 
 /** Returns a digest of a context's settings, the SHA-256 in 64 lower-case hex digits; NULL when memory is short.
- * Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. Of a file, the
- * digest covers the content, but of a key log file the path; of a callback, it covers the address and the `ctx`.
- * Contexts with equal digests do not share sessions.
+ * Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. The digest covers
+ * the content of files, the path of a key log file, and the address and the `ctx` of callbacks. Contexts with equal
+ * digests do not share sessions.
  *
  * The digest covers the identity, but not the password of the private key. The first call computes the digest. Compare
  * digests only within one process. */
@@ -4506,7 +4514,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_from_int(int32_t count, int32_t redir
  * @return borrowed: one of the two arguments, or a constant Retry that is never freed. Never NULL. */
 const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const netlib_retry *pool_default);
 
-/** Makes a timeout from one number, which becomes the connect limit and the read limit. There is no total limit.
+/** Makes a timeout from one number, which becomes the connect limit and the read limit. The timeout has no total limit.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
@@ -4590,7 +4598,7 @@ enum netlib_ssl_version NETLIB_INT32 {
  * context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
  * call makes another context, which reads all files again and resumes no session: for many connections, make that
  * context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
- * "http/1.1" if there are none; those of the context are not used.
+ * "http/1.1" if there are none; the application protocols of the context are not used.
  *
  * The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
  * reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
@@ -4614,7 +4622,7 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
  * Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED", or a decimal number, which
  * is not checked.
  * @param candidate the text. May be NULL: CERT_REQUIRED.
- * @param number out: the number, which may be any number. Cast the number to `enum netlib_verify_mode` for
+ * @param number out: the number, which need not be a verify mode. Cast the number to `enum netlib_verify_mode` for
  *        `netlib_tls_options_set_verify_mode`, which checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
@@ -4623,7 +4631,7 @@ NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, in
  * Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2", or a decimal number,
  * which is not checked. The result is not a number of `enum netlib_tls_version`.
  * @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
- * @param number out: the number, which may be any number. Cast the number to `enum netlib_ssl_version` for
+ * @param number out: the number, which need not be a protocol method. Cast the number to `enum netlib_ssl_version` for
  *        `netlib_tls_options_set_ssl_version`, which checks it.
  * @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_resolve_ssl_version(const char *candidate, int32_t *number, netlib_error **err);
@@ -4698,11 +4706,11 @@ enum netlib_tls_option NETLIB_INT32 {
     NETLIB_OP_NO_TLSv1_3 = 536870912,
     /** Disables renegotiation. Always in force. */
     NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** Has no bit, as in OpenSSL, because SSL 2.0 is no longer supported. */
+    /** The value has no bit, as in OpenSSL, because SSL 2.0 is no longer supported. */
     NETLIB_OP_NO_SSLv2 = 0,
-    /** Has no bit, as in OpenSSL, because every key exchange uses a new key. */
+    /** The value has no bit, as in OpenSSL, because every key exchange uses a new key. */
     NETLIB_OP_SINGLE_DH_USE = 0,
-    /** Has no bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
+    /** The value has no bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
     NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
@@ -4748,9 +4756,9 @@ const char *const *netlib_retry_default_redirect_headers_blacklist(size_t *count
 NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
 
-/** Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults. It
- * differs from `netlib_retry_recommended`. The Retry is borrowed and never freed. Never NULL. `netlib_retry_resolve`
- * returns this Retry if both its arguments are NULL. */
+/** Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults.
+ * `netlib_retry_recommended` has other settings. The returned Retry is borrowed and never freed. Never NULL.
+ * `netlib_retry_resolve` returns this Retry if both its arguments are NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 

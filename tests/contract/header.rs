@@ -298,7 +298,7 @@ fn constant(block: &str) -> Option<(&str, &str, &str)> {
 
 fn status_codes() -> String {
     let mut text = String::from(
-        "/** Every status. A code's hundreds are its class. */\nenum netlib_status_code NETLIB_INT32 {\n",
+        "/** All statuses. A code divided by 100 is the number of its class in `enum netlib_class`. */\nenum netlib_status_code NETLIB_INT32 {\n",
     );
     for (i, status) in Status::ALL.iter().enumerate() {
         let comma = if i + 1 < Status::ALL.len() { "," } else { "" };

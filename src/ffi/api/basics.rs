@@ -48,8 +48,8 @@ pub enum netlib_class {
 /// `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status.
 #[repr(C)]
 pub enum netlib_retry_kind {
-    /// The failure is not one of the request, so it is never retried. `netlib_retry_increment` fails with the error
-    /// itself.
+    /// The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
+    /// the error itself.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -127,7 +127,7 @@ pub enum netlib_certificate_problem {
 /// failure.
 #[repr(C)]
 pub enum netlib_verdict {
-    /// The callback failed, and so does the call during which it ran, with `NETLIB_CALLBACK_FAILED`.
+    /// The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`.
     NETLIB_VERDICT_FAILED = 0,
     /// The operation continues.
     NETLIB_VERDICT_ALLOW = 1,
@@ -138,7 +138,7 @@ pub enum netlib_verdict {
 /// The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
 /// for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
 ///
-/// A callback that has an output, stored through a pointer, returns 0 for success instead. netlib presets the output to
+/// In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
 /// an invalid value, so a callback that raised an exception before it stored the output also counts as failed.
 #[repr(C)]
 pub enum netlib_outcome {
@@ -150,10 +150,10 @@ pub enum netlib_outcome {
 
 /// Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
 /// function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
-/// such call**, as soon as nothing holds the callback any more. If the function cannot keep the callback (NULL options,
-/// a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a `ctx` that has a
-/// `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass NULL as
-/// `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
+/// call that passes it**, as soon as nothing holds the callback any more. If the function cannot keep the callback
+/// (NULL options, a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a
+/// `ctx` that has a `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass
+/// NULL as `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
 ///
 /// Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
 /// a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
@@ -302,8 +302,8 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 /// Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
 /// `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
 /// the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
-/// Errors made by netlib already have the right kind. An error whose cause has the kind READ set by this function also
-/// has the kind READ.
+/// Errors made by netlib already have the right kind. If READ is set for an error that is the cause of another error,
+/// the other error also has the kind READ.
 ///
 /// An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
 /// failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
@@ -394,9 +394,9 @@ pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *
 /// trust it: netlib_tls_options_add_ca_file"; NULL if there is no such setting. The advice is not part of the error
 /// message, because end users may read the message. The advice never recommends switching verification off.
 ///
-/// For an unknown issuer, the advice names the authority to add. For a hostname mismatch, it lists the names of the
-/// certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither is a
-/// reason to trust the peer.
+/// For an unknown issuer, the advice names the authority to add. For a hostname mismatch, the advice lists the names of
+/// the certificate, at most eight. The authority and the names come from a peer that is not authenticated, so neither
+/// is a reason to trust the peer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::advice_text)

@@ -65,7 +65,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_keep_alive(
 /// earlier calls of `netlib_headers_options_enable_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
 /// By default, there is no `accept-encoding`.
 ///
-/// @param value "" means no header. May be NULL: no header.
+/// @param value the value; "" means no header. May be NULL: no header.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
     options: *mut netlib_headers_options,
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
 /// headers that were added.
 ///
-/// @param options May be NULL: an empty list is made.
+/// @param options the settings. May be NULL: an empty list is made.
 /// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
 ///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
@@ -280,7 +280,7 @@ pub unsafe extern "C" fn netlib_headers_get_count(headers: *const netlib_headers
     read(headers, 0, |headers| bytes_or_none(name).map_or(0, |name| headers.get_all(name).count()))
 }
 
-/// Returns the value of one of the fields with a given name, which are counted in their order in the list.
+/// Returns the value of the field number `n`, counted from 0, among the fields with a given name.
 ///
 /// @param name the name of the fields, case-insensitive. May be NULL: NULL is returned.
 /// @param n 0 to `netlib_headers_get_count` - 1; for a larger number, NULL is returned.

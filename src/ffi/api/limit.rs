@@ -9,8 +9,9 @@ use crate::limit::Limit;
 use std::ffi::c_int;
 use std::sync::Arc;
 
-/// A deadline and a cancel trigger. **Thread-safe**. Every call that blocks obeys a limit, if one is passed to the call
-/// or set on its handle, and returns within 20 ms of the limit's deadline or cancellation.
+/// A limit for waiting: a deadline, and a way to cancel calls that wait. **Thread-safe**. Every call that blocks obeys
+/// a limit, if one is passed to the call or set on its handle, and returns within 20 ms of the limit's deadline or
+/// cancellation.
 ///
 /// After fork(2), parent and child each have a limit with the same deadline. Cancelling the limit in one process does
 /// not cancel the limit in the other.
@@ -83,7 +84,7 @@ pub unsafe extern "C" fn netlib_limit_check(
 /// Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
 /// child's copy of the limit has a descriptor of its own.
 ///
-/// @param fd out, borrowed from the limit: poll it for `POLLIN`; -1 on failure.
+/// @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
 /// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
 ///         first call of this function, or the first wait that obeys the limit, opens the descriptor.
 #[unsafe(no_mangle)]

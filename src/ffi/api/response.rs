@@ -14,8 +14,8 @@ use crate::ffi::{Handle, Shared, handle};
 use crate::response::{Framing, Response, check_status};
 use crate::status::Status;
 
-/// The head of a response, and the method of its request. The retry policy and the reader of the body need these.
-/// **Immutable**.
+/// A response: the head of an HTTP response, and the method of its request. The retry policy and the framing of the
+/// body depend on both. **Immutable**.
 pub struct netlib_response {
     _private: [u8; 0],
 }
@@ -77,7 +77,8 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
 /// are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
-/// except 101, is an interim response: another head begins at `head_len`, so call again with the bytes from there.
+/// except 101, is an interim response: another head begins at `head_len`, so call the function again with the bytes
+/// that begin there.
 ///
 /// The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
 /// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
@@ -87,7 +88,8 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param head the bytes received so far.
-/// @param len the number of bytes in `head`, or `NETLIB_NTS`, with which each call measures the text.
+/// @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
+///        anew.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
 ///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
 ///        stores 0. May be NULL: each call parses `head` from its start.
@@ -189,9 +191,10 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
 /// "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
 /// the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
-/// Content-Length is ignored if there is a Transfer-Encoding. After a response with both headers, or with a
-/// Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is
-/// the length of the body. Without both headers, the body lasts until the peer closes the connection.
+/// Content-Length is ignored if there is a Transfer-Encoding. After a response with Transfer-Encoding and
+/// Content-Length, or with a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
+/// Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding and Content-Length, the body
+/// lasts until the peer closes the connection.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
 /// find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter

@@ -33,9 +33,9 @@ pub enum netlib_delay_reason {
 }
 
 /// A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
-/// number of retries that are left in all, and the counters `connect`, `read`, `redirect`, `status` and `other` the
-/// number that is left for each kind of event. `netlib_retry_increment` does not change a Retry but makes a new one, so
-/// one Retry serves any number of requests.
+/// number of retries that are left in all. The counters `connect`, `read`, `redirect`, `status` and `other` hold the
+/// numbers of retries that are left for each reason. `netlib_retry_increment` does not change a Retry but makes a new
+/// one, so one Retry serves any number of requests.
 pub struct netlib_retry {
     _private: [u8; 0],
 }
@@ -132,15 +132,14 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist` or in
-/// the list of `netlib_retry_options_set_retry_after_statuses`. The latter list applies only if the response has a
-/// Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
-/// `NETLIB_RETRY_DISABLED`.
+/// Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist`, or in
+/// the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
+/// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
 /// @param has_retry_after 1 if the response has a Retry-After header, else 0.
-/// @param is_retry out: 0 or 1.
+/// @param is_retry out: 1 if the response is retried, else 0.
 /// @return `NETLIB_INVALID_ARGUMENT` if the method is not a token or `has_retry_after` is neither 0 nor 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_retry(
@@ -169,8 +168,8 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -
 
 /// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
 /// `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
-/// While n is 0 or 1, the backoff is 0. Each call draws a new random number. This is the default formula; `enum
-/// netlib_jitter_kind` lists the other formulas.
+/// While n is 0 or 1, the backoff is 0. Each call draws a new random number. The formula is the one of the default
+/// jitter kind; `enum netlib_jitter_kind` lists all formulas.
 ///
 /// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random

@@ -31,16 +31,16 @@ impl Handle for netlib_timeout {
 /// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
 /// before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
 ///
-/// @param seconds out: the time since any fixed moment, in seconds, never less than before. netlib presets it to NaN,
-///        and the callback must store a value.
-/// @return 0 on success; any other number if the clock failed. 0 without a stored `seconds` also means failure.
+/// @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
+///        `seconds` to NaN, and the callback must store a value.
+/// @return 0 on success; any other number if the clock failed. 0 without storing `seconds` also means failure.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
 ///
-/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. A read may take what is left of
-///        this time since the clock was started. If `connect` or `read` is also a number of seconds, the shorter limit
-///        applies.
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until this
+///        time has passed since the clock was started. If `connect` or `read` is also a number of seconds, the shorter
+///        limit applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -100,7 +100,7 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call this function when you begin to connect.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock was already running, which it continues to do;
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running; the clock then keeps running;
 ///         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(

@@ -37,9 +37,9 @@ use crate::tls::{Context, TlsOptions};
 /// memory.
 ///
 /// Further functions serve special purposes. `netlib_tls_options_add_pin` restricts the accepted certificates or keys.
-/// A `netlib_tls_session` selects the session that is resumed; by default, a context selects it.
-/// `netlib_tls_options_set_early_data` allows a request to be sent with the first message of the handshake.
-/// `netlib_tls_context_with_ech` hides the server's name from observers of the connection.
+/// With a `netlib_tls_session`, the application chooses the session that is resumed; by default, the context chooses
+/// the session. `netlib_tls_options_set_early_data` allows a request to be sent with the first message of the
+/// handshake. `netlib_tls_context_with_ech` hides the server's name from observers of the connection.
 /// `netlib_tls_context_verify_chain` verifies certificates without a connection. `netlib_connection_key` computes keys
 /// for connection pools.
 pub struct netlib_tls_context {

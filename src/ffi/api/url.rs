@@ -73,9 +73,9 @@ pub unsafe extern "C" fn netlib_parse_url(
 ///   most one "@".
 /// - The host is a name, four decimal numbers up to 255 without leading zeros, or an IPv6 address in brackets without a
 ///   zone.
-/// - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. Its
-///   labels have 1 to 63 bytes and neither begin nor end with "-". Its last label is neither a decimal nor a
-///   hexadecimal number.
+/// - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. The
+///   labels of a host name have 1 to 63 bytes and neither begin nor end with "-". The last label is neither a decimal
+///   nor a hexadecimal number.
 /// - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
 ///   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
 ///   yields the same label.
@@ -103,7 +103,7 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 
 /// Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
 /// the same components. The function therefore refuses a value that would change another component, such as a path with
-/// a "?", userinfo without a host, or the host "a:80". It also refuses CR, LF and NUL.
+/// a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
 ///
 /// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
@@ -179,8 +179,8 @@ pub unsafe extern "C" fn netlib_url_auth(url: *const netlib_url, len: *mut usize
     lend_terminated(url, len, |url| url.terminated(Component::Auth))
 }
 
-/// Stores the user name: the userinfo before its first ":", percent-decoded. The bytes need not be UTF-8, and may
-/// include a ":" that was encoded in the URL.
+/// Stores the user name: the userinfo before its first ":", percent-decoded. The bytes of the user name need not be
+/// UTF-8, and may include a ":" that was encoded in the URL.
 ///
 /// @param username out: the user name, borrowed from `url`; NULL when there is no userinfo.
 /// @param len out: the length of the user name, without the NUL. May be NULL.
@@ -293,8 +293,8 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
 /// are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
 ///
-/// Parsing the text with `netlib_parse_url` yields the same URL. To achieve this, the text has "/." before a path that
-/// begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
+/// Parsing the text with `netlib_parse_url` yields the same URL. To make this possible, the text has "/." before a path
+/// that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
 /// exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
 /// "//", only `netlib_url_resolve` yields the same URL.
 #[unsafe(no_mangle)]

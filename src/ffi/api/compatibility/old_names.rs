@@ -62,9 +62,9 @@ pub extern "C" fn netlib_backoff_max() -> f64 {
     guard::value(retry::Backoff::DEFAULT_MAX, || Ok(retry::Backoff::DEFAULT_MAX))
 }
 
-/// Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults. It
-/// differs from `netlib_retry_recommended`. The Retry is borrowed and never freed. Never NULL. `netlib_retry_resolve`
-/// returns this Retry if both its arguments are NULL.
+/// Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults.
+/// `netlib_retry_recommended` has other settings. The returned Retry is borrowed and never freed. Never NULL.
+/// `netlib_retry_resolve` returns this Retry if both its arguments are NULL.
 #[deprecated(note = "use netlib_retry_resolve")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default() -> *const netlib_retry {

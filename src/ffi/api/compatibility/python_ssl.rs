@@ -48,7 +48,7 @@ pub enum netlib_ssl_version {
 /// context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
 /// call makes another context, which reads all files again and resumes no session: for many connections, make that
 /// context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
-/// "http/1.1" if there are none; those of the context are not used.
+/// "http/1.1" if there are none; the application protocols of the context are not used.
 ///
 /// The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
 /// reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
@@ -91,7 +91,7 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 /// is not checked.
 ///
 /// @param candidate the text. May be NULL: CERT_REQUIRED.
-/// @param number out: the number, which may be any number. Cast the number to `enum netlib_verify_mode` for
+/// @param number out: the number, which need not be a verify mode. Cast the number to `enum netlib_verify_mode` for
 ///        `netlib_tls_options_set_verify_mode`, which checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 /// which is not checked. The result is not a number of `enum netlib_tls_version`.
 ///
 /// @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
-/// @param number out: the number, which may be any number. Cast the number to `enum netlib_ssl_version` for
+/// @param number out: the number, which need not be a protocol method. Cast the number to `enum netlib_ssl_version` for
 ///        `netlib_tls_options_set_ssl_version`, which checks it.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other text; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]

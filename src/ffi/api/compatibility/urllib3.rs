@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
     })
 }
 
-/// Makes a timeout from one number, which becomes the connect limit and the read limit. There is no total limit.
+/// Makes a timeout from one number, which becomes the connect limit and the read limit. The timeout has no total limit.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.

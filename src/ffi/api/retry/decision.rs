@@ -236,7 +236,7 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 
 /// Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
 /// that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
-/// `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make it from the URL of each request
+/// `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make Host from the URL of each request
 /// (`netlib_url_netloc`).
 ///
 /// @param request_headers the headers of the last request.

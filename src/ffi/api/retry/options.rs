@@ -45,29 +45,29 @@ impl Handle for netlib_retry_options {
 
 /// Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
 ///
-/// These rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn` of a
-/// Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry, decision,
-/// error or options that holds the callback. The callbacks run without a lock, on the thread that uses the Retry. If
-/// several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
+/// The following rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn`
+/// of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry,
+/// decision, error or options that holds the callback. The callbacks run without a lock, on the thread that uses the
+/// Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
 /// thread-safe.
 ///
-/// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets it to NaN, and the
-///        callback must store a value.
+/// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
+///        the callback must store a value.
 /// @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
-/// Waits for `seconds`, in place of netlib.
+/// Waits for a number of seconds, instead of netlib.
 ///
 /// @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
-/// Stores a random number in `value`, in place of the system's random numbers.
+/// Stores a random number in `value`, which netlib uses instead of the system's random numbers.
 ///
-/// @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets it to NaN, and
-///        the callback must store a value.
+/// @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
+///        and the callback must store a value.
 /// @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
@@ -258,7 +258,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut 
 }
 
 /// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
-/// counter. With 0, the decision is to return the response. Default: 1.
+/// counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
@@ -268,7 +268,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
 }
 
 /// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
-/// `status` or `total` counter. With 0, the decision is to return the response. Default: 1.
+/// `status` or `total` counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
@@ -293,8 +293,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
     });
 }
 
-/// Sets the request headers that are dropped on a redirect to another origin (scheme, host or port), and from all later
-/// requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// Sets the headers that are dropped from the request after a redirect to another origin (scheme, host or port), and
+/// from all later requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
 /// @param names an array of `count` header names, compared case-insensitively.
 #[unsafe(no_mangle)]
@@ -335,7 +335,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Keeps every request header on a redirect to another origin, unless another setting drops it. This is the default.
+/// Keeps every request header on a redirect to another origin, unless another setting drops the header. Keeping every
+/// header is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {
@@ -388,7 +389,7 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
 /// Replaces the clock by which a date in a Retry-After header is converted to a wait. The default is the system's
 /// clock.
 ///
-/// @param clock May be NULL: the system's clock.
+/// @param clock the callback. May be NULL: the system's clock.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
     options: *mut netlib_retry_options,
@@ -405,7 +406,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 /// A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
 /// callback. By default, netlib waits itself.
 ///
-/// @param sleep May be NULL: netlib waits itself.
+/// @param sleep the callback. May be NULL: netlib waits itself.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_sleep(
     options: *mut netlib_retry_options,
@@ -420,7 +421,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_sleep(
 
 /// Replaces the source of random numbers for the backoff's jitter. The default is the system's random numbers.
 ///
-/// @param random May be NULL: the system's random numbers.
+/// @param random the callback. May be NULL: the system's random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_random(
     options: *mut netlib_retry_options,

@@ -11,15 +11,15 @@ use crate::retry::{Retry, RetryOptions};
 ///
 /// The recommended settings, each with its reason and source:
 ///
-/// - `total` is 3, and redirects do not decrement `total`: more retries rarely help, and multiply the load during an
-///   outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose number is
-///   kept here, allows 3 retries.
+/// - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
+///   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose
+///   number is kept here, allows 3 retries.
 /// - `other` is 0: a certificate that was refused once will be refused again.
 /// - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
 ///   [3].
 /// - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
-/// - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials stay with their origin, and https stays https (RFC
-///   9110 section 15.4).
+/// - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
+///   from https to http (RFC 9110 section 15.4).
 /// - `status_forcelist` is 429, 502, 503, 504: an overload ends, and a gateway reaches its server again [2, 3]. A 500
 ///   may be a bug, so that a second request would also fail.
 /// - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together

@@ -39,9 +39,9 @@ pub enum netlib_jitter_kind {
 /// `netlib_retry_options_set_long_retry_after` sets the reaction.
 #[repr(C)]
 pub enum netlib_long_retry_after {
-    /// Waits for `retry_after_max`, and sends the request again, which is earlier than the server asks for.
+    /// The wait is `retry_after_max`, so the request is sent again earlier than the server asks for.
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
-    /// Ends the retries.
+    /// The retries end, and the request is not sent again.
     NETLIB_LONG_RETRY_AFTER_STOP = 1,
 }
 

@@ -25,7 +25,7 @@ use crate::socket::sockaddr;
 pub enum netlib_address_class {
     /// The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
     /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-    /// Akamai and OpenStack. Such an address also has the class of its network, unless that is GLOBAL.
+    /// Akamai and OpenStack. The address of a metadata service also has the class of its network, except GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// The local machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
@@ -52,7 +52,7 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
     /// Unix domain sockets, which have no IP address.
     NETLIB_ADDRESS_CLASS_UNIX = 0x800,
-    /// All addresses without another class.
+    /// All addresses that have no other class.
     NETLIB_ADDRESS_CLASS_GLOBAL = 0x1000,
 }
 

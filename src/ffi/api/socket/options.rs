@@ -44,8 +44,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Sets the local address and port to which sockets are bound. By default, the system chooses both. Attempts for
-/// addresses of another family than the local address fail. Connections to Unix domain sockets ignore the setting.
+/// Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
+/// port. Attempts for addresses of another family than the local address fail. Connections to Unix domain sockets
+/// ignore the setting.
 ///
 /// With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
 /// the local port, for which netlib sets `SO_REUSEADDR`.
@@ -140,8 +141,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 }
 
 /// Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
-/// Added options are set in the order of the calls. They follow and override the options that have a setter of their
-/// own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are set.
+/// Added options are set in the order of the calls. Added options follow and override the options that have a setter of
+/// their own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are
+/// set.
 ///
 /// @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
 /// @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.

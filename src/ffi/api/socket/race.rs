@@ -70,7 +70,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
 
 /// Makes a connect operation for a host. The operation starts with the first step.
 ///
-/// @param host as for `netlib_create_connection`.
+/// @param host the host, as for `netlib_create_connection`.
 /// @param port the port, 0 to 65535.
 /// @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
 ///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.

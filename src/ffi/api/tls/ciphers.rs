@@ -29,8 +29,8 @@ use crate::tls::TlsOptions;
 /// As in OpenSSL, a misspelt word, or a word for a suite that netlib does not have, selects nothing: see
 /// `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
 /// `NETLIB_NO_CIPHER_SUITES`, and the error message lists the available suites. If the text is not a cipher string,
-/// `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset. On a server, the kind of the private
-/// key also limits the suites: "aECDSA" needs an EC key.
+/// `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset of the problem. On a server, the kind
+/// of the private key also limits the suites: "aECDSA" needs an EC key.
 ///
 /// @param ciphers the cipher string; at most 16 KiB. May be NULL, or empty: the default.
 #[unsafe(no_mangle)]

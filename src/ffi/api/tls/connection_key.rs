@@ -24,9 +24,10 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 ///
 /// The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
 /// path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
-/// connect option; of a callback, on its address and its `ctx`. Pass everything else on which your connections depend
-/// as `slices`: the path of a Unix domain socket, a server name that differs from the URL's host, the digest of the
-/// context for the proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
+/// connect option. For a callback, the key depends on the callback's address and its `ctx`. Pass everything else on
+/// which your connections depend as `slices`: the path of a Unix domain socket, a server name that differs from the
+/// URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
+/// Negotiate).
 ///
 /// The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
 /// password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
@@ -74,9 +75,9 @@ pub unsafe extern "C" fn netlib_connection_key(
 }
 
 /// Returns a digest of a context's settings, the SHA-256 in 64 lower-case hex digits; NULL when memory is short.
-/// Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. Of a file, the
-/// digest covers the content, but of a key log file the path; of a callback, it covers the address and the `ctx`.
-/// Contexts with equal digests do not share sessions.
+/// Contexts with equal digests have the same authorities, CRLs, pins, identity and TLS parameters. The digest covers
+/// the content of files, the path of a key log file, and the address and the `ctx` of callbacks. Contexts with equal
+/// digests do not share sessions.
 ///
 /// The digest covers the identity, but not the password of the private key. The first call computes the digest. Compare
 /// digests only within one process.

@@ -82,9 +82,9 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
 ///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
 ///
-/// Check the status of each call. The handshake must come before the write, because only after the handshake is it
-/// known whether the server accepted the early data: a write before the handshake would send only the rest of the
-/// request, even if the server ignores the early data.
+/// Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
+/// accepted the early data. A write before the handshake would send only the rest of the request, even if the server
+/// ignores the early data.
 ///
 /// Until the handshake is done, the server has not proved its identity again. Only a server that can decrypt the
 /// ticket, which is the server of the resumed session, can read early data.

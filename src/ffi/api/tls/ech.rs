@@ -23,7 +23,8 @@ pub enum netlib_ech_status {
     /// The ClientHello had an Encrypted Client Hello extension with random content: see
     /// `netlib_tls_options_set_ech_grease`.
     NETLIB_ECH_GREASE = 1,
-    /// The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before that.
+    /// The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before the server
+    /// did so.
     NETLIB_ECH_OFFERED = 2,
     /// The server decrypted the ClientHello: no observer has seen the server's name.
     NETLIB_ECH_ACCEPTED = 3,
@@ -36,8 +37,8 @@ pub enum netlib_ech_status {
 /// of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
 /// it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
 /// encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
-/// does the same for an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's CURLOPT_ECH with
-/// "ecl:". Default: none.
+/// adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's
+/// CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
 /// other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`

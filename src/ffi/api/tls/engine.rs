@@ -190,9 +190,9 @@ pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engin
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
-/// Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output were not
-/// drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of memory plus one
-/// more piece of 64 KiB.
+/// Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output are
+/// waiting to be drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of
+/// memory plus one more piece of 64 KiB.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.

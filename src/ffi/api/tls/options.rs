@@ -11,9 +11,9 @@ use crate::tls::TlsOptions;
 /// TLS versions, with their numbers in TLS messages. Corresponds to Python's `ssl.TLSVersion`.
 #[repr(C)]
 pub enum netlib_tls_version {
-    /// The oldest version that netlib offers.
+    /// The oldest TLS version that netlib supports.
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
-    /// The newest version that netlib offers.
+    /// The newest TLS version that netlib supports.
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
     /// No version has been negotiated yet. Getters return this value; setters refuse it.
     NETLIB_TLS_VERSION_NONE = 0,

@@ -13,9 +13,9 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses it;
-/// `netlib_assert_fingerprint` compares it with a pin. With `NETLIB_CERT_NONE` the certificate was not verified.
-/// Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
+/// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses such a certificate;
+/// `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
+/// not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
 ///
 /// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]

@@ -56,9 +56,9 @@ pub struct netlib_slice {
 /// limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
 ///
 /// `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
-/// the certificate must be for this name (RFC 9525). The name is a DNS name (Unicode is converted to IDNA by UTS 46) or
-/// an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is ignored. A
-/// stream resumes only sessions of streams with the same context, name and offered application protocols.
+/// the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
+/// UTS 46) or an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is
+/// ignored. A stream resumes only sessions of streams with the same context, name and offered application protocols.
 ///
 /// Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
 /// SSL_set1_host and SSL_set_tlsext_host_name.
@@ -87,7 +87,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 }
 
 /// Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
-/// context has application protocols and the client offers application protocols, they must have one in common.
+/// server's context and the client both list application protocols, the two lists must have a protocol in common.
 /// Corresponds to Python's `wrap_socket` with server_side=True.
 ///
 /// @param context the server's context, which must have a local certificate.
@@ -160,12 +160,12 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
 /// spends between its reads does not count.
 ///
-/// The bytes that reads return count; during the handshake, every received byte counts. For a non-blocking stream, the
-/// time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that call even if nothing
-/// arrives. The time until the server begins to respond is also waiting time: if that time may be long, set the minimum
-/// when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped` starts a new period.
-/// For TLS in TLS, the minimum applies only to the stream for which it is set. It does not apply while the first call
-/// on the inner stream makes the outer handshake: to bound that handshake, use a limit.
+/// netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
+/// non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
+/// call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
+/// long, set the minimum when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped`
+/// starts a new period. For TLS in TLS, the minimum applies only to the stream for which it is set. The minimum does
+/// not apply while the first call on the inner stream makes the outer handshake: to bound that handshake, use a limit.
 ///
 /// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
 /// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.

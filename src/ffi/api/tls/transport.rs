@@ -31,8 +31,8 @@ use crate::tls::{Stream, Transport};
 pub type netlib_tls_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
-/// Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. The rules of
-/// `netlib_tls_read_fn` for calls apply; the write callback may run while the read callback runs on another thread.
+/// Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes the
+/// write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
 ///
 /// @param len the number of bytes, at least 1.
 /// @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
@@ -45,9 +45,9 @@ pub type netlib_tls_write_fn =
 
 /// Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
 /// Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake, and before it the handshake of the outer stream if that is not
-/// done yet. Each of the two peers proves its own host name. Before the call, read exactly the proxy's response from
-/// the outer stream: the bytes after the response belong to the inner stream.
+/// `netlib_tls_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
+/// call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
+/// the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
 /// and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free

@@ -80,9 +80,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 /// Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
 /// other certificates were added, the built-in authorities were requested, or no certificates are verified
 /// (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If this function sets 1,
-/// the system's authorities are trusted in addition to the others. If the system has no authorities, those built into
-/// netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to the certificates of the
-/// system's store.
+/// the system's authorities are trusted in addition to all other trusted certificates. If the system has no
+/// authorities, those built into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to
+/// the certificates of the system's store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
@@ -108,8 +108,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
 /// Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled
 /// into netlib. The built-in authorities are the same on every machine, and as old as the library. Corresponds to
 /// Python's package certifi. Default: 0, so that the built-in authorities are trusted only if the system has no
-/// authorities. With 1, they replace the system's authorities, unless `netlib_tls_options_set_system_trust` is also set
-/// to 1.
+/// authorities. With 1, the built-in authorities replace the system's authorities, unless
+/// `netlib_tls_options_set_system_trust` is also set to 1.
 ///
 /// Of each built-in authority, netlib knows the name, the key and the nameConstraints, but not the certificate. So
 /// netlib does not check the validity dates of built-in authorities, and does not accept their certificates as a peer's

@@ -27,7 +27,7 @@ pub enum netlib_verify_mode {
 /// Python's `ssl.VerifyFlags`.
 #[repr(C)]
 pub enum netlib_verify_flag {
-    /// No additional check of the certificates.
+    /// Adds no check to the verification of the chain.
     NETLIB_VERIFY_FLAG_DEFAULT = 0,
     /// The peer's own certificate must not be revoked, and a CRL of its issuer must have been added.
     NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF = 0x4,
@@ -128,12 +128,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 /// issuer has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: the keyUsage, if any,
 /// of the issuer's certificate must include cRLSign, even if the certificate is trusted.
 ///
-/// A trusted authority is not looked up. A peer's own certificate that is itself trusted is looked up in the CRLs of
-/// its issuer (a self-signed certificate in the CRLs that it issued), regardless of other certificates that the peer
-/// sends. If no chain through that issuer is accepted, the issuer must also be trusted, because only a trusted key can
-/// verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer certificate that has issued no CRL,
-/// as `openssl verify -partial_chain -crl_check` does. A CRL with an issuingDistributionPoint covers only the
-/// certificates that this extension names.
+/// netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
+/// up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
+/// certificates that the peer sends. If no chain through that issuer is accepted, the issuer must also be trusted,
+/// because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer
+/// certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A CRL with an
+/// issuingDistributionPoint covers only the certificates that this extension names.
 ///
 /// @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
 ///        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
