@@ -1586,8 +1586,9 @@ enum netlib_jitter_kind NETLIB_INT32 {
     /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
      * the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
      * `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry made in another
-     * way, for example from options with a history, each call draws a number, with `backoff_factor` as `previous`. */
+     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that these two
+     * functions did not make, for example a Retry made from options with a history, each call draws a number, with
+     * `backoff_factor` as `previous`. */
     NETLIB_JITTER_DECORRELATED = 3,
     /** `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect. */
     NETLIB_JITTER_NONE = 4
@@ -1698,12 +1699,12 @@ struct netlib_decision;
  *
  * After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
  * followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
- * HEAD). If the method becomes GET, the body is dropped. For a response that is retried (`netlib_retry_is_retry`), the
- * request is sent again, and the response is counted. Any other response is returned. If a redirect exceeds the
- * `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if
- * `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total` counter, `raise_on_status`
- * determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`, every response is
- * returned; with an `error`, the call fails with that error.
+ * HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
+ * (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
+ * If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
+ * return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
+ * counter, `raise_on_status` determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`,
+ * every response is returned; with an `error`, the call fails with that error.
  *
  * The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
  * the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
@@ -2219,7 +2220,7 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
 struct netlib_body;
 
 /** Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
- * on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * on the thread of that call. A call that the callback makes on the body fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the size of `buf` in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
@@ -2230,7 +2231,8 @@ struct netlib_body;
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /** Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
- * `netlib_set_file_position`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * `netlib_set_file_position`, on the thread of that call. A call that the callback makes on the body fails with
+ * `NETLIB_BUSY`.
  * @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
  *        and the callback must store a value.
  * @return 0 on success; any other number if the position is unknown. For an unknown position, or 0 without storing
@@ -2239,8 +2241,8 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
 /** Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
- * `netlib_rewind_body` and `netlib_set_file_position`, on the same thread. A call that the callback makes on the body
- * fails with `NETLIB_BUSY`.
+ * `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. A call that the callback makes on
+ * the body fails with `NETLIB_BUSY`.
  * @param pos the position in bytes from the start of the body, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
  *         reports as `NETLIB_UNREWINDABLE_BODY`.
@@ -2248,7 +2250,8 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /** Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
- * `netlib_is_fp_closed`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * `netlib_is_fp_closed`, on the thread of that call. A call that the callback makes on the body fails with
+ * `NETLIB_BUSY`.
  * @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
  *        value.
  * @return 0 on success; any other number on failure. After a failure, or 0 without storing `closed`,
@@ -4605,7 +4608,7 @@ enum netlib_ssl_version NETLIB_INT32 {
  * reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
  * may have been sent to the peer.
  * @param fd a connected stream socket, borrowed.
- * @param tls_options the options, used as described above.
+ * @param tls_options the settings of a new context, or additions to the settings of `context`, as described above.
  * @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if host names are not checked.

@@ -28,7 +28,7 @@ impl Handle for netlib_body {
 }
 
 /// Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
-/// on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+/// on the thread of that call. A call that the callback makes on the body fails with `NETLIB_BUSY`.
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the size of `buf` in bytes, at least 1.
@@ -40,7 +40,8 @@ pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
 /// Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
-/// `netlib_set_file_position`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+/// `netlib_set_file_position`, on the thread of that call. A call that the callback makes on the body fails with
+/// `NETLIB_BUSY`.
 ///
 /// @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
 ///        and the callback must store a value.
@@ -49,8 +50,8 @@ pub type netlib_body_read_fn =
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
-/// `netlib_rewind_body` and `netlib_set_file_position`, on the same thread. A call that the callback makes on the body
-/// fails with `NETLIB_BUSY`.
+/// `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. A call that the callback makes on
+/// the body fails with `NETLIB_BUSY`.
 ///
 /// @param pos the position in bytes from the start of the body, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
@@ -58,7 +59,8 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
 /// Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
-/// `netlib_is_fp_closed`, on the same thread. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+/// `netlib_is_fp_closed`, on the thread of that call. A call that the callback makes on the body fails with
+/// `NETLIB_BUSY`.
 ///
 /// @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
 ///        value.

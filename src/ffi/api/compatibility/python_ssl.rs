@@ -56,7 +56,7 @@ pub enum netlib_ssl_version {
 /// may have been sent to the peer.
 ///
 /// @param fd a connected stream socket, borrowed.
-/// @param tls_options the options, used as described above.
+/// @param tls_options the settings of a new context, or additions to the settings of `context`, as described above.
 /// @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if host names are not checked.

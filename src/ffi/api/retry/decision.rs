@@ -61,12 +61,12 @@ impl Handle for netlib_decision {
 ///
 /// After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
 /// followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
-/// HEAD). If the method becomes GET, the body is dropped. For a response that is retried (`netlib_retry_is_retry`), the
-/// request is sent again, and the response is counted. Any other response is returned. If a redirect exceeds the
-/// `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if
-/// `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total` counter, `raise_on_status`
-/// determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`, every response is
-/// returned; with an `error`, the call fails with that error.
+/// HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
+/// (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
+/// If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
+/// return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
+/// counter, `raise_on_status` determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`,
+/// every response is returned; with an `error`, the call fails with that error.
 ///
 /// The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
 /// the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After

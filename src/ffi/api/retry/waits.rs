@@ -28,8 +28,9 @@ pub enum netlib_jitter_kind {
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
     /// the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
     /// `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry made in another
-    /// way, for example from options with a history, each call draws a number, with `backoff_factor` as `previous`.
+    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that these two
+    /// functions did not make, for example a Retry made from options with a history, each call draws a number, with
+    /// `backoff_factor` as `previous`.
     NETLIB_JITTER_DECORRELATED = 3,
     /// `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect.
     NETLIB_JITTER_NONE = 4,
