@@ -6,12 +6,12 @@ PREFIX = /usr/local
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
 DESTDIR =
-# Names of suites: make test SUITE="nulls docs"
+# The names of the suites to run: make test SUITE="nulls docs"
 SUITE =
-# Seconds of fuzzing in total, and names of targets: make fuzz SECONDS=600 TARGET="url head"
+# The total number of seconds, and the names of the targets to fuzz: make fuzz SECONDS=600 TARGET="url head"
 SECONDS = 60
 TARGET =
-# Names of benchmarks: make bench BENCH="url growth"
+# The names of the benchmarks to run: make bench BENCH="url growth"
 BENCH =
 
 all: lib ## builds the library into target/netlib

@@ -1,4 +1,4 @@
-//! How the shared library presents itself to the dynamic linker.
+//! Passes linker options for the shared library: its SONAME, and that dlclose must not unmap it.
 
 use std::env;
 
@@ -9,21 +9,22 @@ fn main() {
         os.as_str(),
         "linux" | "android" | "freebsd" | "netbsd" | "openbsd" | "dragonfly" | "illumos" | "solaris"
     );
-    // Elsewhere (Mach-O, PE) the linkers have no such options; the library works without.
+    // On other systems (Mach-O, PE) the linkers have no such options, and the library works without them.
     if !elf || matches!(os.as_str(), "illumos" | "solaris") {
         return;
     }
-    // A thread that used netlib runs its thread-local destructors when it ends. They must still be mapped then, so
-    // dlclose does not unmap the library.
+    // dlclose must not unmap the library: when a thread that used netlib ends, it runs thread-local destructors, whose
+    // code must still be mapped.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    // Only the library that is released is found by its SONAME; a development build is found by its file name, so that
-    // it needs no links beside it.
+    // Only the release library has a SONAME. Programs find a development build by its file name, so that it needs no
+    // symbolic links.
     if env::var("PROFILE").as_deref() == Ok("release") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libnetlib.so.{}", abi_version());
     }
 }
 
-/// 0 until 1.0, then the major version: what a program linked against one release asks of the next.
+/// Returns the version in the SONAME: the major version, which is 0 before release 1.0. Programs that are linked with
+/// one release work with later releases of the same version.
 fn abi_version() -> String {
     env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default()
 }

@@ -1,5 +1,5 @@
-/* Helpers of all targets: readers for the input, and checks. A check that fails ends the program, and libFuzzer keeps
- * the input. */
+/* Helper functions of all fuzz targets: readers for the input, and checks. A failed check ends the program, and
+ * libFuzzer stores the input. */
 #ifndef NETLIB_FUZZ_H
 #define NETLIB_FUZZ_H
 
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libFuzzer's two entry points. Every target defines the first; a target that prepares something also defines the
- * second. */
+/* libFuzzer's two entry points. Every target defines LLVMFuzzerTestOneInput; a target with preparations also defines
+ * LLVMFuzzerInitialize. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
-/* Restarts the random numbers of keys and nonces, so that the same input gives the same session, byte for byte. Has no
- * effect with the system's random numbers (replay.c). */
+/* Restarts the random number generator for keys and nonces, so that the same input gives the same session, byte for
+ * byte. Has no effect in replay.c, which uses the system's random numbers. */
 void fuzz_reset_random(void);
 
 #define MUST(condition) \
@@ -30,7 +30,7 @@ static inline void must_failed(const char *file, int line, const char *what) {
     abort();
 }
 
-/* Checks that a text is one printable line. */
+/* Checks that a string is one printable line. */
 static inline void check_line(const char *text) {
     MUST(text != NULL);
     for (; *text != 0; text++) MUST((unsigned char)*text >= 0x20 && *text != 0x7f);
@@ -67,14 +67,15 @@ static inline netlib_status check_status(const char *file, int line, const char 
     return status;
 }
 
-/* `call` passes &err of a `netlib_error *err` in scope. The arguments after it are the length of the input and the
- * documented statuses other than NETLIB_OK. */
+/* Makes a call that passes &err of a `netlib_error *err` in scope, and checks its status and error. The arguments after
+ * `call` are the length of the input and the documented statuses other than NETLIB_OK. */
 #define ONE_OF(call, len, ...) \
     check_status(__FILE__, __LINE__, #call, (call), &err, (len), (const netlib_status[]){__VA_ARGS__, NETLIB_OK})
 #define OK(call) \
     MUST(check_status(__FILE__, __LINE__, #call, (call), &err, 0, (const netlib_status[]){NETLIB_OK}) == NETLIB_OK)
 
-/* Checks a borrowed text: it has the length that was returned, and no control characters that end lines. */
+/* Checks a string that netlib returned: its length is the returned length, and it contains no control character that
+ * ends a line. */
 static inline void check_text(const char *text, size_t len) {
     if (text == NULL) return;
     MUST(strlen(text) == len);
@@ -85,7 +86,8 @@ static inline bool same_text(const char *a, const char *b) {
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
-/* Returns a copy that ends with NUL at the end of its allocation, so that AddressSanitizer detects a read beyond it. */
+/* Returns a copy whose allocation ends with a terminating NUL, so that AddressSanitizer detects a read beyond the
+ * NUL. */
 static inline char *c_string(const void *data, size_t size) {
     char *text = malloc(size + 1);
     MUST(text != NULL);
@@ -94,7 +96,7 @@ static inline char *c_string(const void *data, size_t size) {
     return text;
 }
 
-/* Returns a copy whose allocation ends with its last byte. */
+/* Returns a copy whose allocation ends with the last byte of the data, without a NUL. */
 static inline uint8_t *exact(const void *data, size_t size) {
     uint8_t *copy = malloc(size > 0 ? size : 1);
     MUST(copy != NULL);
@@ -102,7 +104,7 @@ static inline uint8_t *exact(const void *data, size_t size) {
     return copy;
 }
 
-/* The rest of an input. */
+/* The part of a fuzz input that is not used yet. */
 struct input {
     const uint8_t *data;
     size_t len;
@@ -120,7 +122,7 @@ static inline uint32_t take_two(struct input *input) {
     return high << 8 | take_byte(input);
 }
 
-/* Takes at most `len` bytes. */
+/* Takes the next `len` bytes of the input, or fewer at its end. */
 static inline struct input take(struct input *input, size_t len) {
     struct input taken = {input->data, len < input->len ? len : input->len};
     input->data += taken.len;
@@ -128,7 +130,8 @@ static inline struct input take(struct input *input, size_t len) {
     return taken;
 }
 
-/* Takes the bytes before the first `end` and drops that byte. Takes all bytes if there is none. */
+/* Takes the bytes before the next byte `end`, and skips that byte. Takes the rest of the input if there is no such
+ * byte. */
 static inline struct input take_until(struct input *input, char end) {
     const uint8_t *at = input->len > 0 ? memchr(input->data, end, input->len) : NULL;
     struct input taken = take(input, at != NULL ? (size_t)(at - input->data) : input->len);
@@ -146,7 +149,7 @@ static inline int32_t fixed_clock(void *ctx, double *seconds) {
     return NETLIB_OK;
 }
 
-/* Reads a file. The targets run in the project's root. */
+/* Reads a file; the path is relative to the project's root, where the targets run. */
 static inline struct input read_file(const char *path) {
     FILE *file = fopen(path, "rb");
     MUST(file != NULL);

@@ -1,5 +1,5 @@
-/* Packs a folder of inputs into one file, or unpacks it: libFuzzer needs one file per input, and the repository stores
- * one file per target.
+/* Packs a folder of fuzz inputs into one file, or unpacks such a file: libFuzzer needs one file per input, and the
+ * repository stores one file per target.
  *
  * usage: pack FILE DIRECTORY         FILE gets the inputs of DIRECTORY, in the order of their names
  *        pack -d FILE DIRECTORY      DIRECTORY gets one file for each input */

@@ -1,5 +1,5 @@
-/* A planted bug that the fuzzer must find. It needs a URL with a port and a query. Starting from the seed "http://a/",
- * the fuzzer finds one only if it measures the coverage of the library. */
+/* A fuzz target with a deliberate bug, which shows that fuzzing works. A URL with a port and a query triggers the bug.
+ * Starting from the seed "http://a/", the fuzzer finds such a URL only if it measures the coverage of the library. */
 #include "fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

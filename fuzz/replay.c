@@ -1,4 +1,5 @@
-/* Runs a target on every input of the packs that are its arguments, without a fuzzer. */
+/* A main function that runs a fuzz target, without a fuzzer, on every input in the pack files that are its
+ * arguments. */
 #include "fuzz.h"
 #include "seeds.h"
 

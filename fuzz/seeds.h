@@ -1,5 +1,5 @@
-/* Reads fuzz/seeds/NAME.pack, which has all inputs of a target in one file. Each input is its length in decimal, a
- * newline, its bytes and a newline. */
+/* Reads pack files such as fuzz/seeds/NAME.pack, which contain all inputs of a target. Each input is stored as its
+ * length in decimal, a newline, its bytes and a newline. */
 #ifndef NETLIB_FUZZ_SEEDS_H
 #define NETLIB_FUZZ_SEEDS_H
 

@@ -1,11 +1,12 @@
 #!/bin/sh
-# Demonstrates `fetch -v` against a misbehaving server on this machine. The first connection is reset, the second answer
-# is 503 with Retry-After: 1, the third redirects to another origin, which must not get the password, and the fourth is
-# 32 MiB with a checksum. Then the same 32 MiB with TLS in TLS, through an https proxy to an origin that only the proxy can
-# resolve. Proxy and origin each prove their own name, and a wrong one is refused. The last download is refused because all
-# addresses of the host have a class that the command line refuses.
+# Demonstrates `fetch -v` with a misbehaving server on the local machine. The server resets the first connection,
+# answers the second request with 503 and Retry-After: 1, redirects the third to another origin, which must not get the
+# password, and answers the fourth with 32 MiB and a checksum. Then fetch downloads the same 32 MiB with TLS in TLS,
+# through an https proxy to an origin that only the proxy can resolve. The certificates of proxy and origin must match
+# their names, and a wrong name is refused. The last download fails because --refuse-addresses forbids all addresses of
+# the host.
 #
-# Needs only what the build needs. Leaves no process and no file behind, however it ends.
+# The script needs only the tools of the build, and always removes its files and ends its processes.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -15,7 +16,7 @@ work=$(mktemp -d)
 server=
 
 clean_up() {
-    # The server ends when its standard input does.
+    # The server ends when its standard input is closed.
     exec 3>&-
     [ -z "$server" ] || wait "$server" || true
     rm -rf "$work"
@@ -59,7 +60,7 @@ fetch() {
         --max-time 60 "$@" 2>&1 3>&-
 }
 
-# Shows the trace while it is written, and keeps a copy.
+# Runs fetch; prints the trace while fetch writes it, and stores a copy.
 download() {
     : >"$work/requests"
     { fetch -v -o "$work/body" "$@" && echo 0 >"$work/code" || echo $? >"$work/code"; } | tee "$work/trace"
@@ -67,7 +68,7 @@ download() {
     [ "$code" = 0 ] || fail "fetch ended with $code"
 }
 
-# The headers of each request, from the server's log.
+# Prints the headers of each request from the server's log.
 show_requests() {
     echo
     echo "Requests as the server logged them (port, method, target, headers):"
@@ -98,7 +99,7 @@ check_body() {
     echo "verified: 32 MiB, SHA-256 $received, as the server stated; $1"
 }
 
-# The proxy got the target; the origin got no proxy header.
+# Checks that the proxy received the CONNECT target, and that the origin received no proxy header.
 check_tunnel() {
     show_requests
     grep -qx "tlsproxy CONNECT origin.test:$(port origin) host,proxy-authorization" "$work/requests" ||
@@ -107,7 +108,8 @@ check_tunnel() {
     ! grep -q "secret" "$work/trace" || fail "the trace contains the password"
 }
 
-# check_refusal CODE WORDS ARGS: fetch ends with CODE and prints WORDS, and sends no request except CONNECT.
+# check_refusal CODE WORDS ARGS runs fetch with ARGS, and checks that fetch exits with CODE, prints WORDS, and sends no
+# request except CONNECT.
 check_refusal() {
     wanted=$1
     words=$2

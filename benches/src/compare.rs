@@ -1,4 +1,4 @@
-//! Compares the results of two parsers. Their times can only be compared if they return the same parts.
+//! Compares the results of two URL parsers. Times can only be compared if both parsers return the same components.
 
 use std::net::Ipv6Addr;
 use std::str;
@@ -6,11 +6,12 @@ use std::str;
 use crate::corpus::Corpus;
 use crate::rivals::{Components, Timed};
 
-/// How many URLs netlib and another parser read alike, and the ones that they read differently.
+/// The number of URLs with equal results of netlib and another parser, and the URLs with different results.
 #[derive(Default)]
 pub struct Agreement {
     pub equal: usize,
-    /// Equal after `canonical`, which removes the differences between RFC 3986 and the other parser's standard.
+    /// The number of URLs whose results are equal only after `canonical` has removed the differences between RFC 3986
+    /// and the other parser's standard.
     pub equal_normalised: usize,
     pub refused_by_netlib: usize,
     pub refused_by_rival: usize,
@@ -57,9 +58,8 @@ fn bare(mut components: Components) -> Components {
     components
 }
 
-/// Maps everything that the standards define differently to one form: default ports, the empty path, the text of an
-/// IPv6 address, and which characters are percent-encoded and how. Also lowercases the host, because libcurl keeps its
-/// letter case.
+/// Normalises everything that the standards define differently: default ports, the empty path, the text of an IPv6
+/// address, and percent-encoding. Also converts the host to lower case, because libcurl keeps its letter case.
 fn canonical(components: &Components) -> Components {
     let default_port: &[u8] = match components.scheme.as_slice() {
         b"http" | b"ws" => b"80",
@@ -80,7 +80,8 @@ fn canonical(components: &Components) -> Components {
     canonical
 }
 
-/// uriparser returns an IPv6 address without brackets.
+/// Normalises the text of an IPv6 address, with or without brackets, because uriparser returns an address without
+/// brackets.
 fn canonical_host(host: &[u8]) -> Vec<u8> {
     let inner = host.strip_prefix(b"[").and_then(|rest| rest.strip_suffix(b"]")).unwrap_or(host);
     match str::from_utf8(inner).ok().and_then(|text| text.parse::<Ipv6Addr>().ok()) {
@@ -89,9 +90,9 @@ fn canonical_host(host: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Normalises percent-encoding. RFC 3986 sections 2.3 and 6.2.2: escapes have uppercase digits, and unreserved
-/// characters are not escaped. Characters that a path or query may not contain are escaped, and so is the apostrophe,
-/// which WHATWG encodes in a query.
+/// Normalises percent-encoding as in RFC 3986 sections 2.3 and 6.2.2: escapes have uppercase digits, and unreserved
+/// characters are not escaped. Escapes characters that a path or query must not contain, and the apostrophe, which the
+/// WHATWG standard encodes in a query.
 fn canonical_escapes(text: &[u8]) -> Vec<u8> {
     let unreserved = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
     let mut out = Vec::with_capacity(text.len());

@@ -1,8 +1,8 @@
-//! The URLs that are timed: three corpora, generated from one seed, so they are the same on every machine.
+//! Generates the URLs whose parsing is timed: three corpora from one seed, so the URLs are the same on every machine.
 //!
-//! They contain what real URLs contain, except text that RFC 3986 and the WHATWG standard read differently
-//! (backslashes, stray percent signs, "%2e" as a dot, IPv4 addresses as one number): parsers of the two standards do
-//! different work on such text.
+//! The URLs resemble real URLs, but contain no text that RFC 3986 and the WHATWG standard treat differently
+//! (backslashes, stray percent signs, "%2e" as a dot, IPv4 addresses as one number), because parsers of the two
+//! standards would do different work.
 
 use crate::rng::Rng;
 use crate::words::{ESCAPES, EXTENSIONS, IDN_HOSTS, KEYS, RAW, SITES, SUBDOMAINS, TLDS, WORDS};
@@ -10,7 +10,7 @@ use crate::words::{ESCAPES, EXTENSIONS, IDN_HOSTS, KEYS, RAW, SITES, SUBDOMAINS,
 const COUNT: usize = 20_000;
 const SEED: u64 = 0x6E65_746C_6962;
 
-/// URLs that are contiguous in memory, as in a program that reads them from a file.
+/// A corpus of URLs that are contiguous in memory, as in a program that reads URLs from a file.
 pub struct Corpus {
     pub name: &'static str,
     text: String,
@@ -45,12 +45,12 @@ impl Corpus {
         self.ends.is_empty()
     }
 
-    /// Returns the mean length of the URLs, without the NULs.
+    /// Returns the mean length of the URLs, not counting the NUL after each URL.
     pub fn mean_length(&self) -> f64 {
         (self.text.len() - self.len()) as f64 / self.len() as f64
     }
 
-    /// Returns the URLs. A NUL follows each of them in memory, for the parser that needs one.
+    /// Returns the URLs. In memory a NUL follows each URL, because libcurl needs one.
     pub fn urls(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {
@@ -61,9 +61,9 @@ impl Corpus {
     }
 }
 
-/// Makes a link as a crawler or a proxy sees it.
+/// Generates a URL like those that a crawler or a proxy sees.
 fn realistic(rng: &mut Rng) -> String {
-    // Schemes without a default port and without normalisation rules are rare.
+    // Schemes without a default port and without normalisation rules are rare in real URLs.
     let other_scheme = rng.chance(1.0);
     let mut url = if other_scheme {
         rng.pick(&["ftp", "ws", "wss"]).to_owned()
@@ -117,7 +117,7 @@ fn realistic(rng: &mut Rng) -> String {
     url
 }
 
-/// Makes a link as it stands in a manual: it needs no normalisation.
+/// Generates a URL like those in manuals, which need no normalisation.
 fn documentation(rng: &mut Rng) -> String {
     let mut url = format!("https://{}", host(rng));
     for _ in 0..rng.between(2, 5) {
@@ -142,7 +142,7 @@ fn documentation(rng: &mut Rng) -> String {
     url
 }
 
-/// Makes the path of a file, with the names that a file manager shows.
+/// Generates a file URL with file names as a file manager shows them.
 fn file_path(rng: &mut Rng) -> String {
     let mut url = String::from("file://");
     url.push_str(rng.pick(&[
@@ -234,7 +234,7 @@ fn query(rng: &mut Rng, out: &mut String) {
             _ => out.push_str(rng.pick(WORDS)),
         }
         if rng.chance(0.7) {
-            // Not at the end of the URL, because WHATWG strips a space there.
+            // Puts no space at the end of the URL, because the WHATWG standard strips it.
             out.push_str(rng.pick(RAW));
             out.push_str(rng.pick(WORDS));
         }

@@ -1,4 +1,4 @@
-//! Checks that parsing takes linear time in the length of the text, for valid and for invalid text.
+//! Checks that the time for parsing a URL is linear in its length, for valid and for invalid URLs.
 
 use std::hint::black_box;
 
@@ -10,14 +10,14 @@ use crate::{NETLIB, PORTABLE};
 
 const LIMIT: f64 = 2.2;
 const SIZES: std::ops::RangeInclusive<u32> = 6..=20;
-/// Each round puts the text at another address. Within a round the shortest repetition counts, because other work on
-/// the machine only makes a time longer. Over the rounds the median counts, because some addresses are faster than
-/// others.
+/// The number of rounds; each round puts the URL at another address. The time of a round is that of its shortest
+/// repetition, because other processes can only increase a time. The result is the median over the rounds, because some
+/// addresses are faster than others.
 const ROUNDS: usize = 15;
 const REPETITIONS: usize = 3;
-/// If a ratio is above the limit, the measurement is repeated with this many times more rounds.
+/// The factor by which the number of rounds grows if a ratio is above the limit and the measurement is repeated.
 const ATTEMPTS: usize = 4;
-/// The number of bytes parsed per repetition: large enough that even a short text takes longer than the clock's
+/// The number of bytes parsed per repetition, large enough that parsing short URLs takes longer than the clock's
 /// resolution.
 const BYTES: usize = 1 << 16;
 
@@ -47,16 +47,15 @@ const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// Returns a URL whose repeated part has this length, the length that is doubled. The rest of the URL is 9 to 21
-    /// bytes.
+    /// Returns a URL whose repeated part has at least `length` bytes. The other parts have 9 to 21 bytes.
     fn text(&self, length: usize) -> String {
         format!("{}{}{}", self.start, self.repeated.repeat(length.div_ceil(self.repeated.len())), self.end)
     }
 }
 
 pub fn run(rng: &mut Rng) -> Result<(), String> {
-    // Keeps freed memory in the process. Otherwise most of the time of a long text would be spent requesting memory
-    // from the system, which is not the parser's work.
+    // Keeps freed memory in the process. Otherwise most of the time for a long URL would be spent requesting memory
+    // from the operating system.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 28);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 28);
@@ -99,7 +98,7 @@ fn table(rng: &mut Rng, parser: Netlib) {
     println!("  highest of all {highest:.2}, target at most {LIMIT}: {verdict}\n");
 }
 
-/// Returns the ns per operation for each size. Each round visits the sizes in a new order.
+/// Returns the time per operation in ns for each size. Each round measures the sizes in a new order.
 fn measure(rng: &mut Rng, shape: &Shape, operation: impl Fn(&str)) -> Vec<f64> {
     let urls: Vec<String> = SIZES.map(|bits| shape.text(1 << bits)).collect();
     let mut times = vec![Vec::new(); urls.len()];
@@ -127,7 +126,7 @@ fn shortest(url: &str, operation: impl Fn(&str)) -> f64 {
     (0..REPETITIONS).map(|_| timed(pass) / times as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the highest ratio to the time of half the length, and the length.
+/// Returns the highest ratio of a time to the time of half the length, and the length for which it occurs.
 fn worst(times: &[f64]) -> (f64, usize) {
     let ratios = times.windows(2).map(|pair| pair[1] / pair[0]);
     let lengths = SIZES.skip(1).map(|bits| 1 << bits);

@@ -1,5 +1,5 @@
-//! Parses response heads with netlib and with httparse. httparse copies nothing: its headers point into the caller's
-//! buffer. netlib's response is a separate handle that stays valid without the buffer.
+//! Parses response heads with netlib and with httparse. The two do different work: httparse's headers point into the
+//! caller's buffer, while netlib copies the headers into a handle that stays valid without the buffer.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hint::black_box;
@@ -21,7 +21,7 @@ crate::functions!(Functions {
 const TIMES: usize = 5_000;
 const METHOD: &CStr = c"GET";
 
-/// A response head from a server behind a proxy: about 600 bytes.
+/// A response head of about 600 bytes from a server behind a proxy.
 const PAGE: &str = "HTTP/1.1 200 OK\r\n\
     Date: Mon, 06 Jul 2026 08:49:37 GMT\r\n\
     Content-Type: text/html; charset=utf-8\r\n\
@@ -78,7 +78,7 @@ fn group(c: &Rc<Functions>, name: &str, head: String) -> Result<Group, String> {
     Ok(Group { name, references: &["httparse"], operations })
 }
 
-/// The status, the number of headers and the length of the head.
+/// The result of parsing: the status, the number of headers and the length of the head.
 type Answer = Option<(i32, usize, usize)>;
 
 #[inline]

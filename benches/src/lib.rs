@@ -1,12 +1,13 @@
-//! The cost of netlib compared with other libraries. `make bench` runs it; docs/contributing/benchmarks.md explains the
-//! output.
+//! Benchmarks that compare the cost of netlib's functions with other libraries. `make bench` runs them;
+//! docs/contributing/benchmarks.md explains the output.
 //!
 //! A *group* is a list of operations to be compared. Two programs measure the same groups: `time` measures times, and
-//! `count` counts allocations. They are separate programs so that counting does not slow down the timed code.
+//! `count` counts allocations. Times and counts are measured by separate programs, so that counting does not slow down
+//! the timed code.
 
 pub mod rng;
 pub mod library;
-// Word lists, several words per line.
+// rustfmt would put each word of the lists in `words` on its own line.
 #[rustfmt::skip]
 mod words;
 pub mod corpus;
@@ -23,11 +24,12 @@ pub mod timing;
 pub mod growth;
 pub mod report;
 
-/// The library that users get, and the same library without vector instructions.
+/// The release build of the library, and the same build without vector instructions (PORTABLE).
 pub const NETLIB: &str = "target/netlib/libnetlib.so";
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
 
-/// An operation to measure: its name, and a pass that repeats it. `prepare` runs before each pass and is not measured.
+/// An operation to measure. `pass` repeats the operation `times` times and is measured; `prepare` runs before each pass
+/// and is not measured.
 pub struct Operation {
     pub name: String,
     pub times: usize,
@@ -51,25 +53,25 @@ impl Operation {
     }
 }
 
-/// Counts per operation.
+/// The numbers of allocations and system calls per operation.
 #[derive(Clone, Copy)]
 pub struct Counts {
     pub allocations: f64,
-    /// System calls on sockets.
+    /// System calls on sockets that read; `writes` and `waits` count those that write and poll(2).
     pub reads: f64,
     pub writes: f64,
     pub waits: f64,
 }
 
-/// Operations that are compared with each other and with the ones called `references`. The column of ratios uses the
-/// first reference that is available.
+/// A group of operations that are compared. The column of ratios divides each time by that of the first available
+/// operation in `references`.
 pub struct Group {
     pub name: String,
     pub references: &'static [&'static str],
     pub operations: Vec<Operation>,
 }
 
-/// Groups that make one table.
+/// The groups of one table.
 pub struct Section {
     /// The name that selects the section on the command line.
     pub name: &'static str,

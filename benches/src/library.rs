@@ -2,11 +2,11 @@
 
 use std::ffi::{CStr, CString, c_void};
 
-/// A library that stays open until the process ends.
+/// A shared library that stays open until the process ends.
 pub struct Library(*mut c_void);
 
 impl Library {
-    /// Opens the library with RTLD_LOCAL, so that its symbols do not replace those of another build.
+    /// Opens a shared library with RTLD_LOCAL, so that its symbols do not replace those of another build.
     pub fn open(path: &str) -> Result<Library, String> {
         let name = CString::new(path).map_err(|e| e.to_string())?;
         let library = unsafe { libc::dlopen(name.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
@@ -25,7 +25,7 @@ fn last_error() -> String {
     unsafe { CStr::from_ptr(libc::dlerror()) }.to_string_lossy().into_owned()
 }
 
-/// Defines a struct of C functions, and `load(path)`, which fills it from a shared library.
+/// Defines a struct of C functions, and its method `load(path)`, which looks the functions up in a shared library.
 #[macro_export]
 macro_rules! functions {
     ($name:ident { $($function:ident: fn($($argument:ty),*) $(-> $result:ty)?;)* }) => {
@@ -34,7 +34,7 @@ macro_rules! functions {
         impl $name {
             pub fn load(path: &str) -> Result<$name, String> {
                 let library = $crate::library::Library::open(path)?;
-                // The types are those of the library's header.
+                // The declared types of the functions must equal those in the library's header.
                 Ok($name { $($function: unsafe {
                     std::mem::transmute::<*mut std::ffi::c_void, unsafe extern "C" fn($($argument),*) $(-> $result)?>(
                         library.symbol(stringify!($function))?)

@@ -1,4 +1,4 @@
-//! Counting an attempt in the retry policy, and making request headers.
+//! Measures incrementing the retry policy after a failed attempt, and creating request headers.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hint::black_box;
@@ -38,7 +38,7 @@ const URL: &CStr = c"/api/v2/orders?page=2&limit=50";
 const SERVICE_UNAVAILABLE: &CStr = c"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 3\r\nContent-Length: 0\r\n\r\n";
 const FOUND: &CStr = c"HTTP/1.1 302 Found\r\nLocation: /api/v2/orders/?page=2\r\nContent-Length: 0\r\n\r\n";
 
-/// The handles live until the process ends.
+/// The handles are not freed before the process ends.
 pub fn section() -> Result<Section, String> {
     let c = Rc::new(Functions::load(NETLIB)?);
     let error = made("netlib_error_new", |out| unsafe {
@@ -90,7 +90,7 @@ pub fn section() -> Result<Section, String> {
     })
 }
 
-/// Returns the handle that a function stores if it succeeds.
+/// Calls a netlib function that creates a handle, and returns the handle or an error.
 fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle, String> {
     let mut handle = null_mut();
     match make(&mut handle) {

@@ -3,7 +3,7 @@
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// One of the processors that this process may use.
+/// The role of a processor: it runs the measured client, or the client's peer.
 #[derive(Clone, Copy)]
 pub enum Processor {
     Client = 0,
@@ -11,13 +11,13 @@ pub enum Processor {
 }
 
 impl Processor {
-    /// Returns the processor's number, or `None` if this process may use too few processors.
+    /// Returns the number of the processor for this role, or `None` if the process may use too few processors.
     pub fn number(self) -> Option<usize> {
         allowed().get(self as usize).copied()
     }
 }
 
-/// Pins this thread. If there is only one processor, the peer runs on the client's.
+/// Pins the current thread to a processor. If there is only one processor, the peer shares it with the client.
 pub fn pin(processor: Processor) {
     let Some(number) = processor.number() else { return };
     unsafe {
@@ -27,17 +27,17 @@ pub fn pin(processor: Processor) {
     }
 }
 
-/// An environment variable that gives child processes the processors that this process could use at first. Without it
-/// they would inherit only the processor that the creating thread is pinned to.
+/// The environment variable that tells child processes which processors this process could use originally. Without the
+/// variable, a child process would see only the processor to which the thread that started it is pinned.
 const VARIABLE: &str = "NETLIB_BENCH_PROCESSORS";
 
-/// Passes the processors on to a child process.
+/// Sets that environment variable for a child process.
 pub fn hand_down(command: &mut Command) {
     let numbers: Vec<String> = allowed().iter().map(usize::to_string).collect();
     command.env(VARIABLE, numbers.join(" "));
 }
 
-/// Returns the processors that this process could use before one of its threads was pinned.
+/// Returns the processors that this process could use before any of its threads was pinned.
 fn allowed() -> &'static [usize] {
     static ALLOWED: OnceLock<Vec<usize>> = OnceLock::new();
     ALLOWED.get_or_init(|| match std::env::var(VARIABLE) {

@@ -1,4 +1,4 @@
-//! Prints the results as tables.
+//! Prints measurements as tables.
 
 use crate::timing::{geometric_mean, median, median_ratio};
 
@@ -32,23 +32,23 @@ impl Table {
     }
 }
 
-/// The results of a group.
+/// The measurements of a group of operations.
 pub struct Measured {
     pub name: String,
     pub references: &'static [&'static str],
     pub rows: Vec<Row>,
 }
 
-/// The results of an operation.
+/// The measurements of one operation.
 pub struct Row {
     pub name: String,
-    /// The ns per operation, by round.
+    /// The time per operation in ns, by round.
     pub times: Vec<f64>,
     pub allocations: Option<f64>,
 }
 
 impl Row {
-    /// Creates a row without results.
+    /// Creates a row without measurements.
     pub fn new(name: &str) -> Row {
         Row { name: name.into(), times: Vec::new(), allocations: None }
     }
@@ -60,7 +60,7 @@ impl Measured {
         Measured { name: name.into(), references: &[], rows: Vec::new() }
     }
 
-    /// Returns the time of row `i` divided by the time of the reference.
+    /// Returns the median ratio of the time of row `i` to the time of the group's reference.
     fn ratio(&self, i: usize, reference: &str) -> Option<f64> {
         let reference = self.rows.iter().find(|row| row.name == reference)?;
         Some(median_ratio(&self.rows[i].times, &reference.times))
@@ -80,7 +80,7 @@ fn cells(measured: &Measured, i: usize) -> [String; 3] {
     [format!("{:.1}", median(&row.times)), number(measured.first_ratio(i), 3), number(row.allocations, 2)]
 }
 
-/// Prints one table for groups that have the same operations.
+/// Prints one table for several groups that have the same operations.
 pub fn side_by_side(groups: &[Measured]) {
     let mut titles = vec![""];
     for group in groups {
@@ -98,13 +98,13 @@ pub fn side_by_side(groups: &[Measured]) {
     table.print();
 }
 
-/// Returns the geometric mean of an operation's ratios, and the highest ratio.
+/// Returns the geometric mean and the maximum of an operation's ratios over the groups.
 fn summary(ratios: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     let ratios: Vec<f64> = ratios.collect::<Option<_>>()?;
     Some((geometric_mean(&ratios), ratios.iter().copied().fold(0.0, f64::max)))
 }
 
-/// Prints a table for one group.
+/// Prints the table of one group.
 pub fn below(group: &Measured) {
     let mut table = Table::new(&[&group.name, "ns", "ratio", "allocations"]);
     for (i, row) in group.rows.iter().enumerate() {
@@ -115,7 +115,8 @@ pub fn below(group: &Measured) {
     table.print();
 }
 
-/// The limits for netlib's ratios to ada: for the geometric mean, and for the highest ratio.
+/// The goals for the ratio of netlib's time to ada's: the highest allowed geometric mean, and the highest allowed
+/// ratio.
 const TARGETS: &[(&str, f64, f64)] = &[("target", 0.60, 0.75), ("goal", 0.40, 0.55)];
 
 pub fn targets(groups: &[Measured]) {
@@ -139,7 +140,7 @@ pub fn targets(groups: &[Measured]) {
     println!();
 }
 
-/// The goal of an operation: its name, and the highest allowed ratio to the reference of its group.
+/// The goal of an operation: its name, and the highest allowed ratio of its time to the time of its group's reference.
 pub type Goal = (&'static str, f64);
 
 pub fn goals(groups: &[Measured], goals: &[Goal]) {

@@ -1,4 +1,4 @@
-//! Resolves references with netlib and with the `url` crate's `join`.
+//! Measures resolving relative references with netlib and with the `url` crate's `join`.
 
 use std::ffi::{c_char, c_void};
 use std::hint::black_box;
@@ -17,7 +17,7 @@ crate::functions!(Functions {
     netlib_url_free: fn(*mut c_void);
 });
 
-/// References as they stand in web pages.
+/// Relative references as they occur in web pages.
 const REFERENCES: &[&str] = &[
     "page2.html",
     "../style/main.css",
@@ -32,7 +32,7 @@ const REFERENCES: &[&str] = &[
 ];
 const COUNT: usize = 2_000;
 
-/// The same base URL, parsed by netlib and by the crate.
+/// A base URL, parsed by netlib and by the `url` crate.
 struct Base(*mut c_void, Url);
 
 pub fn section() -> Result<Section, String> {
@@ -91,7 +91,8 @@ fn resolve(c: &Functions, base: &Base, reference: &str, read: impl FnOnce(Option
     }
 }
 
-/// Checks that both resolve every reference to the same URL. Otherwise their times cannot be compared.
+/// Checks that netlib and the `url` crate resolve every reference to the same URL; otherwise their times could not be
+/// compared.
 fn check(c: &Functions, bases: &[Base]) -> Result<(), String> {
     let mut differences = Vec::new();
     for (base, reference) in pairs(bases) {

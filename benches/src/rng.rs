@@ -1,4 +1,4 @@
-//! SplitMix64, a generator that returns the same numbers on every machine for one seed.
+//! The random number generator SplitMix64, which returns the same numbers for the same seed on every machine.
 
 pub struct Rng(u64);
 

@@ -1,12 +1,12 @@
-//! Measures in rounds. Each round runs one pass of every operation, in a random order, so that changes on the machine
-//! (another clock speed, another load) affect all operations alike. Ratios are computed within a round.
+//! Measures in rounds. Each round runs one pass of every operation, in a random order, so that changes of the
+//! processor's clock speed or of the system's load affect all operations alike. Ratios are computed within a round.
 
 use crate::Operation;
 use crate::rng::Rng;
 
 pub const ROUNDS: usize = 31;
 
-/// Returns the processor time of this thread, in ns.
+/// Returns the processor time that the current thread has used, in ns.
 pub fn thread_time() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
@@ -19,7 +19,7 @@ pub fn timed(work: impl FnOnce()) -> f64 {
     thread_time() - start
 }
 
-/// Returns the time of each operation, by operation and round, in ns. The first round warms up and is not returned.
+/// Returns the times of the operations in ns, by operation and round. The first round warms up and is not included.
 pub fn rounds(rng: &mut Rng, operations: &mut [Operation]) -> Vec<Vec<f64>> {
     let mut times = vec![Vec::with_capacity(ROUNDS); operations.len()];
     let mut order: Vec<usize> = (0..operations.len()).collect();
@@ -47,7 +47,7 @@ pub fn median(values: &[f64]) -> f64 {
     sorted[sorted.len() / 2]
 }
 
-/// Returns the median over the rounds of the ratio of a time to the reference's time.
+/// Divides the time of each round by the reference's time of the same round, and returns the median ratio.
 pub fn median_ratio(times: &[f64], reference: &[f64]) -> f64 {
     median(&times.iter().zip(reference).map(|(a, b)| a / b).collect::<Vec<_>>())
 }

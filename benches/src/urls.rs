@@ -1,4 +1,4 @@
-//! Parses URLs with netlib and with other parsers.
+//! Measures parsing URLs with netlib and with other parsers.
 
 use std::rc::Rc;
 
@@ -8,7 +8,7 @@ use crate::report::Table;
 use crate::rivals::{Ada, Curl, Netlib, Reading, Timed, Uriparser, UrlCrate};
 use crate::{Group, NETLIB, Operation, PORTABLE, Section};
 
-/// The same version of ada, compiled by two compilers.
+/// The shared libraries of ada: the same version, compiled by two compilers.
 const REFERENCES: &[&str] = &["ada, g++", "ada, clang++"];
 
 /// A parser, or the reason why it is not available.
@@ -67,7 +67,8 @@ fn group(parsers: &[Rc<dyn Timed>], corpus: &Rc<Corpus>, reading: Reading) -> Gr
     Group { name: corpus.name.into(), references: REFERENCES, operations: parsers.iter().map(operation).collect() }
 }
 
-/// Prints which parsers are missing and why, the corpora, and how many results are equal. Returns false if some differ.
+/// Prints which parsers are missing and why, describes the corpora, and prints how many results are equal. Returns
+/// false if results differ.
 pub fn check() -> Result<bool, String> {
     for (name, parser) in candidates() {
         if let Err(reason) = parser {

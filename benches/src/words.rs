@@ -1,4 +1,4 @@
-//! The words that the URLs are built from.
+//! The words from which the URLs of the corpora are built.
 
 pub const WORDS: &[&str] = &[
     "account", "admin", "api", "archive", "article", "assets", "author", "billing", "blog", "browse", "build", "cart",

@@ -1,4 +1,5 @@
-/* Ciphers that change nothing and accept any tag, so an altered record is like one of a peer that has the keys. */
+/* Ciphers that leave the data unchanged and accept any tag, so that TLS treats an altered record like one from a peer
+ * that has the keys. */
 #include "wrapped.h"
 
 #define TAG 16

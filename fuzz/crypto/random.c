@@ -1,4 +1,5 @@
-/* Random numbers that are the same for the same input, so that a session can be repeated byte for byte. */
+/* A random number generator that returns the same numbers for the same input, so that a session can be repeated byte
+ * for byte. */
 #include "wrapped.h"
 
 static uint64_t state;

@@ -1,4 +1,4 @@
-/* Signatures that are always valid, so that altered data is not refused for its signature. */
+/* Signature verification that always succeeds, so that altered data is not refused because of its signature. */
 #include "wrapped.h"
 
 int WRAPPED(EVP_DigestVerify)(void *ctx, const uint8_t *signature, size_t signature_len, const uint8_t *data,

@@ -1,5 +1,6 @@
-/* Functions of the cryptography library that the linker replaces by ours (--wrap). scripts/fuzz finds the names in
- * WRAPPED(name), and passes the prefix of these names in the archive as PREFIX. */
+/* Declares replacements for functions of the cryptography library, which the linker substitutes (--wrap). scripts/fuzz
+ * searches the sources for WRAPPED(name), and defines PREFIX as the prefix that the names have in the static
+ * library. */
 #ifndef NETLIB_FUZZ_WRAPPED_H
 #define NETLIB_FUZZ_WRAPPED_H
 

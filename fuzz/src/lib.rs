@@ -1,1 +1,2 @@
-//! Nothing: the targets are the C programs in `targets`, and this package pins the source of libFuzzer.
+//! An empty crate: the fuzz targets are the C programs in `targets`, and this package only pins the version of
+//! libFuzzer's source.

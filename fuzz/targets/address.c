@@ -1,5 +1,5 @@
-/* Addresses: reads the input as text, and as a sockaddr for connect(2). A sockaddr and its text have the same
- * classes. */
+/* Fuzzes address classification: reads the input as an address in text, and as a sockaddr for connect(2). A sockaddr
+ * and its text must have the same address classes. */
 #include "../fuzz.h"
 
 #include <arpa/inet.h>
@@ -13,7 +13,7 @@ static void check_classes(int32_t classes) {
     }
 }
 
-/* If inet_pton(3) parses the text, checks that its result has the same classes. */
+/* Checks that the sockaddr that inet_pton(3) makes from the text has the same address classes as the text. */
 static void beside_the_system(const char *text, int32_t classes) {
     netlib_error *err = NULL;
     struct sockaddr_in four = {.sin_family = AF_INET};

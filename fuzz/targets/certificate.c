@@ -1,4 +1,4 @@
-/* Certificates as text: calls every getter, and looks each certificate up by its own fingerprint and pin. */
+/* Fuzzes the certificate parser: calls every getter, and compares each certificate with its own fingerprint and pin. */
 #include "../fuzz.h"
 
 typedef const char *getter(const netlib_certificate *, size_t *);

@@ -1,16 +1,17 @@
-/* Verifies chains against one authority. A chain is accepted only if the authority issued exactly this certificate. */
+/* Fuzzes chain verification with one trusted authority. A chain may be accepted only if its first certificate is one of
+ * those that the authority issued, byte for byte. */
 #include "../fuzz.h"
 
 #include <dirent.h>
 
-/* `leaf` trusts only one self-signed certificate of a server. */
+/* The contexts: `plain` and `strict` trust the authority; `leaf` trusts only one self-signed server certificate. */
 static netlib_tls_context *plain, *strict, *leaf;
 static char issued[400][100];
 static size_t issued_count;
 static char own[100];
 
 /* Stores the fingerprints of all certificates in a PEM file. */
-static void remember(struct input pem) {
+static void store_fingerprints(struct input pem) {
     static const char end[] = "-----END CERTIFICATE-----";
     netlib_error *err = NULL;
     char *text = c_string(pem.data, pem.len);
@@ -32,12 +33,12 @@ static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
     netlib_error *err = NULL;
     netlib_certificate *first = NULL;
     bool found = false;
-    /* In DER, other certificates may follow the first one, which begins with its length. */
+    /* In DER, other certificates may follow the first one, so its length is read from its first bytes. */
     if (len > 4 && chain[0] == 0x30 && chain[1] == 0x82) {
         size_t own = 4 + ((size_t)chain[2] << 8 | chain[3]);
         if (own < len) len = own;
     }
-    /* verify/odd.pem has a part that cannot be converted to text. */
+    /* The certificate in verify/odd.pem has an extension that netlib's parser refuses. */
     if (ONE_OF(netlib_certificate_parse(chain, len, &first, &err), len, NETLIB_INVALID_PEM) != NETLIB_OK) return true;
     const char *fingerprint = netlib_certificate_fingerprint(first, NULL);
     if (only != NULL) found = strcmp(only, fingerprint) == 0;
@@ -57,7 +58,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
         snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
         if (strstr(entry->d_name, ".pem") == NULL) continue;
         struct input file = read_file(path);
-        remember(file);
+        store_fingerprints(file);
         free((void *)(uintptr_t)file.data);
     }
     closedir(directory);
@@ -99,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_status for_any = verify(plain, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL);
     netlib_status strictly = verify(strict, data, size, NETLIB_PURPOSE_SERVER_AUTH, "localhost");
     netlib_status as_client = verify(plain, data, size, NETLIB_PURPOSE_CLIENT_AUTH, NULL);
-    /* An additional requirement never makes a refused chain acceptable. */
+    /* A chain that is refused must also be refused with additional requirements. */
     if (for_name == NETLIB_OK) MUST(for_any == NETLIB_OK);
     if (strictly == NETLIB_OK) MUST(for_name == NETLIB_OK);
 #ifndef ANY_SIGNATURE
@@ -107,8 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
 #else
     (void)as_client;
 #endif
-    /* R33: a trusted certificate that is not a CA certificate is accepted only as itself, whatever its key has
-     * signed. */
+    /* Incident R33: a trusted certificate that is not a CA certificate matches only itself; certificates that were
+     * signed with its key are refused. */
     if (verify(leaf, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL) == NETLIB_OK) MUST(is_issued(data, size, own));
     return 0;
 }

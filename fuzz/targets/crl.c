@@ -1,4 +1,5 @@
-/* CRLs (incident R25): a revoked certificate is never accepted, because an altered CRL is invalid. */
+/* Fuzzes the CRL parser (incident R25). A revoked certificate must never be accepted, because altering a CRL makes its
+ * signature invalid. */
 #include "../fuzz.h"
 
 static struct input root, revoked, good;

@@ -1,5 +1,5 @@
-/* ECHConfigLists, which come from the DNS. A context keeps an accepted list byte for byte, and its ClientHello contains
- * the public name but not the server's name. */
+/* Fuzzes the parser of ECHConfigLists, which come from the DNS. A context stores an accepted list unchanged, and its
+ * ClientHello contains the public name but not the server's name. */
 #include "../fuzz.h"
 
 #define HIDDEN "hidden.wild.test"
@@ -15,8 +15,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-/* Creates a context with the list, through the options or from an existing context. If the list is invalid, *at is the
- * error's offset. */
+/* Creates a context with the list, through the options or from an existing context. If the list is invalid, stores the
+ * error's offset in *at. */
 static netlib_status context_of(const uint8_t *list, size_t len, bool by_setter, netlib_tls_context **context,
                                 int64_t *at) {
     netlib_error *err = NULL;
@@ -59,7 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *list = exact(data, size);
     fuzz_reset_random();
     netlib_status status = context_of(list, size, true, &context, &at);
-    /* Both functions return the same, and the second is not affected by the first. */
+    /* Setting the list through the options and deriving a context must have the same result. */
     MUST(context_of(list, size, false, &again, &again_at) == status && again_at == at);
     netlib_tls_context_free(again);
     again = NULL;
@@ -68,7 +68,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         const uint8_t *kept = netlib_tls_context_ech_config_list(context, &len);
         const char *public_name = netlib_tls_context_ech_public_name(context, &name_len);
         MUST(len > 4 && len == 2 + ((size_t)kept[0] << 8 | kept[1]));
-        /* The list is kept as it is, or decoded from base64, which makes it shorter. */
+        /* The context returns the list unchanged or, if the input is base64, the shorter decoded list. */
         MUST(len == size ? memcmp(kept, list, len) == 0 : len < size);
         check_line(public_name);
         MUST(name_len == strlen(public_name) && name_len >= 1 && name_len <= 255 && has(kept, len, public_name));

@@ -1,9 +1,9 @@
-/* Two engines and a connection that alters records as the input says. Either both sides finish and agree, or at least
- * one of them has an error. The plaintext that is delivered is the start of the plaintext that was sent, without a gap.
- * After an error nothing is delivered. */
+/* Fuzzes TLS sessions between two engines: the input says how records are altered in transit. Either both engines
+ * complete the handshake with equal results, or at least one of them has an error. The received plaintext is a prefix
+ * of the sent plaintext. After an error an engine returns no plaintext. */
 #include "../fuzz.h"
 
-/* Flags in the first byte of an input. */
+/* The settings of a session: flags in the first byte of an input. */
 enum setting {
     ONLY_TLS_1_2 = 1,
     CLIENT_CERTIFICATE = 2,
@@ -12,7 +12,8 @@ enum setting {
     RESUME = 8, /* an unaltered session comes first, and this session resumes it */
 };
 
-/* Actions on a record. The rest of the input has one byte for each record, followed by the arguments of the action. */
+/* The ways of altering a record. After the first byte, the input contains for each record one byte that selects the
+ * action, followed by the arguments of the action. */
 enum { FLIP = 4, DROP, DOUBLE, TRUNCATE, HOLD, INSERT, OVERWRITE, REFLECT, SPLIT, CUT, WRITE, SHUTDOWN, ACTIONS };
 
 struct contexts {
@@ -51,7 +52,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
     return 0;
 }
 
-/* One end of the session. */
+/* One of the two endpoints of a session. */
 struct end {
     netlib_tls_engine *engine;
     struct end *peer;
@@ -65,23 +66,23 @@ struct end {
 
 static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(at * 7 + (at >> 8) + from->salt); }
 
-/* The documented statuses, except those that cannot occur here: the contexts have no pins, no ECHConfigList and no
- * callback that fails. */
+/* The documented statuses that can occur in this target, whose contexts have no pins, no ECHConfigList and no failing
+ * callback. */
 #define HANDSHAKE_STATUSES \
     NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, \
         NETLIB_TLS_INCOMPATIBLE, NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF
 
-/* Records the first failure. All later calls must return the same status. */
-static void note(struct end *end, netlib_status status) {
+/* Records the first failure of an engine, and checks that all later calls return the same status. */
+static void record_failure(struct end *end, netlib_status status) {
     if (end->failure != NETLIB_OK) MUST(status == end->failure);
     if (netlib_status_class(status) == NETLIB_CLASS_TLS) end->failure = status;
 }
 
-static void shake(struct end *end) {
+static void do_handshake(struct end *end) {
     netlib_error *err = NULL;
     if (end->done) return;
     netlib_status status = ONE_OF(netlib_tls_engine_handshake(end->engine, &err), 0, HANDSHAKE_STATUSES);
-    note(end, status);
+    record_failure(end, status);
     end->done = status == NETLIB_OK;
 }
 
@@ -94,7 +95,7 @@ static void receive(struct end *end) {
         status = ONE_OF(netlib_tls_engine_read(end->engine, bytes, room, &n, &err), 0, HANDSHAKE_STATUSES,
                         NETLIB_END_OF_STREAM, NETLIB_TLS_TRUNCATED);
         MUST(status == NETLIB_OK ? n > 0 && n <= room : n == 0);
-        note(end, status);
+        record_failure(end, status);
 #ifndef PEER_HAS_KEYS
         for (size_t i = 0; i < n; i++) MUST(bytes[i] == plaintext(end->peer, end->received + i));
         MUST(end->received + n <= end->peer->sent);
@@ -126,7 +127,7 @@ static void shut(struct end *end) {
 }
 
 static void work(struct end *end) {
-    shake(end);
+    do_handshake(end);
     if (end->done && !end->greeted && end->failure == NETLIB_OK) {
         end->greeted = true;
         write_some(end, 100);
@@ -134,7 +135,7 @@ static void work(struct end *end) {
     receive(end);
 }
 
-/* Feeds bytes to an engine, and lets it work whenever it accepts no more. */
+/* Feeds bytes to an engine. Whenever the engine accepts no more, does the handshake and reads plaintext. */
 static void feed(struct end *to, const uint8_t *bytes, size_t len) {
     netlib_error *err = NULL;
     while (len > 0) {
@@ -157,7 +158,7 @@ static void cut(struct end *end) {
     work(end);
 }
 
-/* Applies the next action to a record, and delivers it. */
+/* Applies the next action of the input to a record, and feeds the record to the other engine. */
 static void travel(struct end *from, uint8_t *record, size_t len, struct input *input) {
     struct end *to = from->peer;
     uint8_t action = take_byte(input) % ACTIONS;
@@ -215,7 +216,7 @@ static void travel(struct end *from, uint8_t *record, size_t len, struct input *
     }
 }
 
-/* Sends all records that an engine has to send. Returns true if there were any. */
+/* Drains all records of an engine and sends them. Returns true if there were any. */
 static bool send_records(struct end *from, struct input *input) {
     netlib_error *err = NULL;
     static uint8_t bytes[400000];
@@ -274,7 +275,7 @@ static void session(struct contexts contexts, int setting, struct input *input) 
             MUST(ends[i].ended == ends[i].peer->shut);
         }
     }
-    /* An engine without a proper end of the session reports the truncation. */
+    /* An engine that has received no close_notify must report the truncation. */
     for (int i = 0; i < 2; i++) {
         cut(&ends[i]);
         MUST(ends[i].ended || ends[i].failure != NETLIB_OK);

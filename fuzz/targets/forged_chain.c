@@ -1,4 +1,4 @@
-/* The target chain with an authority that signs anything, so that altered certificates are verified to the end. */
+/* The target `chain` with signatures that are always valid, so that altered certificates pass the signature check. */
 /* with: signatures */
 #define ANY_SIGNATURE
 #include "chain.c"

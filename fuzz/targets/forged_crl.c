@@ -1,4 +1,4 @@
-/* The target crl with an authority that signs anything, so that altered CRLs are read to the end. */
+/* The target `crl` with signatures that are always valid, so that altered CRLs pass the signature check. */
 /* with: signatures */
 #define ANY_SIGNATURE
 #include "crl.c"

@@ -1,5 +1,5 @@
-/* Lists of key exchange groups: an accepted list selects at least one group, and the names of the selected groups
- * select the same groups. */
+/* Fuzzes the parser of lists of key exchange groups. An accepted list selects at least one group, and the names of the
+ * selected groups select the same groups. */
 #include "../fuzz.h"
 
 static netlib_status context_of(const char *groups, size_t len, netlib_tls_context **context) {

@@ -1,4 +1,4 @@
-/* Response heads in pieces of any size, and the same bytes as a header block. */
+/* Fuzzes the parsers of response heads, which receive the input in pieces of any size, and of header blocks. */
 #include "../fuzz.h"
 
 static netlib_retry *retry;
@@ -25,8 +25,8 @@ static void check_headers(const netlib_headers *headers) {
     }
 }
 
-/* Writes the parsed head as text and parses it again. Both results must be the same. */
-static void there_and_back(const netlib_response *response) {
+/* Writes the parsed head as text and parses the text. The two results must be equal. */
+static void round_trip(const netlib_response *response) {
     netlib_error *err = NULL;
     netlib_response *again = NULL;
     size_t wire_len = 0, head_len = 0;
@@ -106,7 +106,7 @@ static void check_response(const netlib_response *response) {
         MUST(seconds == -1.0 || (seconds >= 0 && seconds <= 21600));
     }
     ONE_OF(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err), 1000000, NETLIB_INVALID_HEADER);
-    there_and_back(response);
+    round_trip(response);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
@@ -124,8 +124,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     netlib_response_free(response);
 
-    /* Part of the input gives the same result or NETLIB_WANT_READ. A complete head never gives NETLIB_WANT_READ, and an
-     * incomplete one never succeeds. */
+    /* A prefix of the input gives the same result as the whole input, or NETLIB_WANT_READ. A complete head never gives
+     * NETLIB_WANT_READ, and an incomplete one never succeeds. */
     size_t step = size / 24 + 1;
     uint64_t state = 0;
     for (size_t n = size % step; n < size; n += step) {
@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         netlib_response_free(response);
         free(part);
     }
-    /* Any other state is refused, or has no effect on the result. */
+    /* A wrong value of the parser's state is refused, or has no effect on the result. */
     memcpy(&state, data, size < sizeof state ? size : sizeof state);
     state &= size % 2 == 0 ? 0x3ffffffffff : UINT64_MAX;
     size_t other_len = 0;

@@ -1,4 +1,5 @@
-/* Private keys: PEM and DER; PKCS#8, PKCS#1 and SEC1; encrypted or not. Also a certificate and a key in one text. */
+/* Fuzzes the loading of private keys: PEM and DER; PKCS#8, PKCS#1 and SEC1; encrypted and unencrypted; also a PEM text
+ * with a certificate and a key. */
 #include "../fuzz.h"
 
 static struct input chain;
@@ -25,7 +26,7 @@ static netlib_status load(const uint8_t *certificate, size_t certificate_len, co
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    /* A key that is usable without a password is also usable with one. */
+    /* A key that can be loaded without a password can also be loaded with one. */
     netlib_status without = load(chain.data, chain.len, data, size, NULL);
     MUST(without != NETLIB_WRONG_PASSWORD);
     netlib_status with = load(chain.data, chain.len, data, size, "secret");

@@ -1,5 +1,5 @@
-/* The target engine with a peer that has the keys and signs anything, so that the cipher neither refuses nor hides an
- * alteration. */
+/* The target `engine` with records that are not encrypted and signatures that are always valid, so that altered records
+ * reach the code behind decryption. */
 /* with: ciphers signatures */
 #define PEER_HAS_KEYS
 #include "engine.c"

@@ -1,4 +1,5 @@
-/* Pins and fingerprints: only 64 digits, or "sha256//" and base64, are accepted. */
+/* Fuzzes the parsers of pins and fingerprints. A pin is accepted only if it consists of 64 hex digits, or of "sha256//"
+ * and base64. */
 #include "../fuzz.h"
 
 static struct input der;

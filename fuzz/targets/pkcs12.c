@@ -1,5 +1,4 @@
-/* A certificate and its key in one PKCS#12 file: loaded without a password, with the right one, and with an empty
- * one. */
+/* Fuzzes the loading of PKCS#12 files: without a password, with the right password, and with an empty one. */
 #include "../fuzz.h"
 
 static netlib_status load(const uint8_t *data, size_t size, const char *password) {

@@ -1,5 +1,5 @@
-/* Values of Retry-After: the delay is never negative and never above the maximum, and smaller delays do not depend on
- * the maximum. */
+/* Fuzzes the parser of Retry-After. The delay is never negative and never above the maximum, and a delay below the
+ * maximum does not depend on the maximum. */
 #include "../fuzz.h"
 
 static netlib_retry *bounded, *unbounded;

@@ -1,4 +1,5 @@
-/* Authorities in memory, PEM or DER. Usable certificates become trust anchors, and the others are listed as skipped. */
+/* Fuzzes the loading of trusted authorities from memory, in PEM or DER. Usable certificates become trust anchors, and
+ * the others are listed as skipped. */
 #include "../fuzz.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

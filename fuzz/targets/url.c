@@ -1,4 +1,5 @@
-/* URLs: parses the whole input as a URL. Then its first line is a base URL, and the rest a reference to resolve. */
+/* Fuzzes the URL parsers: parses the whole input as a URL, then resolves a reference, the input after the first line,
+ * against a base URL, the first line. */
 #include "../fuzz.h"
 
 struct parts {
@@ -46,8 +47,8 @@ static void check_url(const netlib_url *url) {
     ONE_OF(netlib_url_password(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
 }
 
-/* Writes a parsed URL as text and parses that again. Both results must be the same. */
-static void there_and_back(const netlib_url *url) {
+/* Writes a parsed URL as text and parses the text. The two results must be equal. */
+static void round_trip(const netlib_url *url) {
     netlib_error *err = NULL;
     netlib_url *again = NULL;
     const char *host = netlib_url_host(url, NULL);
@@ -63,7 +64,7 @@ static void there_and_back(const netlib_url *url) {
     netlib_url_free(again);
 }
 
-/* Builds a URL from these parts. If it is accepted, its text is parsed to the same parts. */
+/* Builds a URL from its parts. If the parts are accepted, parsing the URL's text must return the same parts. */
 static void from_parts(struct parts parts) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -71,12 +72,12 @@ static void from_parts(struct parts parts) {
                               &url, &err),
                NETLIB_URL_MAX, NETLIB_INVALID_URL) == NETLIB_OK) {
         check_url(url);
-        there_and_back(url);
+        round_trip(url);
     }
     netlib_url_free(url);
 }
 
-/* If the strict profile accepts a text, all readers must read it alike. */
+/* Checks that all parsers of netlib return the same parts of a URL that the strict profile accepts. */
 static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -104,7 +105,8 @@ static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) 
     netlib_url_free(url);
 }
 
-/* "x://@" has an empty host, but it is written as "x://", which has no host. urllib3 reads both in the same way. */
+/* Compares two hosts. An empty host equals an absent one: "x://@" has an empty host but is written as "x://", which has
+ * no host. urllib3 treats both URLs in the same way. */
 static bool same_host(const char *a, const char *b) {
     return same_text(a != NULL && *a == 0 ? NULL : a, b != NULL && *b == 0 ? NULL : b);
 }
@@ -118,8 +120,9 @@ static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) 
     return again;
 }
 
-/* Checks that a reference without an authority keeps that of the base. When the result is resolved again, it has the
- * same host, and may differ only by dot segments that were in the path of the base (RFC 3986 section 5.2.2). */
+/* Checks that resolving a reference without an authority keeps the authority of the base URL. When the result is
+ * resolved again, it has the same host, and may differ only by dot segments that were in the path of the base (RFC 3986
+ * section 5.2.2). */
 static void resolve(const netlib_url *base, struct input reference) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *again = NULL, *third = NULL;
@@ -156,7 +159,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (ONE_OF(netlib_parse_url((const char *)data, size, &url, &err), size, NETLIB_INVALID_URL, NETLIB_INVALID_UTF8) ==
         NETLIB_OK) {
         check_url(url);
-        there_and_back(url);
+        round_trip(url);
         from_parts(parts_of(url));
     }
     strict(data, size, url);

@@ -1,3 +1,4 @@
-//! rustls-ffi as a shared library. Its crate makes a static one; its `extern "C"` functions are exported from here.
+//! Builds rustls-ffi as a shared library. The crate rustls-ffi itself only builds a static library; this crate exports
+//! the `extern "C"` functions of rustls-ffi.
 
 pub use rustls_ffi::*;

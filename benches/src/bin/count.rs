@@ -1,8 +1,8 @@
-//! Counts allocations and system calls on sockets. Prints "section TAB group TAB operation", followed by the
-//! allocations, reads, writes and waits per operation, separated by tabs.
+//! Counts allocations and system calls on sockets. Prints one line per operation, separated by tabs: the section, the
+//! group and the operation, then the allocations, reads, writes and waits per operation.
 //!
-//! This program defines malloc and related functions and the system calls on sockets. Its definitions come before those
-//! of the C library, also for shared libraries that are opened later.
+//! This program defines malloc and related functions and the system calls on sockets. The dynamic linker prefers these
+//! definitions to those of the C library, also for shared libraries that are opened later.
 
 use std::ffi::c_void;
 use std::process::ExitCode;
@@ -29,10 +29,10 @@ pub extern "C" fn calloc(count: usize, size: usize) -> *mut c_void {
     unsafe { __libc_calloc(count, size) }
 }
 
-/// Counts as one allocation, because it may move the memory.
+/// Counts a call of realloc as one allocation, because realloc may move the memory.
 ///
 /// # Safety
-/// As realloc(3).
+/// The same requirements as for realloc(3).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn realloc(old: *mut c_void, size: usize) -> *mut c_void {
     ALLOCATIONS.fetch_add(1, Relaxed);
@@ -40,7 +40,7 @@ pub unsafe extern "C" fn realloc(old: *mut c_void, size: usize) -> *mut c_void {
 }
 
 /// # Safety
-/// As posix_memalign(3).
+/// The same requirements as for posix_memalign(3).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn posix_memalign(out: *mut *mut c_void, alignment: usize, size: usize) -> i32 {
     ALLOCATIONS.fetch_add(1, Relaxed);
@@ -66,7 +66,7 @@ static WAITS: AtomicU64 = AtomicU64::new(0);
 macro_rules! counted {
     ($($counter:ident $name:ident = $number:ident($($argument:ident: $type:ty),*) -> $result:ty $(, $more:expr)*;)*) => { $(
         /// # Safety
-        /// As the C library's.
+        /// The same requirements as for the C library's function of this name.
         #[unsafe(no_mangle)]
         pub unsafe extern "C" fn $name($($argument: $type),*) -> $result {
             $counter.fetch_add(1, Relaxed);
@@ -103,8 +103,8 @@ fn main() -> ExitCode {
     for section in sections {
         for group in section.groups {
             for mut operation in group.operations {
-                // Runs the operation once before counting: objects that are created once and then kept are not a cost
-                // of each call.
+                // Runs the operation once before counting, so that objects that are created once and then reused are
+                // not counted.
                 (operation.prepare)();
                 (operation.pass)();
                 (operation.prepare)();

@@ -1,5 +1,5 @@
-//! Prints how soon blocking calls can be stopped. It is a separate program because its getaddrinfo replaces the C
-//! library's in the whole process: a lookup of one particular name hangs until it is released.
+//! Prints how soon blocking calls can be stopped. This is a separate program because its getaddrinfo replaces the C
+//! library's in the whole process: a lookup of one particular host name blocks until the program releases it.
 
 use std::ffi::{CStr, c_char};
 use std::process::ExitCode;
@@ -11,7 +11,7 @@ use netlib_bench::sockets::stopping::{self, HANGS};
 type GetAddrInfo = unsafe extern "C" fn(*const c_char, *const c_char, *const addrinfo, *mut *mut addrinfo) -> i32;
 
 /// # Safety
-/// As getaddrinfo(3).
+/// The same requirements as for getaddrinfo(3).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn getaddrinfo(
     host: *const c_char,

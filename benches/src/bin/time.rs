@@ -1,4 +1,4 @@
-//! `make bench` runs this program, which prints the tables. Its arguments select sections.
+//! `make bench` runs this program, which measures times and prints the tables. Arguments select sections.
 
 use std::collections::HashMap;
 use std::process::{Command, ExitCode};
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns false if the results of two parsers differ.
+/// Runs the URL benchmarks. Returns false if the results of two parsers differ.
 fn run() -> Result<bool, String> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
     if let Some(unknown) = wanted.iter().find(|name| !NAMES.contains(&name.as_str())) {
@@ -31,7 +31,7 @@ fn run() -> Result<bool, String> {
         wanted = NAMES.iter().map(|name| name.to_string()).collect();
     }
     let wants = |name: &str| wanted.iter().any(|wanted| wanted == name);
-    // The seed determines the order within the rounds, which is the same in each run.
+    // The seed determines the order of operations within the rounds, so each run uses the same order.
     let mut rng = Rng::new(1);
     let agree = !wants("url") || urls::check()?;
     let counts = counts(&wanted)?;
@@ -92,13 +92,13 @@ fn beside(name: &str) -> Result<Command, String> {
     std::env::current_exe().map(|program| Command::new(program.with_file_name(name))).map_err(|e| e.to_string())
 }
 
-/// Runs the program `stopping`, which prints this table. Its own comment explains why it is separate.
+/// Runs the program `stopping`, which prints a table. The comment in that program explains why it is separate.
 fn stopping() -> Result<(), String> {
     let status = beside("stopping")?.status().map_err(|e| format!("stopping: {e}"))?;
     if status.success() { Ok(()) } else { Err("stopping failed".into()) }
 }
 
-/// Returns the allocations and system calls per operation, counted by the program `count`.
+/// Runs the program `count`, and returns the allocations and system calls per operation that it counted.
 fn counts(wanted: &[String]) -> Result<HashMap<String, Counts>, String> {
     let output = beside("count")?.args(wanted).output().map_err(|e| format!("count: {e}"))?;
     if !output.status.success() {

@@ -1,4 +1,5 @@
-//! The processes of the TLS tables: the server, and clients that are measured from their first instruction.
+//! Runs the separate processes for the TLS tables: the server, and clients that are measured from the start of their
+//! process.
 
 use std::process::ExitCode;
 

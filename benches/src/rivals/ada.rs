@@ -1,4 +1,4 @@
-//! ada through its C API: <https://github.com/ada-url/ada>, compiled by scripts/bench.
+//! Calls the URL parser ada through its C API: <https://github.com/ada-url/ada>, compiled by scripts/bench.
 
 use std::ffi::{c_char, c_void};
 
@@ -63,7 +63,7 @@ impl UrlParser for Ada {
                 get(Part::Path, c.ada_get_pathname);
                 get(Part::Query, c.ada_get_search);
                 if reading == Reading::Nine {
-                    // ada returns the components of authority and request target, but does not compose them.
+                    // ada cannot return the authority or the request target as one string, only their components.
                     get(Part::More, c.ada_get_href);
                     get(Part::More, c.ada_get_username);
                     get(Part::More, c.ada_get_password);

@@ -1,5 +1,5 @@
-//! libcurl's URL API: <https://curl.se/libcurl/c/libcurl-url.html>. Each part that is read is a copy that must be
-//! freed.
+//! Calls libcurl's URL API: <https://curl.se/libcurl/c/libcurl-url.html>. libcurl returns each component as a copy that
+//! the caller must free.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::ptr::null_mut;
@@ -15,7 +15,7 @@ const PORT: c_int = 6;
 const PATH: c_int = 7;
 const QUERY: c_int = 8;
 const NON_SUPPORT_SCHEME: c_uint = 1 << 3;
-/// Converts the host to Punycode, as the other parsers do. Available since libcurl 7.88.
+/// The flag CURLU_PUNYCODE, available since libcurl 7.88, which converts the host to Punycode, as the other parsers do.
 const PUNYCODE: c_uint = 1 << 12;
 const NO_HOST: c_int = 14;
 
@@ -35,7 +35,7 @@ pub struct Curl {
 impl Curl {
     pub fn load() -> Result<Curl, String> {
         let c = Functions::load("libcurl.so.4")?;
-        // libcurl converts a host from the locale's encoding.
+        // A UTF-8 locale is set, because libcurl converts a host from the locale's encoding.
         unsafe { libc::setlocale(libc::LC_CTYPE, c"C.UTF-8".as_ptr()) };
         let version = unsafe { CStr::from_ptr((c.curl_version)()) }.to_string_lossy();
         let numbers = version.trim_start_matches("libcurl/").split(['.', ' ']).map(|n| n.parse().unwrap_or(0));
@@ -56,7 +56,7 @@ impl UrlParser for Curl {
         let c = &self.c;
         unsafe {
             let handle = (c.curl_url)();
-            // A NUL follows the text: see Corpus::urls.
+            // A NUL follows the URL in memory: see Corpus::urls.
             let mut accepted = (c.curl_url_set)(handle, URL, url.as_ptr().cast(), NON_SUPPORT_SCHEME) == 0;
             if accepted {
                 let mut get = |part, which, flags| {
@@ -74,7 +74,8 @@ impl UrlParser for Curl {
                 get(Part::Path, PATH, 0);
                 get(Part::Query, QUERY, 0);
                 if reading == Reading::Nine {
-                    // The other parts that libcurl returns. It does not compose authority and request target.
+                    // libcurl can also return the whole URL, but cannot return the authority or the request target as
+                    // one string.
                     get(Part::More, URL, 0);
                     get(Part::More, USER, 0);
                     get(Part::More, PASSWORD, 0);

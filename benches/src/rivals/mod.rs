@@ -1,4 +1,5 @@
-//! The parsers. A pass parses each URL, reads its parts, touches their bytes and frees the URL.
+//! The URL parsers that are compared. A pass parses each URL of a corpus, reads its components, touches their bytes and
+//! frees the URL.
 
 mod netlib;
 mod ada;
@@ -22,23 +23,24 @@ pub enum Part {
     Host,
     Port,
     Path,
-    /// A segment of the path. A "/" precedes each segment.
+    /// A segment of the path, without the "/" before it.
     Segment,
     Query,
-    /// A part that only the second table reads: the whole URL, authority, host and port, request target.
+    /// A composed string that only the second table reads: the whole URL, the authority, the host with port, or the
+    /// request target.
     More,
 }
 
-/// The parts that are read of each URL.
+/// Selects the components that are read from each URL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Scheme, host, port, path and query.
+    /// Reads scheme, host, port, path and query.
     Five,
-    /// The five parts and the composed ones.
+    /// Reads the five components and the composed strings.
     Nine,
 }
 
-/// Receives the parts that a parser returns. An absent part is not passed, or is passed as empty text.
+/// Receives the components that a parser returns. For an absent component the parser passes nothing or an empty string.
 pub trait Reader {
     fn text(&mut self, part: Part, text: &[u8]);
     /// Receives the port from a parser that returns a number; -1 means absent.
@@ -48,13 +50,13 @@ pub trait Reader {
 pub trait UrlParser {
     fn name(&self) -> &str;
 
-    /// Parses a URL, reads its parts and frees it. Returns false if the parser refuses the URL.
+    /// Parses a URL, reads its components and frees it. Returns false if the parser refuses the URL.
     fn read(&self, url: &str, reading: Reading, reader: &mut impl Reader) -> bool
     where
         Self: Sized;
 }
 
-/// A parser with a loop over a corpus that is compiled for this parser.
+/// A parser with its own loop over a corpus, which the compiler can specialise for the parser.
 pub trait Timed {
     fn name(&self) -> &str;
     fn once(&self, url: &str, reading: Reading);
@@ -86,7 +88,7 @@ impl<P: UrlParser> Timed for P {
     }
 }
 
-/// Reads every length, and the first byte of every text, so that the compiler cannot remove the reads.
+/// Receives components and reads the length and the first byte of each, so that the compiler cannot remove the reads.
 struct Touch;
 
 impl Reader for Touch {
@@ -104,7 +106,7 @@ impl Reader for Touch {
     }
 }
 
-/// Stores the parts that a parser returns. An absent part and an empty one are the same here.
+/// Receives components and stores them. An absent component equals an empty one here.
 #[derive(Default, PartialEq, Eq, Debug, Clone)]
 pub struct Components {
     pub scheme: Vec<u8>,
@@ -137,10 +139,10 @@ impl Reader for Components {
     }
 }
 
-/// Returns a text that C returns as a pointer and a length.
+/// Converts a string that a C function returned as a pointer and a length.
 ///
 /// # Safety
-/// `data` is NULL, or has `length` bytes that live until the URL is freed.
+/// `data` must be NULL, or point to `length` bytes that are valid until the URL is freed.
 #[inline]
 unsafe fn bytes<'a>(data: *const std::ffi::c_char, length: usize) -> &'a [u8] {
     if data.is_null() { &[] } else { unsafe { std::slice::from_raw_parts(data.cast(), length) } }

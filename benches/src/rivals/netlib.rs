@@ -1,4 +1,4 @@
-//! netlib through its C ABI, from the shared library that users get.
+//! Calls netlib through its C ABI, from the release build of the shared library.
 
 use std::ffi::{c_char, c_void};
 use std::ptr::null_mut;

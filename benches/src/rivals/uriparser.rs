@@ -1,4 +1,5 @@
-//! uriparser with normalisation: <https://uriparser.github.io>. It refuses text that RFC 3986 does not allow.
+//! Calls uriparser with normalisation: <https://uriparser.github.io>. uriparser refuses URLs that RFC 3986 does not
+//! allow.
 
 #![allow(non_snake_case)]
 
@@ -69,7 +70,7 @@ impl UrlParser for Uriparser {
         let mut uri = MaybeUninit::<Uri>::uninit();
         let uri = uri.as_mut_ptr();
         unsafe {
-            // A failed parse frees the memory that it allocated.
+            // After a failure, uriparser has already freed the memory that it allocated.
             if (self.c.uriParseSingleUriExA)(uri, text.start.cast(), text.end.cast(), null_mut()) != 0 {
                 return false;
             }
@@ -86,7 +87,7 @@ impl UrlParser for Uriparser {
                 }
                 get(Part::Query, &(*uri).query);
                 if reading == Reading::Nine {
-                    // The other parts that uriparser returns. To compose a part it would need another allocation.
+                    // Composed strings are not read, because uriparser would need another allocation for each of them.
                     get(Part::More, &(*uri).user_info);
                     get(Part::More, &(*uri).fragment);
                 }

@@ -1,4 +1,4 @@
-//! The parser of the `url` crate.
+//! Calls the URL parser of the `url` crate.
 
 use url::{Position, Url};
 

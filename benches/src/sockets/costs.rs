@@ -1,4 +1,4 @@
-//! The cost of a netlib call compared with the system calls that it replaces.
+//! Measures the cost of netlib's calls for waiting and connecting, compared with the system calls that they replace.
 
 use std::ffi::CStr;
 use std::hint::black_box;
@@ -14,10 +14,11 @@ use crate::report::Goal;
 use crate::{Group, Operation, Section};
 
 const WAITS: usize = 20_000;
-/// The number of waits of 1 ms each.
+/// The number of waits per pass for a wait of 1 ms.
 const BLOCKING_WAITS: usize = 20;
 const CONNECTS: usize = 200;
-/// Longer than all tables take, because objects created before the first table are used in the last.
+/// A time limit in seconds that is longer than the whole program takes, because limits that are created before the
+/// first table are used in the last one.
 const LONG: f64 = 3600.0;
 
 pub const GOALS: &[Goal] = &[(WAIT, 1.05), (CONNECT, 1.10)];
@@ -47,12 +48,12 @@ pub fn section() -> Result<Section, String> {
     })
 }
 
-/// Returns a group for each kind of timeout. Each group also has the same wait with poll(2).
+/// Returns a group for each kind of timeout. Each group compares netlib_wait_for_read with poll(2).
 fn waits(c: &Rc<Calls>) -> Result<Vec<Group>, String> {
     let (near, mut far) = quiet()?;
     far.write_all(b"x").map_err(|e| e.to_string())?;
     let (ready, silent) = (near.as_raw_fd(), far.as_raw_fd());
-    // The sockets keep their state until the process ends.
+    // The sockets stay open until the process ends.
     std::mem::forget((near, far));
     let long_ms = (LONG * 1e3) as i32;
     Ok(vec![
@@ -63,7 +64,7 @@ fn waits(c: &Rc<Calls>) -> Result<Vec<Group>, String> {
     ])
 }
 
-/// The arguments of a wait with poll(2) and with netlib, and the expected result of netlib.
+/// The arguments of poll(2) and of netlib_wait_for_read, and the expected status.
 #[derive(Clone, Copy)]
 struct Wait {
     fd: i32,
@@ -82,7 +83,7 @@ fn wait_group(c: &Rc<Calls>, name: &str, references: &'static [&'static str], wa
     // The goal applies to descriptors that are ready.
     let (times, plain, limited) = match wait.expected {
         OK => (WAITS, WAIT, "netlib_wait_for_read with a limit"),
-        _ => (BLOCKING_WAITS, "netlib_wait_for_read that waits", "the same with a limit"),
+        _ => (BLOCKING_WAITS, "netlib_wait_for_read, not ready", "netlib_wait_for_read, not ready, with a limit"),
     };
     let bare = Operation::new(references[0], times, move || {
         for _ in 0..times {
@@ -126,7 +127,7 @@ fn connects(c: &Rc<Calls>, name: &str, host: &'static CStr, port: u16) -> Result
     Ok(Group { name: name.into(), references: &[BARE], operations })
 }
 
-/// Connects, and closes the descriptors.
+/// Measures connecting and closing the descriptor.
 fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result<Operation, String> {
     let mut closed = move || {
         let (status, fd) = once();
@@ -141,8 +142,8 @@ fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result
     }))
 }
 
-/// Connects with getaddrinfo(3) and connect(2), as a plain program does. Returns a status of getaddrinfo(3) or -1, and
-/// a descriptor.
+/// Connects with getaddrinfo(3) and a blocking connect(2), as a program without netlib does. Returns the result of
+/// getaddrinfo(3) or -1, and the descriptor.
 fn bare(host: &CStr, service: &CStr) -> (i32, i32) {
     unsafe {
         let mut hints: libc::addrinfo = std::mem::zeroed();

@@ -1,4 +1,5 @@
-//! Connecting and waiting: the cost of a call, the duration of a race, and how soon a blocking call can be stopped.
+//! Measures connecting and waiting: the cost of a call, the duration of a connection race, and how soon a blocking call
+//! can be stopped.
 
 pub mod costs;
 pub(crate) mod peers;
@@ -63,8 +64,8 @@ crate::functions!(Functions {
     netlib_retry_sleep_for_retry: fn(Handle, Handle, Handle, *mut i32, *mut Handle) -> i32;
 });
 
-/// netlib's functions, with helpers for calls that many benchmarks make. Handles that are created once live until the
-/// process ends.
+/// netlib's C functions, with helper methods for calls that many benchmarks make. Handles that are created once are not
+/// freed before the process ends.
 struct Calls(Functions);
 
 impl Calls {
@@ -108,7 +109,7 @@ impl Calls {
     }
 }
 
-/// Returns the handle that a function stores if it succeeds.
+/// Calls a netlib function that creates a handle, and returns the handle or an error.
 fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle, String> {
     let mut handle = null_mut();
     match make(&mut handle) {
@@ -121,7 +122,7 @@ fn expect(what: &str, expected: i32, status: i32) -> Result<(), String> {
     if status == expected { Ok(()) } else { Err(format!("{what}: status {status} instead of {expected}")) }
 }
 
-/// A table of wall-clock times in milliseconds: their number, their median, the longest, and whether the median meets
+/// A table of wall-clock times: the number of measurements, their median, their maximum, and whether the median meets
 /// the goal.
 struct Latencies {
     table: Table,

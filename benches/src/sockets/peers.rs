@@ -1,4 +1,5 @@
-//! The peers: listeners that accept, refuse or never answer, and connected pairs.
+//! Creates the peers of the measured calls: sockets that accept, refuse or never answer connections, and connected
+//! pairs.
 
 use std::io;
 use std::mem::size_of;
@@ -8,7 +9,7 @@ use std::os::unix::net::UnixStream;
 
 use crate::processors::{Processor, pin};
 
-/// An address in the form that connect(2) takes.
+/// A socket address in the format of connect(2).
 #[derive(Clone, Copy)]
 pub struct Address {
     storage: libc::sockaddr_storage,
@@ -17,7 +18,7 @@ pub struct Address {
 
 impl Address {
     pub fn new(address: SocketAddr) -> Address {
-        // All-zero is a valid sockaddr_storage, which is large and aligned enough for both families.
+        // A sockaddr_storage of zero bytes is valid, and large and aligned enough for both address families.
         let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let len = match address {
             SocketAddr::V4(v4) => unsafe {
@@ -47,7 +48,8 @@ impl Address {
     }
 }
 
-/// A socket that is bound to a free port of 127.0.0.1. If it does not listen, connecting to it is refused.
+/// A socket that is bound to a free port of 127.0.0.1. While the socket does not listen, connections to the port are
+/// refused.
 pub struct Bound {
     fd: OwnedFd,
     pub address: SocketAddr,
@@ -60,7 +62,7 @@ impl Bound {
         let any = Address::new((Ipv4Addr::LOCALHOST, 0).into());
         let (address, len) = any.raw();
         check("bind", unsafe { libc::bind(fd.as_raw_fd(), address, len) })?;
-        // Used only to get the address; the socket need not be a listener.
+        // TcpListener is used only for its method local_addr; the socket does not listen.
         let asked = unsafe { TcpListener::from_raw_fd(libc::dup(fd.as_raw_fd())) };
         let address = asked.local_addr().map_err(|e| e.to_string())?;
         Ok(Bound { fd, address })
@@ -71,7 +73,7 @@ impl Bound {
     }
 }
 
-/// A listener that never answers because its backlog is full. Holds the listener and the socket that fills the backlog.
+/// A listener that never answers connections because its backlog is full, and the socket that fills the backlog.
 pub struct Silent {
     pub bound: Bound,
     _filler: OwnedFd,
@@ -88,7 +90,7 @@ impl Silent {
             let address = Address::new(bound.address);
             let (address, len) = address.raw();
             let mut writable = libc::pollfd { fd: filler.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-            // A connected socket stays in the backlog when it is closed.
+            // A closed connection stays in the backlog, so earlier sockets of this loop need not be kept.
             let waiting = unsafe {
                 libc::connect(filler.as_raw_fd(), address, len) != 0 && libc::poll(&mut writable, 1, 100) == 0
             };
@@ -100,16 +102,16 @@ impl Silent {
     }
 }
 
-/// Starts a listener on 127.0.0.1 or on ::1. Its thread accepts a connection, waits for the peer to close it, and
-/// closes it, until the process ends.
+/// Starts a listener on 127.0.0.1 or on ::1. The listener's thread accepts one connection after the other, and closes
+/// each when the peer has closed it.
 pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
     let listener = match v6 {
         true => TcpListener::bind((Ipv6Addr::LOCALHOST, 0))?,
         false => TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?,
     };
     let address = listener.local_addr()?;
-    // Closes with a reset, so that thousands of connections do not stay in TIME_WAIT. Accepted sockets inherit the
-    // setting.
+    // SO_LINGER with time 0 makes close(2) reset the connection, so that thousands of connections do not stay in
+    // TIME_WAIT. Accepted sockets inherit the option.
     let linger = libc::linger { l_onoff: 1, l_linger: 0 };
     unsafe {
         let (value, len) = ((&raw const linger).cast(), size_of::<libc::linger>() as libc::socklen_t);
@@ -123,7 +125,8 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
             if fd >= 0 {
                 let mut byte = 0_u8;
                 unsafe {
-                    // An earlier reset would arrive while the peer still checks whether it is connected.
+                    // Waits for the peer to close, because an earlier reset could arrive while the peer still checks
+                    // whether it is connected.
                     libc::read(fd, (&raw mut byte).cast(), 1);
                     libc::close(fd);
                 }
@@ -133,7 +136,7 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
     Ok(address)
 }
 
-/// Returns two ends of a TCP connection.
+/// Returns the two sockets of a TCP connection.
 pub fn connected() -> Result<(TcpStream, TcpStream), String> {
     let pair = || {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
@@ -143,12 +146,12 @@ pub fn connected() -> Result<(TcpStream, TcpStream), String> {
     pair().map_err(|error: io::Error| format!("a connected pair: {error}"))
 }
 
-/// Returns a descriptor that never becomes readable, and its other end.
+/// Returns a connected pair of sockets; neither becomes readable unless data is written to the other.
 pub fn quiet() -> Result<(UnixStream, UnixStream), String> {
     UnixStream::pair().map_err(|error| format!("a socket pair: {error}"))
 }
 
-/// Calls connect(2) on one address after the other, blocking, as a plain program does.
+/// Calls blocking connect(2) for one address after the other, as a program without netlib does.
 pub fn connect_bare(addresses: &[Address]) -> Option<RawFd> {
     addresses.iter().find_map(|to| unsafe {
         let family = i32::from(to.storage.ss_family);

@@ -1,4 +1,4 @@
-//! Blocking calls, each in a state where it waits until something stops it.
+//! Creates blocking calls of netlib functions that wait until a timeout, a deadline or a cancellation stops them.
 
 use std::ffi::{CStr, c_void};
 use std::os::fd::AsRawFd;
@@ -12,18 +12,18 @@ use super::{
     made, stopping,
 };
 
-/// The means to stop a call.
+/// How a blocking call is stopped.
 pub enum By {
-    /// A `netlib_limit`, by its deadline or by a cancel.
+    /// A `netlib_limit` stops the call, when its deadline passes or it is cancelled.
     Limit(Box<dyn FnMut(Handle) -> i32>),
-    /// A timeout in seconds, and the status that the call then returns.
+    /// A timeout in seconds stops the call, which then returns this status.
     Timeout(Box<dyn FnMut(f64) -> i32>, i32),
 }
 
 pub struct Phase {
     pub name: &'static str,
     pub by: By,
-    /// True if the call leaves a hanging lookup behind.
+    /// True if the call abandons a name lookup that is still blocked.
     pub looks_up: bool,
 }
 
@@ -47,7 +47,7 @@ fn sockets(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     let fd = near.as_raw_fd();
     let silent = Silent::new()?;
     let port = silent.bound.port();
-    // The sockets keep their state until the process ends.
+    // The sockets stay open until the process ends.
     std::mem::forget((near, far, silent));
     let wait = |limit_of: fn(Handle) -> Handle| {
         let c = Rc::clone(c);
@@ -60,7 +60,7 @@ fn sockets(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
                 true => c.race(host, port, options, limit),
                 false => c.create_connection(host, port, options, limit),
             };
-            // A descriptor is only returned if the call succeeded unexpectedly.
+            // The call is expected to fail; if it succeeded, its descriptor is closed.
             if fd >= 0 {
                 unsafe { libc::close(fd) };
             }
@@ -130,7 +130,8 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     ])
 }
 
-/// More than the buffers of a connection hold. After a write that was stopped, the next write must pass the same bytes.
+/// The size of a write, more than the buffers of a connection hold. The data is constant, because after a write that
+/// was stopped the next write must pass the same bytes.
 const MUCH: usize = 1 << 20;
 
 /// Writes until a write fails.
@@ -149,7 +150,7 @@ fn context(c: &Calls, server: bool) -> Result<Handle, String> {
     unsafe {
         let options = (c.0.netlib_tls_options_new)();
         (c.0.netlib_tls_options_add_ca_file)(options, c"tests/certs/ca.pem".as_ptr());
-        // The certificate is not checked, because only waiting is measured.
+        // The certificate is not verified, because only waiting is measured.
         (c.0.netlib_tls_options_set_check_hostname)(options, 0);
         (c.0.netlib_tls_options_set_verify_mode)(options, 0);
         if server {
@@ -166,7 +167,7 @@ fn wrap(c: &Calls, context: Handle, fd: RawFd) -> Result<Handle, String> {
     })
 }
 
-/// Returns a client's stream after its handshake. The server neither sends nor reads any data after it.
+/// Returns a client's stream after its handshake. The server neither sends nor reads data after the handshake.
 fn session(c: &Calls, client: Handle) -> Result<Handle, String> {
     let (near, far) = connected()?;
     let server = context(c, true)?;

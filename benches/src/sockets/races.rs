@@ -1,5 +1,5 @@
-//! The time from the call to the connection: the cost of racing if every address works, and the time that it saves
-//! otherwise.
+//! Measures the time until a connection is established: the cost of racing if every address works, and the time that
+//! racing saves if an address does not.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::net::SocketAddr;
@@ -13,7 +13,7 @@ use super::{
 use crate::rng::Rng;
 
 const TIMES: usize = 11;
-/// The smallest and the default attempt delay.
+/// The smallest and the default delay between connection attempts, in seconds.
 const SHORT: f64 = 0.01;
 const STAGGER: f64 = 0.25;
 
@@ -84,7 +84,8 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns options for a name that resolves to these addresses. They live until the process ends.
+/// Returns connect options with a resolve callback that returns these addresses. The options are not freed before the
+/// process ends.
 fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, stagger: f64) -> Handle {
     let options = c.options(timeout);
     let Functions { netlib_connect_options_set_attempt_delay: set_stagger, .. } = c.0;

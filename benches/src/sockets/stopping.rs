@@ -1,4 +1,5 @@
-//! How soon a blocking call returns when its deadline passes or it is cancelled, and the cost of abandoning a lookup.
+//! Measures how soon a blocking call returns when its deadline passes or it is cancelled, and the cost of abandoning a
+//! name lookup.
 
 use std::ffi::CStr;
 use std::os::fd::RawFd;
@@ -42,7 +43,7 @@ struct Lookups {
 static LOOKUPS: Mutex<Lookups> = Mutex::new(Lookups { inside: 0, released: 0 });
 static CHANGED: Condvar = Condvar::new();
 
-/// Blocks until `release` is called.
+/// Simulates a name lookup that blocks until `release` is called.
 pub fn hang() {
     let mut lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let released = lookups.released;
@@ -55,14 +56,14 @@ pub fn hang() {
     CHANGED.notify_all();
 }
 
-/// Waits up to a second until this many lookups hang. Returns false if fewer do.
+/// Waits at most a second until `count` lookups are blocked. Returns false if fewer are.
 fn wait_for_lookups(count: usize) -> bool {
     let lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = CHANGED.wait_timeout_while(lookups, Duration::from_secs(1), |lookups| lookups.inside != count);
     !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
 }
 
-/// Releases all lookups, so that each measurement starts without one.
+/// Releases all blocked lookups, so that each measurement starts without any.
 fn release() {
     LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner).released += 1;
     CHANGED.notify_all();
@@ -101,7 +102,7 @@ fn rounds(
         rng.shuffle(&mut order);
         for &i in &order {
             let seconds = measure(i, rng)?;
-            // The first round warms up.
+            // The first round warms up and is not counted.
             if round > 0 {
                 times[i].push(seconds);
             }
@@ -114,7 +115,7 @@ fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Strin
     let mut names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
     names.push("poll(2) alone");
     let measured = rounds(rng, &names, |i, rng| {
-        // Not a whole number of ms, as with real deadlines.
+        // The time is not a whole number of milliseconds, like real deadlines.
         let seconds = rng.between(5_000, 15_000) as f64 / 1e6;
         let began = Instant::now();
         let Some(phase) = phases.get_mut(i) else {
@@ -227,7 +228,7 @@ impl Canceller {
         Canceller { triggers, began }
     }
 
-    /// Returns the result of the call, and the time from the trigger to its return.
+    /// Returns the result of the call, and the time from the trigger to the return of the call.
     fn after<T>(&self, trigger: impl FnOnce() + Send + 'static, call: impl FnOnce() -> T) -> (T, f64) {
         self.triggers.send(Box::new(trigger)).expect("the thread lives");
         let result = call();

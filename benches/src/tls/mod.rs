@@ -1,6 +1,6 @@
-//! TLS 1.3 with netlib, OpenSSL and rustls-ffi, each as a shared library, and with rustls itself. All clients do the
-//! same work against one server in another process on another processor. docs/contributing/benchmarks.md describes the
-//! method.
+//! Measures TLS 1.3 clients: netlib, OpenSSL and rustls-ffi as shared libraries, and rustls itself. All clients do the
+//! same work with one server, which runs in another process on another processor. docs/contributing/benchmarks.md
+//! describes the method.
 
 mod netlib;
 mod openssl;
@@ -19,13 +19,14 @@ pub use operations::section;
 pub use table::print;
 
 pub const NETLIB: &str = "netlib";
-/// netlib without read timeout and limit. It has a row of its own, because no real client runs without them.
+/// netlib without read timeout and limit. These times are printed as a separate row, because no real client runs
+/// without a timeout and a limit.
 pub const NETLIB_UNLIMITED: &str = "netlib, no timeout, no limit";
 pub const OPENSSL: &str = "OpenSSL";
 pub const RUSTLS_FFI: &str = "rustls-ffi";
 pub const UNBUFFERED: &str = "rustls, unbuffered";
 
-/// The order of the columns.
+/// The libraries in the order of the columns.
 pub const RIVALS: [&str; 4] = [OPENSSL, RUSTLS_FFI, UNBUFFERED, NETLIB];
 
 const RUSTLS_FFI_LIBRARY: &str = "target/bench/librustls_ffi.so";
@@ -43,23 +44,24 @@ pub enum Share {
     PostQuantum,
 }
 
-/// Selects if netlib's streams have a read timeout and a limit. The other clients wait as [`waiting`] does.
+/// Selects if netlib's streams have a read timeout and a limit. The other clients always have both: they wait with
+/// [`waiting`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Bounded,
     Unbounded,
 }
 
-/// A library, and a context that trusts one authority. A program creates both once.
+/// A TLS library with a client context that trusts one authority.
 pub trait Client {
-    /// Makes a handshake on a connected socket, as a client that verifies the chain and the name.
+    /// Does a handshake on a connected socket, verifying the server's certificate chain and name.
     fn connect_to(&self, host: &CStr, fd: RawFd) -> Box<dyn Session>;
 
     /// Returns the version of the library.
     fn version(&self) -> String;
 }
 
-/// A session after its handshake. Every call blocks; a failure ends the program.
+/// A TLS session after its handshake. Every call blocks; a failure ends the program.
 pub trait Session {
     /// Reads at least one byte.
     fn read(&mut self, room: &mut [u8]) -> usize;

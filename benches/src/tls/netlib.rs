@@ -1,4 +1,4 @@
-//! netlib, loaded as the shared library that users get.
+//! The TLS client of netlib, loaded from the release build of the shared library.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::os::fd::RawFd;
@@ -35,7 +35,7 @@ const OK: i32 = 0;
 pub struct Netlib {
     c: Rc<Functions>,
     context: Handle,
-    /// The limit of all streams, if their waits are bounded.
+    /// The limit of all streams, if the streams have a read timeout and a limit.
     limit: Option<Handle>,
 }
 

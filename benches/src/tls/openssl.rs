@@ -1,5 +1,5 @@
-//! OpenSSL as a client with a timeout uses it: on a non-blocking socket, with poll(2). The server of all clients uses
-//! OpenSSL as well.
+//! The TLS client of OpenSSL, on a non-blocking socket with poll(2), as a client with a timeout needs it. The server
+//! for all clients also uses OpenSSL.
 
 #![allow(non_snake_case)]
 
@@ -58,17 +58,17 @@ const VERIFY_PEER: c_int = 1;
 const FILETYPE_PEM: c_int = 1;
 const ERROR_WANT_READ: c_int = 2;
 const ERROR_WANT_WRITE: c_int = 3;
-/// The index of the application data of a context.
+/// The index of the application data (ex_data) of an SSL_CTX.
 const APP_DATA: c_int = 0;
 const CTRL_SESS_CACHE_MODE: c_int = 44;
 const CTRL_TLSEXT_HOSTNAME: c_int = 55;
 const CTRL_MIN_PROTO_VERSION: c_int = 123;
 const CTRL_NEGOTIATED_GROUP: c_int = 134;
 const TLS1_3: c_long = 0x0304;
-/// Caches the sessions of a client, and leaves storing them to the program.
+/// The session cache mode of a client without an internal store: OpenSSL passes new sessions to a callback.
 const SESSIONS_OF_A_CLIENT: c_long = 0x0001 | 0x0300;
 
-/// The library is loaded once.
+/// Returns OpenSSL's functions; loads the library on first use.
 fn functions() -> Result<&'static Functions, String> {
     static FUNCTIONS: OnceLock<Result<Functions, String>> = OnceLock::new();
     FUNCTIONS.get_or_init(|| Functions::load(LIBRARY)).as_ref().map_err(String::clone)
@@ -77,7 +77,7 @@ fn functions() -> Result<&'static Functions, String> {
 pub struct OpenSsl {
     c: &'static Functions,
     context: Handle,
-    /// The newest session: all that a program keeps if it connects to one server.
+    /// The newest session, which the next handshake resumes. A client of a single server needs no other session.
     newest: &'static Cell<Handle>,
 }
 
@@ -104,8 +104,8 @@ impl OpenSsl {
             (c.SSL_CTX_set_ex_data)(context, APP_DATA, (&raw const *newest).cast());
             (c.SSL_CTX_ctrl)(context, CTRL_SESS_CACHE_MODE, SESSIONS_OF_A_CLIENT, null());
             (c.SSL_CTX_sess_set_new_cb)(context, keep);
-            // OpenSSL does not resume a session that was not shut down. The quiet shutdown sends no message, like the
-            // other clients.
+            // OpenSSL resumes only sessions that were shut down. A quiet shutdown sends no close_notify; the other
+            // clients send none either.
             (c.SSL_CTX_set_quiet_shutdown)(context, 1);
             Ok(OpenSsl { c, context, newest })
         }
@@ -144,7 +144,7 @@ struct Connection {
 }
 
 impl Connection {
-    /// Repeats a call until it succeeds. Waits before each repetition.
+    /// Repeats an OpenSSL call until it succeeds, and waits for the socket before each repetition.
     fn repeat(&self, name: &str, call: impl Fn() -> c_int) -> c_int {
         loop {
             let result = call();
@@ -195,13 +195,13 @@ impl Drop for Connection {
     }
 }
 
-/// The context of a server, shared by its threads.
+/// The SSL_CTX of the server, which its threads share.
 pub struct Acceptor {
     c: &'static Functions,
     context: Handle,
 }
 
-// Several threads may use an SSL_CTX.
+// OpenSSL allows several threads to use an SSL_CTX.
 unsafe impl Send for Acceptor {}
 unsafe impl Sync for Acceptor {}
 
@@ -220,7 +220,7 @@ impl Acceptor {
         }
     }
 
-    /// Returns `None` if the handshake fails.
+    /// Does the server's handshake on an accepted connection; returns `None` if it fails.
     pub fn accept(&self, fd: RawFd) -> Option<Accepted> {
         unsafe {
             let ssl = (self.c.SSL_new)(self.context);
@@ -236,7 +236,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// Fills `room`. Returns false if the client has closed the connection.
+    /// Reads until `room` is full. Returns false if the client has closed the connection.
     pub fn read_exact(&self, mut room: &mut [u8]) -> bool {
         while !room.is_empty() {
             let count = unsafe { (self.c.SSL_read)(self.ssl, room.as_mut_ptr().cast(), room.len() as c_int) };
@@ -249,7 +249,7 @@ impl Accepted {
     }
 
     pub fn write(&self, data: &[u8]) {
-        // If the client has closed the connection, the next read fails.
+        // Write errors are ignored: if the client has closed the connection, the next read fails.
         unsafe { (self.c.SSL_write)(self.ssl, data.as_ptr().cast(), data.len() as c_int) };
     }
 }

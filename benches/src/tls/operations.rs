@@ -1,4 +1,4 @@
-//! The measured operations: one group per operation, with one row per library.
+//! The measured TLS operations: one group per operation, with one row per library.
 
 use std::cell::RefCell;
 use std::ffi::CString;
@@ -13,16 +13,17 @@ use crate::{Group, Operation, Section};
 
 const HANDSHAKES: usize = 64;
 const ROUND_TRIPS: usize = 256;
-/// The number of connections for round trips. A pass uses one of them, and a round uses all: the kernel's time differs
-/// by 1 % between connections.
+/// The number of connections for round trips. A pass uses one connection and a round uses all of them, because the
+/// kernel's time differs by 1 % between connections.
 const CONNECTIONS: usize = 4;
-/// The number of batches per round. A batch fits the socket's buffers; its address in memory affects its time.
+/// The number of batches per round. A batch fits in the socket's buffers. Several batches average out the effect of
+/// their addresses in memory.
 const BATCHES: usize = 4;
-/// Several times the size of the sockets' buffers, which is 8 to 16 MiB: the client does not wait for the data that is
-/// in them at the end.
+/// The number of bytes of an upload, several times the size of the sockets' buffers (8 to 16 MiB), because the time
+/// does not include sending the data that is still in the buffers at the end.
 const UPLOAD: usize = 4096 * RECORD;
 
-/// The libraries that are available, with a context each.
+/// The available libraries, each with a client context.
 struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
 
 impl Clients {
@@ -30,7 +31,8 @@ impl Clients {
         let mut clients = Vec::new();
         for rival in RIVALS.into_iter().chain([NETLIB_UNLIMITED]) {
             match client(rival, share) {
-                // This client has the same key shares in both cases, so it is measured only once.
+                // The client with unbuffered rustls sends the same key shares for both values of `share`, so it is
+                // measured only once.
                 Ok(_) if rival == UNBUFFERED && share == Share::PostQuantum => {}
                 Ok(client) => clients.push((rival, Rc::from(client))),
                 Err(reason) => eprintln!("{rival}: skipped: {reason}"),
@@ -45,12 +47,12 @@ impl Clients {
     }
 }
 
-/// The names of the groups. The table of goals refers to them.
+/// The names of the groups, to which the table of goals refers.
 pub const FULL: &str = "full handshake";
-pub const FULL_UNKNOWN: &str = "the same as it comes, to a server not met before";
+pub const FULL_UNKNOWN: &str = "full handshake, default key shares, unknown server";
 pub const RESUMED: &str = "resumed handshake";
 pub const DOWNLOAD: &str = "download, 16 KiB reads";
-pub const DOWNLOAD_AES128: &str = "the same in AES-128-GCM";
+pub const DOWNLOAD_AES128: &str = "download, AES-128-GCM";
 pub const UPLOAD_16: &str = "upload, 16 KiB writes";
 pub const UPLOAD_64: &str = "upload, 64 KiB writes";
 pub const UPLOAD_16_NODELAY: &str = "upload, 16 KiB writes, TCP_NODELAY";
@@ -62,7 +64,8 @@ pub fn section() -> Result<Section, String> {
     pin(Processor::Client);
     // The server runs until this process ends, because this process holds the other end of its standard input.
     let server = Box::leak(Box::new(Server::start()?));
-    // Resumption has separate contexts, so that the other contexts never have a ticket that the server would accept.
+    // The resumed handshakes use separate contexts, so that the other contexts never have a ticket that the server
+    // would accept.
     let (classical, post_quantum) = (Clients::load(Share::Classical), Clients::load(Share::PostQuantum));
     let resuming = Clients::load(Share::Classical);
     let clients = &classical;
@@ -83,7 +86,7 @@ pub fn section() -> Result<Section, String> {
     Ok(Section { name: "tls", title: "TLS", groups })
 }
 
-/// Returns connected sockets for a pass, and the function that connects them before the pass.
+/// Returns a list of sockets for a pass, and a function that fills the list with connected sockets before the pass.
 fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
     let sockets = Rc::new(RefCell::new(Vec::new()));
     let shared = Rc::clone(&sockets);
@@ -95,13 +98,13 @@ fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
     (sockets, prepare)
 }
 
-/// Returns another name for which the server's certificate is valid. rustls remembers by server name which group a
-/// server has selected, and sends a share of X25519MLKEM768 to a server that it does not know.
+/// Returns a new name for each number, for which the server's certificate is valid. rustls remembers by server name
+/// which group a server has selected, and sends a key share for X25519MLKEM768 to unknown servers.
 fn unknown(number: usize) -> CString {
     CString::new(format!("n{number}.wild.test")).unwrap_or_default()
 }
 
-/// Measures a connection from the first call of the library until everything is freed.
+/// Measures a full handshake, from the first call of the library until all its objects are freed.
 fn full(rival: &str, client: &Rc<dyn Client>, port: u16, name: fn(usize) -> CString) -> Operation {
     let mut count = 0;
     let client = Rc::clone(client);
@@ -116,7 +119,7 @@ fn full(rival: &str, client: &Rc<dyn Client>, port: u16, name: fn(usize) -> CStr
     Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
 }
 
-/// Measures a resumed connection, and the read of the byte that follows the new tickets.
+/// Measures a resumed handshake, and the read of the byte that the server sends after new tickets.
 fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
     let client = Rc::clone(client);
     let (sockets, prepare) = sockets(port);
@@ -132,11 +135,11 @@ fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
     Operation::new(rival, HANDSHAKES, pass).prepared(prepare)
 }
 
-/// A session that stays open, and its socket.
+/// A TLS session that stays open, and its socket.
 struct Peer {
     session: Box<dyn Session>,
     socket: TcpStream,
-    /// The number of bytes that fit the socket's buffers at once.
+    /// The number of bytes that fit in the socket's buffers.
     batch: usize,
 }
 
@@ -159,7 +162,7 @@ impl Peer {
     }
 }
 
-/// Measures reads. All data has arrived before the first read.
+/// Measures reads of data that has arrived before the first read.
 fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     let batch = peer.borrow().batch;
     let shared = Rc::clone(&peer);
@@ -179,7 +182,7 @@ fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     Operation::new(rival, batch / RECORD, pass).prepared(prepare).repeated(BATCHES)
 }
 
-/// Nagle's algorithm: with `On`, the system's default, the kernel may delay a write until earlier data has been
+/// Nagle's algorithm. If it is on, as by default, the kernel may delay a write until earlier data has been
 /// acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nagle {
@@ -187,7 +190,7 @@ enum Nagle {
     Off,
 }
 
-/// Measures writes. The server reads the data as it arrives.
+/// Measures writes, while the server reads the data as it arrives.
 fn upload(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize, nagle: Nagle) -> Operation {
     let peer = Peer::new(server, client, Service::Orders);
     let shared = Rc::clone(&peer);
@@ -230,7 +233,8 @@ fn echo(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize) -> O
         }
     }));
     let first = Rc::clone(&round_trips);
-    // A first round trip wakes the server, and reads what the server sends after its handshake.
+    // A round trip before the measurement wakes the server, and reads the messages that the server sends after the
+    // handshake.
     let prepare = move || (first.borrow_mut())(1);
     let pass = move || (round_trips.borrow_mut())(ROUND_TRIPS);
     Operation::new(rival, ROUND_TRIPS, pass).prepared(prepare).repeated(CONNECTIONS)

@@ -1,6 +1,6 @@
-//! Measurements in separate processes: all operations, repeated in several processes, because the addresses of a
-//! library's memory make a difference between processes that more rounds do not average out; a first handshake; the
-//! memory of idle connections.
+//! Runs measurements in separate processes. All operations are repeated in several processes, because the addresses of
+//! a library's memory change the times, which more rounds in one process would not average out. A first handshake and
+//! the memory of idle connections are measured in new processes.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;
@@ -17,10 +17,10 @@ const WARM: usize = 32;
 const IDLE: usize = 256;
 const IDLE_TIMES: usize = 3;
 
-/// The number of processes that the rounds are divided among.
+/// The number of processes among which the rounds are divided.
 pub const PROCESSES: usize = 5;
 
-/// Returns the operations of the section, with the times of all rounds of all processes.
+/// Returns the operations of the TLS section, with the times of all rounds in all processes.
 pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     let mut measured: Vec<Measured> = Vec::new();
     for process in 0..PROCESSES {
@@ -29,7 +29,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
         if !output.status.success() {
             return Err(said.into_owned());
         }
-        // Prints the skipped libraries only once.
+        // All processes skip the same libraries, so only the first process prints them.
         if process == 0 {
             eprint!("{said}");
         }
@@ -43,7 +43,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     Ok(measured)
 }
 
-/// Returns the entry for which `is` returns true, or adds a new one at the end.
+/// Returns the entry for which `is` returns true, or adds a new entry at the end.
 fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
     let at = all.iter().position(is).unwrap_or_else(|| {
         all.push(new());
@@ -52,8 +52,8 @@ fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) 
     &mut all[at]
 }
 
-/// Runs in one of the processes. Prints the group, the operation and the times: tabs between them, spaces between the
-/// times.
+/// Measures the operations in one of the processes. Prints a line per operation: the group, the operation and the
+/// times, separated by tabs; spaces separate the times.
 fn print_rounds(seed: u64) -> Result<(), String> {
     let mut rng = Rng::new(seed);
     for mut group in section()?.groups {
@@ -66,12 +66,12 @@ fn print_rounds(seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// The results of one library.
+/// The measurements of one library in new processes.
 pub struct Process {
     pub rival: &'static str,
-    /// The time of the process in ns, by round.
+    /// The processor time of a process that does one handshake, in ns, by round.
     pub fresh: Vec<f64>,
-    /// The memory per connection in bytes, by repetition.
+    /// The memory per idle connection in bytes, by repetition.
     pub idle: Vec<f64>,
 }
 
@@ -84,7 +84,7 @@ pub fn measure(rng: &mut Rng) -> Result<Vec<Process>, String> {
         rng.shuffle(&mut order);
         for &i in &order {
             let process = &mut processes[i];
-            // The first round reads the library from the disk, so it is not counted.
+            // The first round is not counted, because it reads the library from the disk.
             if let Some(time) = number("fresh", process.rival, server.port(Service::Silent))?.filter(|_| round > 0) {
                 process.fresh.push(time);
             }
@@ -108,10 +108,10 @@ fn number(what: &str, rival: &str, port: u16) -> Result<Option<f64>, String> {
     }
 }
 
-/// The exit status if a library is missing.
+/// The exit code of a process whose library is missing.
 const MISSING: i32 = 3;
 
-/// The main function of these processes and of the server.
+/// The main function of the measured processes and of the server process.
 pub fn main(arguments: &[String]) -> Result<(), String> {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let (what, rival, port) = match arguments[..] {
@@ -134,7 +134,7 @@ pub fn main(arguments: &[String]) -> Result<(), String> {
     Ok(())
 }
 
-/// Loads the library, creates a context and makes a handshake. Returns the processor time of all threads in ns.
+/// Loads the library, creates a context and does a handshake. Returns the processor time of all threads in ns.
 fn fresh(rival: &'static str, port: u16) -> Result<f64, String> {
     let socket = connect(port);
     let start = process_time();
@@ -151,7 +151,7 @@ fn process_time() -> f64 {
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
-/// Returns how much the resident memory grows per connection that has carried 16 KiB each way.
+/// Returns the growth of resident memory per open connection that has transferred 16 KiB in each direction.
 fn idle(rival: &'static str, port: u16) -> Result<f64, String> {
     let client = client(rival, Share::PostQuantum)?;
     let mut kept: Vec<(Box<dyn Session>, TcpStream)> = Vec::with_capacity(WARM + IDLE);

@@ -1,4 +1,5 @@
-//! rustls-ffi with callbacks that read and write a non-blocking socket, and poll(2) when the socket is not ready.
+//! The TLS client of rustls-ffi, with callbacks that read and write a non-blocking socket and call poll(2) when the
+//! socket is not ready.
 
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::os::fd::RawFd;
@@ -12,7 +13,7 @@ type Handle = *mut c_void;
 type Read = unsafe extern "C" fn(Handle, *mut u8, usize, *mut usize) -> c_int;
 type WriteVectored = unsafe extern "C" fn(Handle, *const libc::iovec, usize, *mut usize) -> c_int;
 
-/// A text that is not NUL-terminated.
+/// rustls-ffi's string type, which is not NUL-terminated.
 #[repr(C)]
 pub struct Text {
     data: *const c_char,

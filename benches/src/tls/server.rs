@@ -1,5 +1,5 @@
-//! The server: a separate process on another processor, the same for all clients. It uses OpenSSL, so that no measured
-//! client talks to its own library, except OpenSSL itself.
+//! The TLS server for all clients, a separate process on another processor. The server uses OpenSSL, so that no client
+//! except OpenSSL's is connected to its own library.
 
 use std::ffi::CStr;
 use std::io::{BufRead, BufReader, Read};
@@ -13,31 +13,31 @@ use super::openssl::{Accepted, Acceptor};
 use crate::processors::{Processor, hand_down, pin};
 
 pub const RECORD: usize = 16 * 1024;
-/// The length of a record on the wire: the plaintext, the record header, the content type and the tag.
+/// The length of a full TLS record on the wire: the plaintext, the record header, the content type and the tag.
 pub const WIRE_RECORD: usize = RECORD + 5 + 1 + 16;
 
-/// The behaviour of the server, by port.
+/// The services of the server, each on its own port.
 #[derive(Clone, Copy)]
 pub enum Service {
-    /// Makes the handshake and sends nothing after it, not even tickets.
+    /// Does the handshake and sends nothing after it, not even tickets.
     Silent,
-    /// Sends tickets and one byte.
+    /// Does the handshake, then sends session tickets and one byte.
     Tickets,
-    /// Follows `Order`s, in AES-256-GCM.
+    /// Executes the client's `Order`s, with the cipher suite AES-256-GCM.
     Orders,
-    /// Follows `Order`s, in AES-128-GCM.
+    /// Executes the client's `Order`s, with the cipher suite AES-128-GCM.
     Aes128,
 }
 
 const SERVICES: [Service; 4] = [Service::Silent, Service::Tickets, Service::Orders, Service::Aes128];
 
-/// A request of the client to the server: a letter and a number of bytes.
+/// A command from the client to the server: a letter and a number of bytes.
 pub enum Order {
-    /// Send this many bytes, in full records.
+    /// Sends this number of bytes in full records.
     Send = b'S' as isize,
-    /// Read this many bytes, then send one.
+    /// Reads this number of bytes, then sends one byte.
     Take = b'T' as isize,
-    /// From now on, read pieces of this size and send each one back.
+    /// From now on, reads pieces of this size and sends each piece back.
     Echo = b'E' as isize,
 }
 
@@ -47,7 +47,7 @@ pub fn order(order: Order, bytes: usize) -> [u8; 9] {
     text
 }
 
-/// The server's process, which ends when this is dropped.
+/// The server process, which ends when this value is dropped.
 pub struct Server {
     child: Child,
     ports: Vec<u16>,
@@ -95,7 +95,7 @@ pub fn program() -> Result<Command, String> {
     Ok(program)
 }
 
-/// Connects, with socket buffers as large as the system allows, up to 4 MiB.
+/// Connects to the server, with socket buffers of up to 4 MiB, as far as the system allows.
 pub fn connect(port: u16) -> TcpStream {
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
@@ -119,9 +119,9 @@ fn prepare(fd: RawFd) {
     for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
         unsafe { libc::setsockopt(fd, libc::SOL_SOCKET, option, (&raw const size).cast(), 4) };
     }
-    // Reno is available everywhere. With BBR, the default of some systems, the kernel may set a timer for each write,
-    // depending on its measurements of the connection. Most of the difference between two libraries would then come
-    // from the timers.
+    // Selects the congestion control Reno, which is always available. With BBR, the default of some systems, the kernel
+    // may set a timer for each write, depending on its measurements of the connection, and the timers would cause most
+    // of the difference between two libraries.
     let control = "reno";
     unsafe {
         let len = control.len() as libc::socklen_t;
@@ -129,7 +129,7 @@ fn prepare(fd: RawFd) {
     }
 }
 
-/// Waits until this many bytes can be read, or a second has passed.
+/// Waits until `bytes` bytes can be read, for at most a second.
 pub fn wait_for(socket: &TcpStream, bytes: usize) {
     let mut there = 0_i32;
     for _ in 0..20_000 {
@@ -141,7 +141,7 @@ pub fn wait_for(socket: &TcpStream, bytes: usize) {
     }
 }
 
-/// Waits until a byte can be read, or the time has passed, without yielding the processor.
+/// Polls without yielding the processor until a byte can be read or the time has passed.
 fn spin_for(socket: &TcpStream, time: Duration) {
     let (start, mut there) = (Instant::now(), 0_i32);
     while there == 0 && start.elapsed() < time {
@@ -203,8 +203,8 @@ fn obey(client: &Accepted, socket: &TcpStream) {
                 _ => left,
             };
             if what == b'E' && Processor::Peer.number().is_some() {
-                // The server polls instead of sleeping, because waking it would cost the client's write more than the
-                // rest of a round trip.
+                // The server polls instead of sleeping: waking a sleeping server would make the client's write cost
+                // more than the rest of a round trip.
                 spin_for(socket, Duration::from_millis(1));
             }
             if what != b'S' && !client.read_exact(&mut buffer[..piece]) {
@@ -213,7 +213,7 @@ fn obey(client: &Accepted, socket: &TcpStream) {
             if what != b'T' {
                 client.write(&buffer[..piece]);
             }
-            // An echo continues until the client closes.
+            // The server echoes until the client closes the connection.
             left -= if what == b'E' { 0 } else { piece };
         }
         if what == b'T' {

@@ -1,4 +1,4 @@
-//! Prints the TLS tables, and reports if the goals are met.
+//! Prints the TLS tables, with goals and whether they are met.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use crate::Counts;
 use crate::report::{Measured, Table};
 use crate::timing::{median, median_ratio};
 
-/// The highest allowed ratios of netlib's time to OpenSSL's and to that of rustls-ffi.
+/// The goals: the highest allowed ratios of netlib's time to OpenSSL's time and to rustls-ffi's time, by operation.
 const GOALS: &[(&str, f64, f64)] = &[
     (FULL, 0.45, 1.03),
     (RESUMED, 0.54, 1.03),
@@ -65,7 +65,7 @@ fn titles<'a>(more: &[&'a str]) -> Vec<&'a str> {
     titles
 }
 
-/// Returns the row of an operation: the medians, and netlib's ratios with their goals.
+/// Returns the table row of an operation: the median time of each library, and netlib's ratios with their goals.
 fn times_row(name: &str, times: &HashMap<&str, &[f64]>) -> Vec<String> {
     let mut row = vec![name.to_owned()];
     row.extend(
@@ -90,7 +90,7 @@ fn verdict(value: Option<f64>, goal: Option<f64>) -> [String; 2] {
     [format!("{goal:.2}"), verdict.into()]
 }
 
-/// Prints which of the two ciphers is faster on this machine.
+/// Prints the ratio of the times for AES-128-GCM and AES-256-GCM.
 fn aes128(groups: &[Measured]) {
     let times = |name: &str| {
         let group = groups.iter().find(|group| group.name == name)?;
@@ -101,7 +101,7 @@ fn aes128(groups: &[Measured]) {
     }
 }
 
-/// Prints allocations and system calls.
+/// Prints the table of allocations and system calls per operation.
 fn counted(groups: &[Measured], counts: &impl Fn(&str, &str) -> Option<Counts>) {
     println!("Reads, writes and waits (system calls), and allocations; of a handshake, a round trip or 16 KiB\n");
     let mut table = Table::new(&titles(&["reads", "goal", ""]));

@@ -1,5 +1,5 @@
-//! rustls itself, through its unbuffered interface: the performance of a C interface without any cost of its own. It
-//! reads 64 KiB at a time into buffers that a connection borrows only while they contain bytes.
+//! A TLS client of rustls through its unbuffered interface, which shows the performance of rustls without a C
+//! interface. The client reads 64 KiB at a time into buffers that a connection borrows only while they contain bytes.
 
 use std::cell::RefCell;
 use std::ffi::CStr;
@@ -16,7 +16,7 @@ use rustls::{ClientConfig, HandshakeKind, RootCertStore};
 use super::waiting::{set_nonblocking, wait, would_block};
 use super::{AUTHORITY, Client, Session};
 
-/// Room for a read of 64 KiB after a partial record, or for four full records to send.
+/// The size of a buffer: room for a read of 64 KiB after a partial record, or for four full records to send.
 const BUFFER: usize = 68 * 1024;
 const WRITE: usize = 64 * 1024;
 
@@ -98,7 +98,7 @@ struct Connection {
     fd: RawFd,
     pool: Pool,
     incoming: Option<Incoming>,
-    /// Plaintext that did not fit the caller's buffer.
+    /// Plaintext that did not fit in the caller's buffer.
     spill: Vec<u8>,
     /// True if the last read emptied the socket.
     drained: bool,
@@ -119,7 +119,8 @@ impl Connection {
         incoming.bytes.copy_within(incoming.start..incoming.end, 0);
         (incoming.start, incoming.end) = (0, incoming.end - incoming.start);
         let room = &mut incoming.bytes[incoming.end..];
-        // As in netlib: a socket that the last read emptied is probably still empty, so a wait comes before the read.
+        // As in netlib, if the last read emptied the socket, the client waits before it reads, because the socket is
+        // probably still empty.
         if self.drained {
             wait(self.fd, libc::POLLIN);
         }

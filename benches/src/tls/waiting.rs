@@ -1,5 +1,5 @@
-//! The waits of a client that has a read timeout and can be cancelled, for libraries that do not wait themselves: a
-//! non-blocking descriptor, and poll(2) whenever the library needs input or room for output.
+//! Waits with a read timeout, a deadline and cancellation, for libraries that do not wait themselves: the descriptor is
+//! non-blocking, and the client calls poll(2) whenever the library needs input or room for output.
 
 use std::os::fd::RawFd;
 use std::sync::LazyLock;
@@ -10,7 +10,7 @@ pub const READ_TIMEOUT: f64 = 30.0;
 /// The time limit of the whole program, in seconds.
 pub const LIMIT: f64 = 3600.0;
 
-/// The time when the limit ends, and the descriptor that a cancel would make readable.
+/// The time when the limit of the program expires; CANCEL is the descriptor that a cancellation would make readable.
 static DEADLINE: LazyLock<Instant> = LazyLock::new(|| Instant::now() + Duration::from_secs_f64(LIMIT));
 static CANCEL: LazyLock<RawFd> = LazyLock::new(|| unsafe { libc::eventfd(0, libc::EFD_CLOEXEC) });
 
@@ -18,7 +18,7 @@ pub fn set_nonblocking(fd: RawFd) {
     assert_eq!(unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK) }, 0, "fcntl");
 }
 
-/// Waits for `events` on `fd` until the timeout, the deadline or a cancel, each of which ends the program.
+/// Waits for `events` on `fd`. Ends the program after the timeout, the deadline or a cancellation.
 pub fn wait(fd: RawFd, events: i16) {
     let left = DEADLINE.saturating_duration_since(Instant::now()).as_secs_f64().min(READ_TIMEOUT);
     let mut polled =
