@@ -5,8 +5,8 @@
 //!
 //! - [`stream`]: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting, limits and
 //!   locks.
-//! - [`session::engine`]: runs a session over buffers, without I/O.
-//! - [`session::record`]: calls rustls, which turns received records into plaintext and plaintext into records.
+//! - `session::engine`: runs a session over buffers, without I/O.
+//! - `session::record`: calls rustls, which turns received records into plaintext and plaintext into records.
 //!
 //! [`config`] holds the settings, [`credentials`] loads the caller's certificates and keys, [`x509`] parses
 //! certificates, and [`verify`] verifies the peer's chain.
@@ -23,14 +23,9 @@ mod error_text;
 mod io;
 mod per_thread;
 
-pub use config::ech::EchStatus;
-pub use config::options::TlsOptions;
-pub use config::server_name_callback::{Choice, ServerNameCallback};
+pub use config::{Choice, EchStatus, ServerNameCallback, TlsOptions};
 pub use context::Context;
 pub use io::Io;
-pub use session::engine::early_data::EarlyData;
-pub use session::engine::memory::MemoryEngine;
-pub use session::negotiated::{Negotiated, SessionInfo};
-pub use session::store::SavedSession;
+pub use session::{EarlyData, MemoryEngine, Negotiated, SavedSession, SessionInfo};
 pub use stream::{Callbacks, Stream, Transport};
 pub use x509::certificate_text::Certificate;

@@ -9,3 +9,10 @@ pub(crate) mod ech;
 pub(crate) mod groups;
 pub(crate) mod keylog;
 pub(crate) mod server_name_callback;
+
+pub(crate) use code_points::Version;
+pub use ech::EchStatus;
+pub(crate) use keylog::KeylogFile;
+pub use options::TlsOptions;
+pub(crate) use options::{Offer, VerifyMode};
+pub use server_name_callback::{Choice, ServerNameCallback};

@@ -12,30 +12,26 @@ use rustls::crypto::aws_lc_rs;
 use rustls::sign::CertifiedKey;
 use rustls::{ClientConfig, ServerConfig};
 
-use super::verify::Policy;
 use crate::callback::WallClock;
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::config::ciphers::{self, Selection};
-use crate::tls::config::code_points::{self, Version};
-use crate::tls::config::ech::Ech;
-use crate::tls::config::groups;
-use crate::tls::config::keylog::{self, KeylogFile};
-use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits};
-use crate::tls::config::server_name_callback::ServerNameCallback;
+use crate::tls::config::{
+    KeylogFile, Offer, ServerNameCallback, TlsOptions, VerifyMode, Version,
+    ciphers::{self, Selection},
+    code_points,
+    ech::Ech,
+    groups, keylog,
+    options::bits,
+};
 use crate::tls::credentials::identity;
-use crate::tls::session::diagnose::Restrictions;
-use crate::tls::session::early_data_limit::EarlyDataLimits;
-use crate::tls::session::peer_request::PeerRequests;
-use crate::tls::session::pool::Pool;
-use crate::tls::session::store::Sessions;
-use crate::tls::session::suites;
-use crate::tls::verify::anchor_constraints::crl_signer;
-use crate::tls::verify::crl;
-use crate::tls::verify::peer_verifier::{ServerVerifier, Times, VerifierConfig, VerifierErrors};
-use crate::tls::verify::pins::Pins;
-use crate::tls::verify::trust::{self, Environment};
+use crate::tls::session::{EarlyDataLimits, PeerRequests, Pool, Restrictions, Sessions, suites};
+use crate::tls::verify::{
+    Pins, Policy, ServerVerifier, Times, VerifierConfig, VerifierErrors,
+    anchor_constraints::crl_signer,
+    crl,
+    trust::{self, Environment},
+};
 use configs::{Parts, no_trust_anchors};
 
 /// A TLS context. The context is immutable and shared by its streams. Clones share the configurations, sessions and

@@ -34,18 +34,16 @@ use std::time::Duration;
 
 use once_cell::race::OnceBox;
 
-use super::context::Context;
 use crate::error::{Error, Result};
 use crate::fork::Process;
 use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
-use crate::tls::config::ech::EchStatus;
+use crate::tls::config::EchStatus;
+use crate::tls::context::Context;
 use crate::tls::io::Io;
 use crate::tls::per_thread::ThreadId;
-use crate::tls::session::engine::Engine;
-use crate::tls::session::negotiated::{Negotiated, SessionInfo};
-use crate::tls::session::store::SavedSession;
+use crate::tls::session::{Engine, Negotiated, SavedSession, SessionInfo};
 
 use call::{Call, Role};
 pub use callbacks::Callbacks;

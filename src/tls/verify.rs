@@ -26,12 +26,17 @@ use webpki::{
     EndEntityCert, ExpirationPolicy, KeyUsage, RevocationCheckDepth, RevocationOptionsBuilder, VerifiedPath,
 };
 
-use super::x509::Certificate;
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::flag;
-use crate::tls::x509::public_key::PublicKey;
+use crate::tls::x509::{Certificate, PublicKey};
+pub(crate) use anchors::Origin;
+pub(crate) use peer_verifier::{
+    ClientVerifier, ServerVerifier, Times, VerifierConfig, VerifierError, VerifierErrors,
+};
+pub(crate) use pins::{Pin, Pins};
 pub(crate) use policy::{Policy, Purpose, VerifyRequest};
 use refusal::Refusal;
+pub(crate) use wall_clock::unix_time;
 
 /// Verifies a chain with the policy's settings, as a handshake does.
 pub(crate) fn verify(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {

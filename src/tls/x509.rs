@@ -19,7 +19,11 @@ pub(crate) mod profile;
 pub(crate) mod time;
 
 pub(crate) use certificate::Certificate;
-pub(crate) use der::split_sequences;
+pub(crate) use der::{Der, Malformed, split_sequences};
+pub(crate) use extensions::ExtendedKeyUsage;
+pub(crate) use name::Name;
+pub(crate) use oid::Oid;
+pub(crate) use public_key::PublicKey;
 
 #[cfg(test)]
 mod tests;

@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
 use crate::tls::error_text;
-use crate::tls::verify::peer_verifier::ServerVerifier;
+use crate::tls::verify::ServerVerifier;
 pub(crate) use list::ConfigList;
 
 /// The outcome of Encrypted Client Hello in a session. The numbers equal those of `enum netlib_ech_status`.

@@ -20,10 +20,8 @@ use crate::callback::{CallbackId, WallClock};
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::credentials::key::Password;
-use crate::tls::credentials::{identity, pem};
-use crate::tls::verify::pins::Pin;
-use crate::tls::verify::{crl, trust};
+use crate::tls::credentials::{identity, key::Password, pem};
+use crate::tls::verify::{Pin, crl, trust};
 
 /// Leaves room for the other extensions in a ClientHello, whose extension block has a 16-bit length.
 const MAX_ALPN: usize = 8192;

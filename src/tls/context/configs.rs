@@ -11,14 +11,10 @@ use rustls::{ClientConfig, KeyLog, ServerConfig};
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::config::keylog::KeylogFile;
-use crate::tls::config::options::{Offer, TlsOptions, VerifyMode, bits};
+use crate::tls::config::{KeylogFile, Offer, TlsOptions, VerifyMode, options::bits};
 use crate::tls::error_text;
-use crate::tls::session::early_data_limit::{EarlyDataLimits, LimitRecorder};
-use crate::tls::session::peer_request::{IdentityResolver, PeerRequests};
-use crate::tls::session::store::{Sessions, Store};
-use crate::tls::verify::Policy;
-use crate::tls::verify::peer_verifier::{ClientVerifier, ServerVerifier, VerifierConfig};
+use crate::tls::session::{EarlyDataLimits, IdentityResolver, LimitRecorder, PeerRequests, Sessions, Store};
+use crate::tls::verify::{ClientVerifier, Policy, ServerVerifier, VerifierConfig};
 
 /// The loaded data from which the configurations are built.
 pub(super) struct Parts<'a> {

@@ -10,7 +10,7 @@ use crate::digest::{Digest, Settings};
 use crate::error::Result;
 use crate::fork;
 use crate::tls::TlsOptions;
-use crate::tls::verify::anchors::Origin;
+use crate::tls::verify::Origin;
 
 impl Context {
     /// Returns the digest in lower-case hex, computed on first use.

@@ -20,7 +20,10 @@ use self::bags::Bags;
 use super::key::scheme::WorkBudget;
 use super::key::{Opened, Password, PasswordEncoding, Refusal};
 use crate::error::Result;
-use crate::tls::x509::der::{self, Der, Element, Malformed, Octets, tag};
+use crate::tls::x509::{
+    Der, Malformed,
+    der::{self, Element, Octets, tag},
+};
 
 /// The name in messages.
 const THING: &str = "PKCS#12 data";

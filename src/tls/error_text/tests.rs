@@ -10,7 +10,7 @@ use webpki::{
 };
 
 use super::*;
-use crate::tls::session::diagnose::{Restrictions, SessionFacts};
+use crate::tls::session::{Restrictions, diagnose::SessionFacts};
 
 /// Mixed-case words that may occur in error messages: a unit, and names in RFC 8446, RFC 9849 and RFC 5280.
 const STANDARD: [&str; 9] = [

@@ -14,7 +14,7 @@ use crate::error::{CertificateProblem, Error};
 use crate::status::Status;
 use crate::tls::config::ech;
 use crate::tls::error_text;
-use crate::tls::verify::peer_verifier::VerifierError;
+use crate::tls::verify::VerifierError;
 pub(crate) use advice::Restrictions;
 use advice::{EARLY_DATA, PROTOCOLS, RETRY_ECH, RETRY_WITHOUT_ECH};
 

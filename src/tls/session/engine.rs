@@ -29,12 +29,13 @@ use super::store::{SavedSession, Validity};
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::config::ech::EchStatus;
+use crate::tls::config::EchStatus;
 use crate::tls::context::Context;
 use crate::tls::verify::server_name;
 use certificate_time::CertificateTime;
 use client_hello::ClientHelloState;
 use early_data::EarlyDataState;
+use offered_version::Layout;
 pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
@@ -307,6 +308,15 @@ impl Engine {
     /// Returns " during the TLS handshake" during the handshake, otherwise "".
     pub(crate) fn during(&self) -> &'static str {
         self.facts().during()
+    }
+
+    /// Records the version, for the message of an error in the ClientHello.
+    #[cold]
+    fn record_offered_version(&mut self, layout: Layout) {
+        if self.is_server && !self.received_record {
+            self.newest_offered =
+                self.incoming.as_ref().and_then(|input| offered_version::newest(input.bytes(), layout));
+        }
     }
 
     /// Lets the connection send. Passes only the unconsumed input, because rustls would decrypt new records, whose

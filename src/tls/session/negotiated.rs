@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use rustls_pki_types::CertificateDer;
 
 use super::engine::Engine;
-use crate::tls::config::code_points::{self, Version};
+use crate::tls::config::{Version, code_points};
 
 /// Negotiated parameters that need no allocation.
 #[derive(Clone, Copy, Debug)]

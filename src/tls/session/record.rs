@@ -17,6 +17,7 @@
 //!   [`Step::Sealed`].
 
 mod outgoing;
+mod size;
 
 use std::sync::Arc;
 
@@ -35,14 +36,7 @@ use crate::status::Status;
 use crate::tls::error_text;
 use outgoing::Append;
 pub(crate) use outgoing::Outgoing;
-
-/// The maximum size of the plaintext in one record.
-pub(crate) const RECORD_SIZE: usize = 16 * 1024;
-
-/// The maximum size of the plaintext that one call encrypts: four records, which fit in one buffer.
-pub(crate) const WRITE_SIZE: usize = 4 * RECORD_SIZE;
-
-pub(crate) const HEADER_SIZE: usize = 5;
+pub(crate) use size::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE, whole_record};
 
 /// The content type of every encrypted record of TLS 1.3.
 const APPLICATION_DATA: u8 = 23;
@@ -419,13 +413,6 @@ fn handle_state<S: Side>(
         Ok(_) => Err(Failure::Own(Error::new(Status::Internal, "rustls returned an unexpected state"))),
     };
     Received { consumed, outcome }
-}
-
-/// Returns the size of the record at the front of `bytes`, header included, if the record is complete.
-pub(crate) fn whole_record(bytes: &[u8]) -> Option<usize> {
-    let [_, _, _, high, low, ..] = *bytes else { return None };
-    let size = HEADER_SIZE + usize::from(u16::from_be_bytes([high, low]));
-    (bytes.len() >= size).then_some(size)
 }
 
 /// Returns whether rustls still needs the bytes that a blocked [`Connection::receive`] left. A complete record that

@@ -5,8 +5,7 @@ use super::call::{Call, Role};
 use super::wait_policy::{Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::session::engine::Read;
-use crate::tls::session::pool::BUFFER_SIZE;
+use crate::tls::session::{BUFFER_SIZE, Read};
 
 /// The maximum number of bytes in records without data that an idle peer may send. Servers usually send two session
 /// tickets, which have a few hundred bytes.

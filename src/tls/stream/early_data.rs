@@ -4,7 +4,7 @@ use super::call::{Call, Role};
 use super::wait_policy::WaitPolicy;
 use super::{Io, Stream};
 use crate::error::Result;
-use crate::tls::session::engine::early_data::EarlyData;
+use crate::tls::session::EarlyData;
 
 impl Stream {
     /// Writes as much early data as may be sent before the server answers. Bytes that are reported as written are sent

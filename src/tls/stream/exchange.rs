@@ -13,8 +13,7 @@ use super::wait_policy::{WaitPolicy, too_slow};
 use super::{Core, Io};
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::session::engine::Engine;
-use crate::tls::session::pool::RecordBuffer;
+use crate::tls::session::{Engine, RecordBuffer};
 
 impl Call<'_> {
     /// Receives bytes or the end of the input from the transport. Returns `Some` if receiving would have to wait and

@@ -2,8 +2,7 @@
 //! records, so a write in several pieces produces as many records as a write of one piece of the same total length.
 
 use crate::error::Result;
-use crate::tls::session::pool::{RecordBuffer, copy_into};
-use crate::tls::session::record::{RECORD_SIZE, WRITE_SIZE};
+use crate::tls::session::{RECORD_SIZE, RecordBuffer, WRITE_SIZE, copy_into};
 
 /// The part of the data that is not written yet.
 #[derive(Clone, Copy)]
@@ -86,7 +85,7 @@ impl<'a> Pieces<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tls::session::pool::Pool;
+    use crate::tls::session::Pool;
 
     /// Returns the size of each chunk to encrypt, and whether it was copied.
     fn chunks(lengths: &[usize]) -> Vec<(usize, bool)> {

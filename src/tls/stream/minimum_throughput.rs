@@ -12,7 +12,7 @@ use super::{Core, Stream};
 use crate::error::{Error, Result};
 use crate::socket::throughput::{Throughput, TooSlow};
 use crate::status::Status;
-use crate::tls::session::engine::Engine;
+use crate::tls::session::Engine;
 
 impl Stream {
     /// Sets the minimum throughput and begins a new window.

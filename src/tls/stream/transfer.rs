@@ -6,8 +6,7 @@ use super::gather::Pieces;
 use super::wait_policy::WaitPolicy;
 use crate::error::{Error, Result};
 use crate::status::Status;
-use crate::tls::session::engine::Read;
-use crate::tls::session::pool::RecordBuffer;
+use crate::tls::session::{Read, RecordBuffer};
 
 impl Call<'_> {
     pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
@@ -139,7 +138,7 @@ mod tests {
     use crate::limit::Limit;
     use crate::socket::sys;
     use crate::tls::Context;
-    use crate::tls::session::record::WRITE_SIZE;
+    use crate::tls::session::WRITE_SIZE;
 
     /// A client and a server whose handshake is done, and their sockets.
     struct Pair {

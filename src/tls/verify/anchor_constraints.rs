@@ -10,7 +10,7 @@ use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
 use crate::tls::verify::crl::{Signer, flag};
-use crate::tls::x509::name::Name;
+use crate::tls::x509::Name;
 
 /// Accepts the path if at least one trusted certificate with the anchor's name and key allows the path.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {

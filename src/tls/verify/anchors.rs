@@ -8,9 +8,7 @@ use rustls::DistinguishedName;
 use rustls_pki_types::{CertificateDer, TrustAnchor};
 
 use crate::digest::{self, Digest};
-use crate::tls::x509::extensions::ExtendedKeyUsage;
-use crate::tls::x509::oid::{self, Oid};
-use crate::tls::x509::{Certificate, profile};
+use crate::tls::x509::{Certificate, ExtendedKeyUsage, Oid, oid, profile};
 
 /// The trust anchors of a context as webpki needs them, and the restrictions of the certificates that webpki ignores.
 #[derive(Default)]

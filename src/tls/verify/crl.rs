@@ -13,8 +13,7 @@ use crate::memory;
 use crate::status::Status;
 use crate::tls::credentials::pem;
 use crate::tls::error_text;
-use crate::tls::x509::der::{Der, tag};
-use crate::tls::x509::{split_sequences, time};
+use crate::tls::x509::{Der, der::tag, split_sequences, time};
 
 /// The verification flags, with the numbers that OpenSSL and Python use.
 pub mod flag {

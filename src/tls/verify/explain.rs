@@ -11,9 +11,7 @@ use crate::error::CertificateProblem as Problem;
 use crate::error::{Advice, ApiName};
 use crate::tls::error_text;
 use crate::tls::verify::crl::{Crl, flag};
-use crate::tls::x509::Certificate;
-use crate::tls::x509::der::{Der, tag};
-use crate::tls::x509::oid::{self, Oid};
+use crate::tls::x509::{Certificate, Der, Oid, der::tag, oid};
 
 /// A certificate of the chain, and its index among the certificates that the peer sent.
 struct Link<'a> {

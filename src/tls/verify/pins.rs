@@ -11,9 +11,7 @@ use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::x509::Certificate;
-use crate::tls::x509::der::tag;
-use crate::tls::x509::fingerprint::hex_digits;
+use crate::tls::x509::{Certificate, der::tag, fingerprint::hex_digits};
 
 /// The prefix of a public key pin in curl's syntax.
 const OF_KEY: &str = "sha256//";

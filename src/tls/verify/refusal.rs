@@ -7,11 +7,7 @@ use super::policy::Purpose;
 use crate::error::{Advice, CertificateProblem as Problem, Error, truncated};
 use crate::status::Status;
 use crate::tls::verify::pins;
-use crate::tls::x509::Certificate;
-use crate::tls::x509::der::Malformed;
-use crate::tls::x509::extensions::ExtendedKeyUsage;
-use crate::tls::x509::public_key::{Curve, PublicKey};
-use crate::tls::x509::time::utc;
+use crate::tls::x509::{Certificate, ExtendedKeyUsage, Malformed, PublicKey, public_key::Curve, time::utc};
 
 /// Advice in error messages: the setting that would make the chain acceptable. No advice switches a check off, because
 /// applications would then do that for every server.

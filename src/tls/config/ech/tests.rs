@@ -12,8 +12,7 @@ use super::*;
 use crate::tls::Context;
 use crate::tls::config::options::TlsOptions;
 use crate::tls::credentials::pem;
-use crate::tls::session::engine::{Engine, Read};
-use crate::tls::session::suites;
+use crate::tls::session::{Engine, Read, suites};
 use server::{ALPN, EARLY_DATA, Hello, Keys, PRE_SHARED_KEY};
 
 const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");

@@ -8,7 +8,10 @@ use super::{PasswordState, Pkcs7, Span, content_info, place, string};
 use crate::memory;
 use crate::tls::credentials::key::scheme::{Scheme, WorkBudget};
 use crate::tls::credentials::key::{Opened, PasswordEncoding, Refusal, Secret, copy};
-use crate::tls::x509::der::{Der, Element, Malformed, Octets, tag};
+use crate::tls::x509::{
+    Der, Malformed,
+    der::{Element, Octets, tag},
+};
 
 /// More than any file has: CA stores have some hundred.
 const MOST_BAGS: usize = 4096;

@@ -9,7 +9,7 @@ use super::early_data::EarlyData;
 use super::{Engine, Read};
 use crate::error::Result;
 use crate::fork::Process;
-use crate::tls::config::ech::EchStatus;
+use crate::tls::config::EchStatus;
 use crate::tls::context::Context;
 use crate::tls::io::Io;
 use crate::tls::session::negotiated::{Negotiated, SessionInfo};

@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 
-use super::Engine;
 use crate::tls::session::record;
 
 const HANDSHAKE: u8 = 22;
@@ -19,18 +18,8 @@ pub(crate) enum Layout {
     Joined,
 }
 
-impl Engine {
-    /// Records the version, for the message of an error in the ClientHello.
-    #[cold]
-    pub(super) fn record_offered_version(&mut self, layout: Layout) {
-        if self.is_server && !self.received_record {
-            self.newest_offered = self.incoming.as_ref().and_then(|input| newest(input.bytes(), layout));
-        }
-    }
-}
-
 /// Returns the newest offered version; `None` if `input` does not begin with a complete ClientHello.
-fn newest(input: &[u8], layout: Layout) -> Option<u16> {
+pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
     let message = match layout {
         Layout::Joined => Cow::Borrowed(input.strip_prefix(&[HANDSHAKE])?.get(record::HEADER_SIZE - 1..)?),
         Layout::Records => payload_of_records(input),

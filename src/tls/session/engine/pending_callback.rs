@@ -12,7 +12,7 @@ use super::certificate_time::{CallbackTime, CertificateTime};
 use super::{Engine, client_hello};
 use crate::callback::WallClock;
 use crate::error::Result;
-use crate::tls::verify::wall_clock::unix_time;
+use crate::tls::verify::unix_time;
 
 pub(crate) enum PendingCallback {
     ServerName(client_hello::ServerNameCall),

@@ -12,8 +12,7 @@ use crate::fork;
 use crate::status::Status;
 use crate::tls::session::record::Connection;
 use crate::tls::session::store::{SavedSession, SessionOverride, Validity};
-use crate::tls::verify::refusal;
-use crate::tls::verify::server_name;
+use crate::tls::verify::{refusal, server_name};
 use crate::tls::x509::Certificate;
 
 impl Engine {
@@ -181,7 +180,7 @@ mod tests {
     use super::super::tests::{complete_handshake, context, drain, feed, pair};
     use super::*;
     use crate::tls::Context;
-    use crate::tls::config::code_points::Version;
+    use crate::tls::config::Version;
 
     /// Returns a client and a server after the handshake. The client has received the server's tickets.
     fn connected(context: &Arc<Context>) -> (Engine, Engine) {

@@ -7,7 +7,7 @@ use super::offered_version::Layout;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::config::ech::EchStatus;
+use crate::tls::config::EchStatus;
 use crate::tls::context::Context;
 use crate::tls::per_thread::PerThread;
 use crate::tls::session::pool::{Pool, RecordBuffer, copy_into};

@@ -5,7 +5,7 @@ mod rustls_peers;
 
 use super::*;
 use crate::tls::TlsOptions;
-use crate::tls::config::code_points::Version;
+use crate::tls::config::Version;
 use crate::tls::session::peer_request::CertificateSelection;
 use crate::tls::session::suites;
 

@@ -9,7 +9,7 @@ use rustls::NamedGroup;
 use rustls::client::{Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls_pki_types::ServerName;
 
-use crate::tls::config::code_points::Version;
+use crate::tls::config::Version;
 use crate::tls::per_thread::ThreadId;
 
 /// The maximum number of sessions in total, and of names. It is small enough for a linear search.

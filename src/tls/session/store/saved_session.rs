@@ -11,7 +11,7 @@ use super::entries::{Protocols, Secret, Session, Validity, now};
 use crate::error::{Error, Result};
 use crate::fork::{LockGuard, Mutex};
 use crate::status::Status;
-use crate::tls::config::code_points::Version;
+use crate::tls::config::Version;
 
 /// A session that the application holds. With TLS 1.3 it serves one connection, with TLS 1.2 any number.
 pub struct SavedSession {

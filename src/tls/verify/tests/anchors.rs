@@ -14,7 +14,7 @@ use super::super::anchors::Collection;
 use super::super::{crl, server_name};
 use crate::tls::verify::pins::Pins;
 use crate::tls::verify::*;
-use crate::tls::x509::der::{Der, tag};
+use crate::tls::x509::{Der, der::tag};
 use rustls_pki_types::{CertificateDer, UnixTime};
 
 type Der509 = CertificateDer<'static>;

@@ -10,7 +10,7 @@ use rustls_pki_types::{CertificateDer, PrivateKeyDer};
 
 use super::{context, drain, feed};
 use crate::error::CertificateProblem;
-use crate::tls::config::code_points::Version;
+use crate::tls::config::Version;
 use crate::tls::session::engine::*;
 
 const CA: &[u8] = include_bytes!("../../../../../tests/certs/ca.pem");
