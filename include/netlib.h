@@ -148,12 +148,12 @@
  * three variables.
  *
  * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of the
- * recommended settings. These settings allow at most 3 retries, with a random backoff below 0.1, 0.2 and 0.4 seconds
- * that never exceeds 20 seconds. The statuses 429, 502, 503 and 504 are retried. A Retry-After header of up to 120
- * seconds is obeyed, a longer one ends the retries, and a malformed one is ignored. At most 10 redirects are followed,
- * never from https to http, and credentials and Host are sent to their own origin only. netlib_retry_new(NULL, ...)
- * uses the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key, Proxy-Authorization and Host are sent to
- * every origin that a redirect names, even over plain http.
+ * recommended settings. The recommended settings allow at most 3 retries, with a random backoff below 0.1, 0.2 and 0.4
+ * seconds that never exceeds 20 seconds. The statuses 429, 502, 503 and 504 are retried. A Retry-After header of up to
+ * 120 seconds is obeyed, a longer one ends the retries, and a malformed one is ignored. At most 10 redirects are
+ * followed, never from https to http, and credentials and Host are sent to their own origin only.
+ * netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
+ * Proxy-Authorization and Host are sent to every origin that a redirect names, even over plain http.
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
@@ -259,7 +259,8 @@ enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
 /** As the position of a body, the value that means that the body could not report its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
-/** As a descriptor, the value for a connection that the application's platform manages. It never counts as dropped. */
+/** As a descriptor, the value for a connection that the application's platform manages and that never counts as
+ * dropped. */
 enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
 /* The next macros initialise arrays: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
@@ -461,7 +462,7 @@ enum netlib_class NETLIB_INT32 {
  * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
     /** The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
-     * the error itself. */
+     * the same error. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -634,7 +635,7 @@ void netlib_error_options_free(netlib_error_options *options);
 /** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
  * because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
  * NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
- * @param cause May be NULL: no cause. */
+ * @param cause the cause. May be NULL: the error has no cause. */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
 /** Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
@@ -742,7 +743,7 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * not cancel the limit in the other. */
 struct netlib_limit;
 
-/** Makes a limit. The time until its deadline starts to run at this call.
+/** Makes a limit. The time until the limit's deadline starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
  *        `netlib_limit_cancel` ends the limit.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN. */
@@ -755,7 +756,7 @@ NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 /** Releases a limit. A stream for which the limit is set keeps a reference of its own. */
 void netlib_limit_free(netlib_limit *limit);
 
-/** Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. The function is
+/** Ends all calls that wait and obey a limit, now and in the future, with `NETLIB_CANCELLED`. The function is
  * async-signal-safe: a signal handler may call it.
  * @threads any, and signal handlers */
 void netlib_limit_cancel(const netlib_limit *limit);
@@ -839,15 +840,15 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
 /** Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
  * the same components. The function therefore refuses a value that would change another component, such as a path with
  * a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
- * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
- * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
- *        as "".
+ * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent.
+ * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is
+ *        absent, as for "".
  * @param host a name, an IPv4 address, or an IPv6 address in brackets, with an optional zone after "%" or "%25". May
- *        be NULL: absent.
+ *        be NULL: the host is absent.
  * @param port 0 to 65535; -1 if the port is absent.
- * @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: absent.
- * @param query the query, without its "?"; "" is an empty query. May be NULL: absent.
- * @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: absent.
+ * @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: the path is absent.
+ * @param query the query, without its "?"; "" is an empty query. May be NULL: the query is absent.
+ * @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: the fragment is absent.
  * @param err the error's offset, if any, counts from the start of the component that the error message names.
  * @return `NETLIB_INVALID_URL`, also for a component longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
  *         `NETLIB_INVALID_ARGUMENT` for a port out of range.
@@ -966,9 +967,9 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 
 /** URL readers: kinds of URL parsers, each of which follows one specification. */
 enum netlib_url_reader NETLIB_INT32 {
-    /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). This reader checks scheme and port,
-     * but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last
-     * "@". Many filters in front of servers split URLs only at these delimiters. */
+    /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
+     * port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
+     * last "@". Many filters in front of servers split URLs only at these delimiters. */
     NETLIB_URL_READER_RFC3986 = 0,
     /** Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
@@ -1140,7 +1141,7 @@ double netlib_default_timeout(void);
  * retry: Retry policy.
  * ================================================================================================================== */
 
-/** The reasons for the wait before the next request. `netlib_retry_delay` stores one of them. */
+/** The reasons for the wait before the next request. `netlib_retry_delay` stores the reason. */
 enum netlib_delay_reason NETLIB_INT32 {
     /** There is no wait before the next request. */
     NETLIB_DELAY_NONE = 0,
@@ -1174,7 +1175,8 @@ void netlib_retry_free(netlib_retry *retry);
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
 /** Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
- * does this and more: call `netlib_retry_increment` only if the application itself decides what to send again.
+ * does the same and also decides what to send next: call `netlib_retry_increment` only if the application itself
+ * decides.
  *
  * The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
  * if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
@@ -1191,12 +1193,12 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
  * `NETLIB_RESPONSE_STATUS`.
  * @param retry the Retry, which is not changed.
- * @param method the request's method. May be NULL: unknown.
+ * @param method the request's method. May be NULL: the method is unknown.
  * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
- *        be NULL: unknown.
- * @param response the response. May be NULL: there was none.
+ *        be NULL: the URL is unknown.
+ * @param response the response. May be NULL: there was no response.
  * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
- *        May be NULL: nothing failed.
+ *        May be NULL: the request did not fail.
  * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
  *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
  *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
@@ -1261,7 +1263,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
  * one of `netlib_retry_options_set_retry_after_statuses`. If the header is absent or asks for no wait, the wait is the
  * backoff of `netlib_retry_get_backoff_time`.
  * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
- * @param response the last response. May be NULL: there was none.
+ * @param response the last response. May be NULL: there was no response.
  * @param seconds out: the wait in seconds; 0 for no wait.
  * @param reason out: the reason for the wait.
  * @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
@@ -1277,7 +1279,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, cons
 /** Sleeps before the next request for the time that `netlib_retry_delay` computes. The call returns at once if
  * `backoff_factor` and `backoff_jitter` are 0 and there is no Retry-After header.
  * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
- * @param response the last response. May be NULL: there was none.
+ * @param response the last response. May be NULL: there was no response.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
  *         requests in the history as causes; the failures of `netlib_retry_delay`.
  */
@@ -1285,7 +1287,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, cons
                                                  const netlib_limit *limit, netlib_error **err);
 
 /** Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
- * @param response the last response. May be NULL: there was none, so there is no wait.
+ * @param response the last response. May be NULL: there was no response, so there is no wait.
  * @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
  *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
@@ -1317,8 +1319,8 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
  * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
  *   from https to http (RFC 9110 section 15.4).
- * - `status_forcelist` is 429, 502, 503, 504: an overload ends, and a gateway reaches its server again [2, 3]. A 500
- *   may be a bug, so that a second request would also fail.
+ * - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
+ *   [2, 3]. A 500 may be a bug, so that a second request would also fail.
  * - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
  *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
  * - `backoff_max` is 20 s, as in AWS's SDKs [2].
@@ -1359,8 +1361,8 @@ enum netlib_redirect_profile NETLIB_INT32 {
      * headers with secrets are sent to the other origin, even over plain http.
      * `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys. */
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /** Follows redirects as browsers and careful clients do. This profile differs from `NETLIB_REDIRECT_URLLIB3` as
-     * follows. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
+    /** Follows redirects as browsers and careful clients do. The profile differs from `NETLIB_REDIRECT_URLLIB3` in
+     * three rules. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
      * `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
      * http and https, fails with `NETLIB_UNSAFE_REDIRECT`. */
     NETLIB_REDIRECT_SAFE = 1
@@ -1541,11 +1543,11 @@ void netlib_retry_options_set_redirect_profile(netlib_retry_options *options, en
 
 /** Adds an entry to the end of the history, as `netlib_retry_increment` does, so that a new Retry continues the history
  * of another Retry.
- * @param method the request's method. May be NULL: unknown.
- * @param url the request's URL, stored unchanged. May be NULL: unknown.
- * @param error the failure of the request. May be NULL: there was none.
+ * @param method the request's method. May be NULL: the method is unknown.
+ * @param url the request's URL, stored unchanged. May be NULL: the URL is unknown.
+ * @param error the failure of the request. May be NULL: the request did not fail.
  * @param status the response's status, 100 to 999, or `NETLIB_NONE` if there was no response.
- * @param redirect_location the Location of a redirect. May be NULL: there was none. */
+ * @param redirect_location the Location of a redirect. May be NULL: the request was not redirected. */
 void netlib_retry_options_add_history(netlib_retry_options *options, const char *method, const char *url,
                                       const netlib_error *error, int32_t status, const char *redirect_location);
 
@@ -1578,7 +1580,7 @@ void netlib_retry_options_set_random(netlib_retry_options *options, netlib_rando
 enum netlib_jitter_kind NETLIB_INT32 {
     /** The formula of urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry. */
     NETLIB_JITTER_ADDITIVE = 0,
-    /** `random * min(backoff_max, delay)`: of all kinds, this one puts the least load on the server. */
+    /** `random * min(backoff_max, delay)`: of all jitter kinds, FULL puts the least load on the server. */
     NETLIB_JITTER_FULL = 1,
     /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
      * the delay. */
@@ -1644,8 +1646,8 @@ void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options 
 /** Returns the jitter kind, the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
-/** Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If 1, the list of
- * statuses whose Retry-After is obeyed is empty and unused. */
+/** Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If the result is 1, the
+ * list of statuses whose Retry-After is obeyed is empty and unused. */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
 /** Returns the number of statuses whose Retry-After header is obeyed. */
@@ -1663,7 +1665,7 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
 /* ---- Decisions after a request. ---- */
 
-/** Next steps after a request. `netlib_decision_action` returns the step. */
+/** Next steps after a request. `netlib_decision_action` returns the next step of a decision. */
 enum netlib_action NETLIB_INT32 {
     /** Send no further request, and return the response to your caller. */
     NETLIB_ACTION_RETURN_RESPONSE = 0,
@@ -1703,10 +1705,10 @@ struct netlib_decision;
  * (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
  * If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
  * return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
- * counter, `raise_on_status` determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`,
- * every response is returned; with an `error`, the call fails with that error.
+ * counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0. If
+ * `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails with that error.
  *
- * The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
+ * Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
  * the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
  * above `retry_after_max` is shortened to that maximum, or ends the retries: see
  * `netlib_retry_options_set_long_retry_after`.
@@ -1719,9 +1721,9 @@ struct netlib_decision;
  * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until the next
  * call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
  * rest of the chain, even if a redirect leads back to the first origin.
- * @param response the response. May be NULL: there was none.
+ * @param response the response. May be NULL: there was no response.
  * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
- *        May be NULL: nothing failed.
+ *        May be NULL: the request did not fail.
  * @param limit bounds the next request and the wait before it.
  * @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
@@ -1787,7 +1789,7 @@ const char *netlib_decision_method(const netlib_decision *decision, size_t *len)
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /** Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
- * checks each header in this way.
+ * drops the headers for which this function returns 1.
  * @param name the header's name, case-insensitive. May be NULL: 1 is returned. */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
@@ -1867,7 +1869,8 @@ int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 /** Returns the redirect profile; `NETLIB_REDIRECT_URLLIB3` for NULL. */
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 
-/** Returns 1 if every method may be retried, else 0. If 1, the list of allowed methods is empty and unused. */
+/** Returns 1 if every method may be retried, else 0. If the result is 1, the list of allowed methods is empty and
+ * unused. */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
 /** Returns the number of methods that may be retried. */
@@ -2085,7 +2088,7 @@ const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
  * response: Response heads, and the framing of bodies.
  * ================================================================================================================== */
 
-/** Body framings: the ways to find the end of a body. `netlib_response_framing` stores one of them. */
+/** Body framings: the ways to find the end of a body. `netlib_response_framing` stores the framing of a response. */
 enum netlib_body_framing NETLIB_INT32 {
     /** There is no body: the next response begins right after the head. */
     NETLIB_BODY_FRAMING_NONE = 0,
@@ -2186,12 +2189,12 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  *
  * A response has no body if the request's method is HEAD, or if the status is 100 to 199, 204 or 304. A response to
  * CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
- * "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
- * the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
- * Content-Length is ignored if there is a Transfer-Encoding. After a response with Transfer-Encoding and
- * Content-Length, or with a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
- * Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding and Content-Length, the body
- * lasts until the peer closes the connection.
+ * "head" is not HEAD. The rules for the method and the status take precedence over the headers Transfer-Encoding and
+ * Content-Length. If there is a Transfer-Encoding whose last coding is chunked, the body comes in chunks; with another
+ * last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there is a
+ * Transfer-Encoding. After a response with Transfer-Encoding and Content-Length, or with a Transfer-Encoding in
+ * HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is the length of the
+ * body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
@@ -2403,8 +2406,8 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options, 
  * keep-alive, the user timeout, and then the options of `netlib_connect_options_add_socket_option`. If the system
  * refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
  * missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
- * @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems without such an option,
- *        connecting fails with `NETLIB_UNSUPPORTED`.
+ * @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems that cannot bind a socket
+ *        to an interface, connecting fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 
@@ -2438,7 +2441,7 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options, doubl
  * `NETLIB_CONNECT_TIMEOUT`, at the earliest after a second, when the first packet would be sent again. In contrast,
  * the timeout of `netlib_connect_options_set_timeout` is exact.
  * @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; or `NETLIB_TIMEOUT_DEFAULT` for the
- *        system's default. On systems without such an option, connecting fails with `NETLIB_UNSUPPORTED`.
+ *        system's default. On systems without a TCP user timeout, connecting fails with `NETLIB_UNSUPPORTED`.
  */
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
@@ -3125,11 +3128,11 @@ enum netlib_verify_flag NETLIB_INT32 {
     /** Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
      * `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
-    /** When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. This flag is
-     * always in force. */
+    /** When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. netlib always
+     * behaves as if the flag were set. */
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 32768,
-    /** A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
-     * force. */
+    /** A trusted authority ends the chain, even if another authority issued its certificate. netlib always behaves as
+     * if the flag were set. */
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 524288
 };
 
@@ -3345,8 +3348,9 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 
 /** Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
  * once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
- * callback may run on several threads at once. It may call the getters of the stream whose handshake is made, but not
- * read, write or handshake on that stream. A call on the engine whose handshake is made fails with `NETLIB_BUSY`.
+ * callback may run on several threads at once. The callback may call the getters of the stream whose handshake is
+ * made, but not read, write or handshake on that stream. A call on the engine whose handshake is made fails with
+ * `NETLIB_BUSY`.
  * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
  *        returns. NULL if the client sent no name, or an IP address.
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
@@ -3396,9 +3400,9 @@ struct netlib_tls_stream;
 
 /** A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only. */
 typedef struct netlib_slice {
-    /** The bytes; NULL only if there are none. */
+    /** The bytes of the slice; NULL only if the slice is empty. */
     const void *data;
-    /** The number of bytes. */
+    /** The number of bytes in the slice. */
     size_t len;
 } netlib_slice;
 
@@ -3436,7 +3440,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *con
                                                    netlib_tls_stream **stream, netlib_error **err);
 
 /** Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
- * close the descriptor afterwards. No other call may be using the stream. */
+ * close the descriptor afterwards. No other call on the stream may be in progress. */
 void netlib_tls_stream_free(netlib_tls_stream *stream);
 
 /** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
@@ -3664,8 +3668,8 @@ typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *
 /** Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes the
  * write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
  * @param len the number of bytes, at least 1.
- * @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
- *        `n` to `SIZE_MAX`, and the callback must store a value.
+ * @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
+ *        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
  * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
  *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
  *         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.
@@ -4037,8 +4041,8 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * ticket, which is the server of the resumed session, can read early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
- * @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte
- *         was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+ * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
+ *         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
  *         number of bytes accepted.
  * @threads one reader and one writer at the same time */
@@ -4467,7 +4471,7 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
  * Negotiate).
  *
- * The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
+ * The key is a SHA-256 digest, which does not contain its inputs. Anyone who reads a key can test guesses of a
  * password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
  * another version of netlib may compute different keys.
  * @param proxy the URL of the proxy. May be NULL: no proxy.
@@ -4581,8 +4585,8 @@ enum netlib_ssl_version NETLIB_INT32 {
     NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
-/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. These
- * options replace the other parameters of ssl_wrap_socket:
+/** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. The
+ * following options replace the other parameters of ssl_wrap_socket:
  *
  *     keyfile, certfile   netlib_tls_options_set_identity_files
  *     key_password        netlib_tls_options_set_key_password
@@ -4729,8 +4733,8 @@ void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bit
  * (Python's `SSLContext.options` has only the bits that were set.) */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
-/** Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string. The
- * order is that of `netlib_tls_context_cipher_suite`.
+/** Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string.
+ * `netlib_tls_context_cipher_suite` returns the IANA names in the same order.
  * @param index 0, for the most preferred suite, to count - 1; for a larger index, NULL is returned. */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
                                                          size_t *len);

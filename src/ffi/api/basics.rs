@@ -49,7 +49,7 @@ pub enum netlib_class {
 #[repr(C)]
 pub enum netlib_retry_kind {
     /// The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
-    /// the error itself.
+    /// the same error.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -287,7 +287,7 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 /// because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
 /// NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
 ///
-/// @param cause May be NULL: no cause.
+/// @param cause the cause. May be NULL: the error has no cause.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_set_cause(
     options: *mut netlib_error_options,

@@ -24,7 +24,7 @@ impl Handle for netlib_limit {
     type Ownership = Shared;
 }
 
-/// Makes a limit. The time until its deadline starts to run at this call.
+/// Makes a limit. The time until the limit's deadline starts to run at this call.
 ///
 /// @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
 ///        `netlib_limit_cancel` ends the limit.
@@ -55,7 +55,7 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
     guard::nothing(|| handle::free(limit));
 }
 
-/// Ends every wait that obeys this limit, now and in the future, with `NETLIB_CANCELLED`. The function is
+/// Ends all calls that wait and obey a limit, now and in the future, with `NETLIB_CANCELLED`. The function is
 /// async-signal-safe: a signal handler may call it.
 ///
 /// @threads any, and signal handlers

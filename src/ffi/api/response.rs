@@ -25,7 +25,7 @@ impl Handle for netlib_response {
     type Ownership = Shared;
 }
 
-/// Body framings: the ways to find the end of a body. `netlib_response_framing` stores one of them.
+/// Body framings: the ways to find the end of a body. `netlib_response_framing` stores the framing of a response.
 #[repr(C)]
 pub enum netlib_body_framing {
     /// There is no body: the next response begins right after the head.
@@ -189,12 +189,12 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 ///
 /// A response has no body if the request's method is HEAD, or if the status is 100 to 199, 204 or 304. A response to
 /// CONNECT with a status of 200 to 299 has no body either: the connection is then a tunnel. Methods are case-sensitive:
-/// "head" is not HEAD. All other responses have a body. If there is a Transfer-Encoding whose last coding is chunked,
-/// the body comes in chunks; with another last coding, the body lasts until the peer closes the connection. A
-/// Content-Length is ignored if there is a Transfer-Encoding. After a response with Transfer-Encoding and
-/// Content-Length, or with a Transfer-Encoding in HTTP/1.0, the connection must not be used again. Without a
-/// Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding and Content-Length, the body
-/// lasts until the peer closes the connection.
+/// "head" is not HEAD. The rules for the method and the status take precedence over the headers Transfer-Encoding and
+/// Content-Length. If there is a Transfer-Encoding whose last coding is chunked, the body comes in chunks; with another
+/// last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there is a
+/// Transfer-Encoding. After a response with Transfer-Encoding and Content-Length, or with a Transfer-Encoding in
+/// HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is the length of the
+/// body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
 /// find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter

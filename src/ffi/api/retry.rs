@@ -21,7 +21,7 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
 use crate::retry::Retry;
 
-/// The reasons for the wait before the next request. `netlib_retry_delay` stores one of them.
+/// The reasons for the wait before the next request. `netlib_retry_delay` stores the reason.
 #[repr(C)]
 pub enum netlib_delay_reason {
     /// There is no wait before the next request.
@@ -83,7 +83,8 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 }
 
 /// Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
-/// does this and more: call `netlib_retry_increment` only if the application itself decides what to send again.
+/// does the same and also decides what to send next: call `netlib_retry_increment` only if the application itself
+/// decides.
 ///
 /// The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
 /// if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
@@ -101,12 +102,12 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
-/// @param method the request's method. May be NULL: unknown.
+/// @param method the request's method. May be NULL: the method is unknown.
 /// @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
-///        be NULL: unknown.
-/// @param response the response. May be NULL: there was none.
+///        be NULL: the URL is unknown.
+/// @param response the response. May be NULL: there was no response.
 /// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
-///        May be NULL: nothing failed.
+///        May be NULL: the request did not fail.
 /// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
 ///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
 ///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
@@ -241,7 +242,7 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// backoff of `netlib_retry_get_backoff_time`.
 ///
 /// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
-/// @param response the last response. May be NULL: there was none.
+/// @param response the last response. May be NULL: there was no response.
 /// @param seconds out: the wait in seconds; 0 for no wait.
 /// @param reason out: the reason for the wait.
 /// @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
@@ -273,7 +274,7 @@ pub unsafe extern "C" fn netlib_retry_delay(
 /// `backoff_factor` and `backoff_jitter` are 0 and there is no Retry-After header.
 ///
 /// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
-/// @param response the last response. May be NULL: there was none.
+/// @param response the last response. May be NULL: there was no response.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
 ///         requests in the history as causes; the failures of `netlib_retry_delay`.
 #[unsafe(no_mangle)]
@@ -291,7 +292,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 
 /// Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
 ///
-/// @param response the last response. May be NULL: there was none, so there is no wait.
+/// @param response the last response. May be NULL: there was no response, so there is no wait.
 /// @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,

@@ -105,15 +105,15 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 /// the same components. The function therefore refuses a value that would change another component, such as a path with
 /// a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
 ///
-/// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: absent.
-/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: absent, the same
-///        as "".
+/// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent.
+/// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is
+///        absent, as for "".
 /// @param host a name, an IPv4 address, or an IPv6 address in brackets, with an optional zone after "%" or "%25". May
-///        be NULL: absent.
+///        be NULL: the host is absent.
 /// @param port 0 to 65535; -1 if the port is absent.
-/// @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: absent.
-/// @param query the query, without its "?"; "" is an empty query. May be NULL: absent.
-/// @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: absent.
+/// @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: the path is absent.
+/// @param query the query, without its "?"; "" is an empty query. May be NULL: the query is absent.
+/// @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: the fragment is absent.
 /// @param err the error's offset, if any, counts from the start of the component that the error message names.
 /// @return `NETLIB_INVALID_URL`, also for a component longer than `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`;
 ///         `NETLIB_INVALID_ARGUMENT` for a port out of range.

@@ -78,8 +78,8 @@ pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_t
     read(context, 0, Context::option_bits)
 }
 
-/// Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string. The
-/// order is that of `netlib_tls_context_cipher_suite`.
+/// Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string.
+/// `netlib_tls_context_cipher_suite` returns the IANA names in the same order.
 ///
 /// @param index 0, for the most preferred suite, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]

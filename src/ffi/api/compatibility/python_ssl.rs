@@ -28,8 +28,8 @@ pub enum netlib_ssl_version {
     NETLIB_SSL_VERSION_TLS_SERVER = 17,
 }
 
-/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. These
-/// options replace the other parameters of ssl_wrap_socket:
+/// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. The
+/// following options replace the other parameters of ssl_wrap_socket:
 ///
 ///     keyfile, certfile   netlib_tls_options_set_identity_files
 ///     key_password        netlib_tls_options_set_key_password

@@ -16,7 +16,7 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
 use crate::retry::{Attempt, Decision};
 
-/// Next steps after a request. `netlib_decision_action` returns the step.
+/// Next steps after a request. `netlib_decision_action` returns the next step of a decision.
 #[repr(C)]
 pub enum netlib_action {
     /// Send no further request, and return the response to your caller.
@@ -65,10 +65,10 @@ impl Handle for netlib_decision {
 /// (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
 /// If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
 /// return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
-/// counter, `raise_on_status` determines in the same way whether the call fails. If `total` is `NETLIB_RETRY_DISABLED`,
-/// every response is returned; with an `error`, the call fails with that error.
+/// counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0. If
+/// `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails with that error.
 ///
-/// The wait before the next request is the one that `netlib_retry_delay` computes, and before a redirect the one that
+/// Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
 /// the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
 /// above `retry_after_max` is shortened to that maximum, or ends the retries: see
 /// `netlib_retry_options_set_long_retry_after`.
@@ -82,9 +82,9 @@ impl Handle for netlib_decision {
 /// call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
 /// rest of the chain, even if a redirect leads back to the first origin.
 ///
-/// @param response the response. May be NULL: there was none.
+/// @param response the response. May be NULL: there was no response.
 /// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
-///        May be NULL: nothing failed.
+///        May be NULL: the request did not fail.
 /// @param limit bounds the next request and the wait before it.
 /// @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
@@ -207,7 +207,7 @@ pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_dec
 }
 
 /// Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
-/// checks each header in this way.
+/// drops the headers for which this function returns 1.
 ///
 /// @param name the header's name, case-insensitive. May be NULL: 1 is returned.
 #[unsafe(no_mangle)]

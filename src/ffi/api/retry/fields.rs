@@ -109,7 +109,8 @@ pub unsafe extern "C" fn netlib_retry_redirect_profile(retry: *const netlib_retr
     read(retry, 0, |retry| retry.redirect_profile() as i32)
 }
 
-/// Returns 1 if every method may be retried, else 0. If 1, the list of allowed methods is empty and unused.
+/// Returns 1 if every method may be retried, else 0. If the result is 1, the list of allowed methods is empty and
+/// unused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.methods(), Methods::Any))

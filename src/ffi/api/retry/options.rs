@@ -19,8 +19,8 @@ pub enum netlib_redirect_profile {
     /// headers with secrets are sent to the other origin, even over plain http.
     /// `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
-    /// Follows redirects as browsers and careful clients do. This profile differs from `NETLIB_REDIRECT_URLLIB3` as
-    /// follows. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
+    /// Follows redirects as browsers and careful clients do. The profile differs from `NETLIB_REDIRECT_URLLIB3` in
+    /// three rules. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
     /// `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
     /// http and https, fails with `NETLIB_UNSAFE_REDIRECT`.
     NETLIB_REDIRECT_SAFE = 1,
@@ -363,11 +363,11 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect_profile(
 /// Adds an entry to the end of the history, as `netlib_retry_increment` does, so that a new Retry continues the history
 /// of another Retry.
 ///
-/// @param method the request's method. May be NULL: unknown.
-/// @param url the request's URL, stored unchanged. May be NULL: unknown.
-/// @param error the failure of the request. May be NULL: there was none.
+/// @param method the request's method. May be NULL: the method is unknown.
+/// @param url the request's URL, stored unchanged. May be NULL: the URL is unknown.
+/// @param error the failure of the request. May be NULL: the request did not fail.
 /// @param status the response's status, 100 to 999, or `NETLIB_NONE` if there was no response.
-/// @param redirect_location the Location of a redirect. May be NULL: there was none.
+/// @param redirect_location the Location of a redirect. May be NULL: the request was not redirected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_history(
     options: *mut netlib_retry_options,

@@ -20,8 +20,8 @@ use crate::retry::{Retry, RetryOptions};
 /// - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
 /// - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
 ///   from https to http (RFC 9110 section 15.4).
-/// - `status_forcelist` is 429, 502, 503, 504: an overload ends, and a gateway reaches its server again [2, 3]. A 500
-///   may be a bug, so that a second request would also fail.
+/// - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
+///   [2, 3]. A 500 may be a bug, so that a second request would also fail.
 /// - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
 ///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
 /// - `backoff_max` is 20 s, as in AWS's SDKs [2].

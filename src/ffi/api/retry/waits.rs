@@ -20,7 +20,7 @@ use crate::status::Status;
 pub enum netlib_jitter_kind {
     /// The formula of urllib3: `min(backoff_max, delay + random * backoff_jitter)`, and 0 before the first retry.
     NETLIB_JITTER_ADDITIVE = 0,
-    /// `random * min(backoff_max, delay)`: of all kinds, this one puts the least load on the server.
+    /// `random * min(backoff_max, delay)`: of all jitter kinds, FULL puts the least load on the server.
     NETLIB_JITTER_FULL = 1,
     /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
     /// the delay.
@@ -140,8 +140,8 @@ pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) ->
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
 }
 
-/// Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If 1, the list of
-/// statuses whose Retry-After is obeyed is empty and unused.
+/// Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If the result is 1, the
+/// list of statuses whose Retry-After is obeyed is empty and unused.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))

@@ -73,8 +73,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 /// refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
 /// missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
 ///
-/// @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems without such an option,
-///        connecting fails with `NETLIB_UNSUPPORTED`.
+/// @param name the interface's name, as if_nameindex(3) lists it, 1 to 15 bytes. On systems that cannot bind a socket
+///        to an interface, connecting fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_interface(
     options: *mut netlib_connect_options,
@@ -132,7 +132,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
 /// the timeout of `netlib_connect_options_set_timeout` is exact.
 ///
 /// @param seconds more than 0, at most 2,147,483, rounded up to whole milliseconds; or `NETLIB_TIMEOUT_DEFAULT` for the
-///        system's default. On systems without such an option, connecting fails with `NETLIB_UNSUPPORTED`.
+///        system's default. On systems without a TCP user timeout, connecting fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut netlib_connect_options, seconds: f64) {
     builder::set(options, "netlib_connect_options_set_user_timeout", |options: &mut ConnectOptions| {

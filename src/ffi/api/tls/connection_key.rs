@@ -29,7 +29,7 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 /// URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
 /// Negotiate).
 ///
-/// The key is a SHA-256 digest, which does not contain its inputs. But anyone who reads a key can test guesses of a
+/// The key is a SHA-256 digest, which does not contain its inputs. Anyone who reads a key can test guesses of a
 /// password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because
 /// another version of netlib may compute different keys.
 ///

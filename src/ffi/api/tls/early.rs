@@ -91,8 +91,8 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
-/// @return `NETLIB_OK`, even when nothing may be sent; `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte
-///         was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
+///         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
 ///         number of bytes accepted.
 /// @threads one reader and one writer at the same time

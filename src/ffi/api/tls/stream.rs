@@ -45,9 +45,9 @@ impl Handle for netlib_tls_stream {
 /// A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only.
 #[repr(C)]
 pub struct netlib_slice {
-    /// The bytes; NULL only if there are none.
+    /// The bytes of the slice; NULL only if the slice is empty.
     pub data: *const c_void,
-    /// The number of bytes.
+    /// The number of bytes in the slice.
     pub len: usize,
 }
 
@@ -110,7 +110,7 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 }
 
 /// Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
-/// close the descriptor afterwards. No other call may be using the stream.
+/// close the descriptor afterwards. No other call on the stream may be in progress.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
     guard::nothing(|| handle::free(stream));

@@ -35,8 +35,8 @@ pub type netlib_tls_read_fn =
 /// write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
 ///
 /// @param len the number of bytes, at least 1.
-/// @param n out: the number of bytes accepted, from 1 to `len`. Later calls pass the other bytes again. netlib presets
-///        `n` to `SIZE_MAX`, and the callback must store a value.
+/// @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
+///        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
 /// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
 ///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
 ///         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.

@@ -42,11 +42,11 @@ pub enum netlib_verify_flag {
     /// Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
     /// `NETLIB_UNSUPPORTED`.
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 0x40,
-    /// When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. This flag is
-    /// always in force.
+    /// When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. netlib always
+    /// behaves as if the flag were set.
     NETLIB_VERIFY_FLAG_X509_TRUSTED_FIRST = 0x8000,
-    /// A trusted authority ends the chain, even if another authority issued its certificate. This flag is always in
-    /// force.
+    /// A trusted authority ends the chain, even if another authority issued its certificate. netlib always behaves as
+    /// if the flag were set.
     NETLIB_VERIFY_FLAG_X509_PARTIAL_CHAIN = 0x80000,
 }
 

@@ -15,9 +15,9 @@ use crate::url::{Reader, Reading, Readings};
 /// URL readers: kinds of URL parsers, each of which follows one specification.
 #[repr(C)]
 pub enum netlib_url_reader {
-    /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). This reader checks scheme and port,
-    /// but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the last
-    /// "@". Many filters in front of servers split URLs only at these delimiters.
+    /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
+    /// port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
+    /// last "@". Many filters in front of servers split URLs only at these delimiters.
     NETLIB_URL_READER_RFC3986 = 0,
     /// Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
