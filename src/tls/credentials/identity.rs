@@ -1,4 +1,4 @@
-//! An identity: the caller's certificate chain and its private key.
+//! Loads an identity: the application's certificate chain and its private key.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -14,15 +14,16 @@ use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// The source of an identity. Without a separate key, the key is in the source of the chain. PKCS#12 is detected from
-/// the bytes. Clones share the bytes.
+/// Where an identity is loaded from. If `key` is `None`, the chain's data or file also contains the private key.
+/// PKCS#12 is detected from the bytes. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
-/// Errors name the setter that named the source.
+/// Loads an identity. Errors name the setter that the application called, `netlib_tls_options_set_identity` or
+/// `netlib_tls_options_set_identity_files`.
 pub(crate) fn load(
     source: &Source,
     password: Option<&Password>,
@@ -52,7 +53,7 @@ fn load_files(
     pair((&chain_bytes, &chain_name), (key_bytes, &key_name), password, provider)
 }
 
-/// Loads a chain and its key. Each is given as bytes and as a name for messages.
+/// Loads a certificate chain and its private key. Each argument is the bytes and their name in error messages.
 fn pair(
     (chain, chain_name): (&[u8], &str),
     (key, key_name): (&[u8], &str),
@@ -60,7 +61,7 @@ fn pair(
     provider: &CryptoProvider,
 ) -> Result<Arc<CertifiedKey>> {
     if pkcs12::is_one(chain) {
-        // A caller may name the same file for both.
+        // The application may name one PKCS#12 file as both the chain and the key.
         if key != chain {
             let message = format!("{chain_name} is PKCS#12 and contains its own key: {key_name} cannot be given too");
             return Err(Error::new(Status::InvalidArgument, message));
@@ -75,7 +76,7 @@ fn pair(
     let key = key::load(key, key_name, password, provider)?;
     let identity = CertifiedKey::new(certificates, key);
     match identity.keys_match() {
-        // `Unknown`: the public half of the key is not available, for example of a key in hardware.
+        // `Unknown`: rustls cannot get the public key of the private key, for example if the key is in hardware.
         Ok(()) | Err(rustls::Error::InconsistentKeys(InconsistentKeys::Unknown)) => Ok(Arc::new(identity)),
         Err(rustls::Error::InconsistentKeys(_)) => Err(Error::new(
             Status::KeyMismatch,

@@ -1,7 +1,8 @@
-//! Loads private keys: PEM or DER; PKCS#8, PKCS#1 or SEC1; encrypted as PKCS#8 ([`pkcs8`]) or as traditional PEM
-//! ([`traditional`]). Secrets are wiped when dropped.
+//! Loads private keys: PKCS#8, PKCS#1 or SEC1, in PEM or DER. A key may be encrypted as PKCS#8 ([`pkcs8`]) or as
+//! traditional PEM ([`traditional`]). Secrets are wiped when dropped.
 //!
-//! PKCS#12 shares the passwords, the encryption schemes ([`scheme`]) and the reasons for failure ([`Refusal`]).
+//! The PKCS#12 reader also uses the passwords, the encryption schemes ([`scheme`]) and the errors ([`Refusal`]) of this
+//! module.
 
 pub(crate) mod algorithm_names;
 mod password;
@@ -34,8 +35,8 @@ use crate::fork;
 use crate::status::Status;
 use crate::tls::{error_text, x509};
 
-/// Loads the first private key in `bytes` for signing. Other PEM sections and certificates are skipped. `what` names
-/// the input in messages.
+/// Loads the first private key in `bytes` for signing. Certificates and other PEM sections are skipped. `what` names
+/// the input in error messages.
 pub(crate) fn load(
     bytes: &[u8],
     what: &str,
@@ -45,13 +46,13 @@ pub(crate) fn load(
     prepare(find(bytes, password).map_err(|refusal| refusal.error(what))?, what, provider)
 }
 
-/// Prepares the key in `der` for signing.
+/// Converts a decrypted private key in DER into a signing key.
 pub(crate) fn prepare(mut der: Secret, what: &str, provider: &CryptoProvider) -> Result<Arc<dyn SigningKey>> {
     let no_key = || Refusal::malformed("it is not in PKCS#8, PKCS#1 or SEC1 form").error(what);
     let shape = Shape::of(&der).ok_or_else(no_key)?;
     let unusable = shape.unusable(&der);
     let _delay = fork::delay();
-    // The provider wipes its argument.
+    // The provider wipes the DER that it is given.
     let loaded = provider.key_provider.load_private_key(shape.typed(mem::take(&mut *der)));
     loaded.map_err(|error| match unusable {
         Some(why) => Error::new(Status::Unsupported, format!("the private key in {what} {why}")),

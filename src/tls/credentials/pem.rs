@@ -1,4 +1,4 @@
-//! Reads files and the PEM sections in them.
+//! Reads files, splits PEM text into sections, and decodes certificates.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -20,17 +20,18 @@ use crate::socket::wait::wait;
 use crate::status::Status;
 use crate::tls::x509;
 
-/// The largest file that is read. The largest CA bundle in use has about 1 MiB.
+/// The largest size of a file in bytes. The largest known CA bundle has about 1 MiB.
 pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 
-/// The timeout for reading anything but a regular file, for example the pipe of a shell's `<(…)`. Nothing else in
-/// making a context waits, so a context takes no limit.
+/// The timeout for reading a file that is not a regular file, for example the pipe of a shell's `<(…)`.
+/// `netlib_tls_context_new` waits for nothing else, so it takes no limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The expected size of a pipe's content; more than a key has.
+/// The memory reserved for the content of a pipe in bytes; a private key has fewer.
 const PIPE: u64 = 64 * 1024;
 
-/// Refuses input larger than [`MAX_FILE`], because the memory for parsing grows with its size. `name`: the parameter.
+/// Refuses input larger than [`MAX_FILE`], because the memory for parsing grows with the size of the input. `name`: the
+/// name of the parameter, for the error.
 pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     if bytes.len() as u64 > MAX_FILE {
         let message = format!("{name} must have at most 16 MiB; it has {} bytes", bytes.len());
@@ -39,7 +40,7 @@ pub(crate) fn bounded<'a>(bytes: &'a [u8], name: &str) -> Result<&'a [u8]> {
     Ok(bytes)
 }
 
-/// Reads a file. `what` names the file's role in messages, for example "CA file".
+/// Reads a whole file. `what` names the role of the file in error messages, for example "CA file".
 pub(crate) fn read_file(path: &Path, what: &str) -> Result<Vec<u8>> {
     read_within(path, what, PATIENCE).map(|mut bytes| mem::take(&mut *bytes))
 }
@@ -54,17 +55,17 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
         let status = if error.kind() == io::ErrorKind::OutOfMemory { Status::OutOfMemory } else { Status::Io };
         Error::from_io(status, format!("cannot read {what} {}", path.display()), &error)
     };
-    // O_NONBLOCK: opening a FIFO does not wait for a writer. It has no effect on regular files.
+    // With O_NONBLOCK, opening a FIFO does not wait for a writer. The flag has no effect on regular files.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let mut bytes = Zeroizing::new(Vec::new());
     let mut input = (&file).take(MAX_FILE + 1);
     let metadata = file.metadata().map_err(failed)?;
     let is_regular = metadata.is_file();
-    // Reserved at once: growing the vector would leave parts of a key in freed memory.
+    // Reserves the expected size at once, because growing the vector would leave parts of a key in freed memory.
     let expected = if is_regular { metadata.len().min(MAX_FILE) } else { PIPE };
     memory::reserve(&mut bytes, expected as usize + 1, what)?;
     let deadline = Instant::now() + patience;
-    // A pipe without a writer reads as end of file, so pipes are polled before the first read.
+    // Reading from a FIFO that has no writer yet returns end of file, so a FIFO is polled before the first read.
     read_to_end(
         &mut input,
         &mut bytes,
@@ -87,8 +88,8 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
     Ok(bytes)
 }
 
-/// Calls `wait` when a read would block, and before each read if `waits_first`. Some files in /proc would block
-/// although they look like regular files.
+/// Reads to the end of file. Calls `wait` before each read if `waits_first` is true, or once a read has failed with
+/// EWOULDBLOCK, as some files in /proc do although they look like regular files.
 fn read_to_end(
     input: &mut impl Read,
     bytes: &mut Vec<u8>,
@@ -103,27 +104,27 @@ fn read_to_end(
         }
         match input.read_to_end(bytes) {
             Ok(_) => return Ok(()),
-            // The bytes read before are kept.
+            // `bytes` keeps the bytes that were read before.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => waits = true,
             Err(error) => return Err(failed(error)),
         }
     }
 }
 
-/// Reads all certificates in PEM text, skipping other sections, or in concatenated DER, skipping keys. `what` names the
-/// input in messages.
+/// Reads all certificates in PEM text or in concatenated DER. Other PEM sections and keys in DER are skipped. `what`
+/// names the input in error messages.
 pub(crate) fn certificates(bytes: &[u8], what: &str) -> Result<Vec<CertificateDer<'static>>> {
     certificates_or(bytes, what, "")
 }
 
-/// Reads certificates like [`certificates`]. `others` lists further accepted forms for the message "neither PEM nor DER
-/// certificates".
+/// Reads certificates like [`certificates`]. `others` names further formats that the caller accepts, and is appended to
+/// the error message "neither PEM nor DER certificates".
 pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<Vec<CertificateDer<'static>>> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     let mut certificates = Vec::new();
     if is_pem(bytes) {
-        // The memory that the decoder needs for the largest section, whose allocation is infallible: the text without
-        // CR and LF, and the decoded bytes.
+        // The PEM decoder aborts the process if an allocation fails, so check first that the memory for the largest
+        // section is available: its text without CR and LF, and the decoded bytes.
         let largest = Sections::of(bytes).flatten().map(|section| section.whole.len()).max().unwrap_or(0);
         memory::check_available(largest.saturating_mul(2), "a certificate")?;
         for certificate in objects(bytes, b"CERTIFICATE") {
@@ -144,7 +145,8 @@ pub(crate) fn certificates_or(bytes: &[u8], what: &str, others: &str) -> Result<
     Ok(certificates)
 }
 
-/// Decodes the PEM sections with this label. Other sections are not decoded, because they may hold a private key.
+/// Decodes the PEM sections with a given label. Sections with another label are not decoded, because they may contain a
+/// private key.
 pub(crate) fn objects<'a, T: PemObject + 'a>(
     text: &'a [u8],
     label: &'a [u8],
@@ -161,13 +163,13 @@ pub(crate) fn objects<'a, T: PemObject + 'a>(
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Section<'a> {
     pub(crate) label: &'a [u8],
-    /// The section with both lines.
+    /// The text of the section from its BEGIN line to its END line.
     pub(crate) whole: &'a [u8],
     pub(crate) body: &'a [u8],
 }
 
-/// Iterates over the PEM sections of a text; other text is skipped. After an error the iteration continues after the
-/// section.
+/// Iterates over the PEM sections of a text, and skips all text between sections. After an error, the iteration
+/// continues after the malformed section.
 pub(crate) struct Sections<'a> {
     rest: &'a [u8],
 }
@@ -182,7 +184,8 @@ impl<'a> Iterator for Sections<'a> {
     type Item = std::result::Result<Section<'a>, String>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        // The open section: its label, the text from its BEGIN line, and the text after that line.
+        // The section whose END line has not been found yet: its label, the text from its BEGIN line on, and the text
+        // after its BEGIN line.
         let mut begun: Option<(&'a [u8], &'a [u8], &'a [u8])> = None;
         while !self.rest.is_empty() {
             let here = mem::take(&mut self.rest);
@@ -219,7 +222,8 @@ fn no_end(begun: Option<(&[u8], &[u8], &[u8])>) -> String {
     format!("the section \"{}\" has no END line", truncated(&label))
 }
 
-/// Splits off the first line without its end. CR or LF ends a line; CR LF gives an extra empty line.
+/// Splits off the first line, without its line end. A CR or an LF ends a line, so CR LF yields an empty line after each
+/// line.
 pub(crate) fn split_line(text: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memchr2(b'\n', b'\r', text) {
         Some(end) => (text.get(..end).unwrap_or_default(), text.get(end + 1..).unwrap_or_default()),
@@ -242,11 +246,11 @@ mod tests {
     }
 
     #[test]
-    fn reads_a_pipe_to_its_end() {
+    fn pipes_are_read_to_their_end() {
         let (read, mut write) = io::pipe().unwrap();
         let path = path_of(&read);
         let reader = std::thread::spawn(move || read_within(&path, "CA file", Duration::from_secs(30)).unwrap());
-        // More bytes than a pipe's buffer holds, so reader and writer wait for each other.
+        // A pipe's buffer cannot hold all these bytes, so reader and writer wait for each other.
         let text = vec![b'x'; 200_000];
         for part in text.chunks(7_000) {
             write.write_all(part).unwrap();
@@ -256,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn reading_an_open_pipe_times_out() {
+    fn reading_a_pipe_that_stays_open_times_out() {
         let (read, mut write) = io::pipe().unwrap();
         write.write_all(b"x").unwrap();
         let path = path_of(&read);
@@ -266,7 +270,7 @@ mod tests {
         assert_eq!(error.message(), expected);
     }
 
-    /// Returns these chunks in turn; `None` would block.
+    /// A reader that returns the chunks from the last to the first, and EWOULDBLOCK for `None`.
     struct Hesitant(Vec<Option<&'static [u8]>>);
 
     impl Read for Hesitant {
@@ -279,9 +283,9 @@ mod tests {
         }
     }
 
-    /// Reads a file like /proc/kmsg, which claims to be a regular file although its reads can block.
+    /// Tests a file like /proc/kmsg, which claims to be a regular file although reading it can block.
     #[test]
-    fn waits_when_a_read_would_block() {
+    fn reading_waits_after_ewouldblock() {
         let read = |patience: usize| {
             let mut input = Hesitant(vec![Some(b"c"), None, None, Some(b"b"), None, Some(b"a")]);
             let (mut bytes, mut waits) = (Vec::new(), 0);
@@ -298,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_input_is_too_large() {
+    fn endless_files_are_refused_as_too_large() {
         for path in ["/dev/zero", "/dev/null"] {
             let read = read_file(Path::new(path), "CA file").map_err(|error| error.status());
             assert_eq!(read, if path == "/dev/null" { Ok(vec![]) } else { Err(Status::InvalidPem) });
@@ -306,7 +310,7 @@ mod tests {
         assert_eq!(read_file(Path::new("/"), "CA file").unwrap_err().errno(), libc::EISDIR);
     }
 
-    /// The headers of an encrypted key are not base64.
+    /// Decoding the encrypted key would fail, because its headers are not base64.
     #[test]
     fn keys_among_certificates_are_not_decoded() {
         let key = include_bytes!("../../../tests/certs/rsa-encrypted-pkcs1.key");
@@ -315,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_sections_in_other_text() {
+    fn pem_sections_are_found_among_other_text() {
         let read = |text: &'static str| {
             Sections::of(text.as_bytes())
                 .map(|section| section.map(|section| (section.label, section.body)))

@@ -1,7 +1,7 @@
-//! PKCS#12 (RFC 7292): a private key and certificates in one file, encrypted and authenticated with one password.
+//! Reads PKCS#12 (RFC 7292): a private key and certificates in one file, encrypted and authenticated with one password.
 //!
-//! The MAC is verified before anything is decrypted ([`mac`]). Then the file's parts are decrypted and their contents
-//! collected ([`bags`]), and the identity is chosen from them ([`choose`]).
+//! The MAC is verified before anything is decrypted ([`mac`]). Then the parts of the file are decrypted, their keys and
+//! certificates are collected ([`bags`]), and one key with its chain is chosen ([`choose`]).
 
 mod bags;
 mod choose;
@@ -25,19 +25,20 @@ use crate::tls::x509::{
     der::{self, Element, Octets, tag},
 };
 
-/// The name in messages.
+/// The name of the data in error messages.
 const THING: &str = "PKCS#12 data";
 
-/// PKCS #7.
+/// The arc of the content types of PKCS #7.
 const PKCS7: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7");
 
-/// Returns true if `bytes` begin like PKCS#12: a SEQUENCE that begins with version 3 and a SEQUENCE. No key has this
-/// version, and a certificate begins with two SEQUENCEs.
+/// Returns true if `bytes` begin like PKCS#12: with a SEQUENCE that contains version 3 and another SEQUENCE. No private
+/// key has version 3, and a certificate begins with two nested SEQUENCEs.
 pub(crate) fn is_one(bytes: &[u8]) -> bool {
     matches!(der::header(bytes), Some((tag::SEQUENCE, _, [tag::INTEGER, 1, 3, tag::SEQUENCE, ..])))
 }
 
-/// Loads the identity in `bytes`. The chain begins with the key's certificate. `what` names the input in messages.
+/// Loads the private key and the certificate chain in `bytes`. The first certificate of the chain is that of the key.
+/// `what` names the input in error messages.
 pub(crate) fn load(
     bytes: &[u8],
     what: &str,
@@ -50,19 +51,19 @@ pub(crate) fn load(
     choose::identity(opened, what, &mut budget, provider)
 }
 
-/// The contents of the file, and the password encodings to decrypt the keys with.
+/// The keys and certificates of a file, and the password encodings that may decrypt the keys.
 struct Contents {
     bags: Bags,
     encodings: Vec<PasswordEncoding>,
     state: PasswordState,
 }
 
-/// The result of checking the password.
+/// What is known about the password.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PasswordState {
     NoneGiven,
     Given,
-    /// The MAC matches, or there is none and no password is required.
+    /// The password is right, because the MAC of the file matches.
     Right,
 }
 
@@ -89,8 +90,8 @@ fn collect(bytes: &[u8], password: Option<&Password>, budget: &mut WorkBudget) -
         let Some(right) = mac.encoding(&safe.bytes, &encodings, budget)? else {
             return Err(state.refusal(""));
         };
-        // The encodings after the right one are kept: an empty password has two encodings, and some writers use both in
-        // one file.
+        // The other encodings are kept, because an empty password has two encodings, and some programs use both in one
+        // file.
         encodings.swap(0, right);
         state = PasswordState::Right;
     }
@@ -98,17 +99,18 @@ fn collect(bytes: &[u8], password: Option<&Password>, budget: &mut WorkBudget) -
     Ok(Contents { bags, encodings, state })
 }
 
-/// A range of bytes with its position, for messages.
+/// A range of bytes with its position, for offsets in error messages.
 struct Span<'a> {
     bytes: Octets<'a>,
     at: usize,
-    /// The text that follows the offset in a message; empty if the offset is in the input.
+    /// The text after an offset in an error message, for example " of its part 1"; empty if the offset is relative to
+    /// the input.
     of: String,
 }
 
 impl<'a> Span<'a> {
-    /// Returns the content of a string at a position in `outer`. A string in parts is joined; offsets in it are then
-    /// relative to `joined`.
+    /// Returns the content of an OCTET STRING. Offsets are relative to `outer`, or to `joined` if the string is
+    /// constructed, because its parts are then joined.
     fn new(string: &Element<'a>, what: &'static str, outer: &str, joined: &str) -> Opened<Span<'a>> {
         let bytes = string.octets()?.ok_or_else(|| place(string.malformed(what), outer))?;
         let (at, of) = match bytes {
@@ -131,7 +133,7 @@ fn place(malformed: Malformed, of: &str) -> Refusal {
     Refusal::malformed(format!("{} at byte {}{of}", malformed.what, malformed.at))
 }
 
-/// Returns the authenticated part and the MAC.
+/// Splits a file into its AuthenticatedSafe and its MacData, which is optional.
 fn split(bytes: &[u8]) -> Opened<(Span<'_>, Option<Element<'_>>)> {
     let whole = |malformed| place(malformed, "");
     let mut all = Der::ber(bytes, 0);
@@ -153,7 +155,7 @@ fn split(bytes: &[u8]) -> Opened<(Span<'_>, Option<Element<'_>>)> {
     Ok((safe, mac))
 }
 
-/// The content types of a part.
+/// The content type of a ContentInfo.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pkcs7 {
     Data,
@@ -172,7 +174,7 @@ impl Pkcs7 {
     }
 }
 
-/// Returns the type of a ContentInfo, and a cursor at its content.
+/// Returns the content type of a ContentInfo, and a cursor at its content.
 fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, Der<'a>), Malformed> {
     let kind = fields.read(tag::OID, "a content type")?;
     let content = fields.read(tag::explicit(0), "a content")?.inside();
@@ -180,7 +182,7 @@ fn content_info<'a>(mut fields: Der<'a>) -> std::result::Result<(Element<'a>, De
     Ok((kind, content))
 }
 
-/// Returns an OCTET STRING, primitive or constructed. `tag`: its tag if primitive.
+/// Returns an OCTET STRING, primitive or constructed. `tag`: the tag of the primitive form, which may be implicit.
 fn string<'a>(mut fields: Der<'a>, tag: u8, what: &'static str) -> std::result::Result<Element<'a>, Malformed> {
     let string = match fields.take(tag) {
         Some(string) => string,

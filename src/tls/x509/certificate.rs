@@ -1,4 +1,4 @@
-//! Parses one certificate.
+//! Parses one X.509 certificate.
 
 use std::ops::Range;
 
@@ -9,28 +9,29 @@ use super::name::Name;
 use super::public_key::{PublicKey, SignatureAlgorithm};
 use super::time;
 
-/// The fields of RFC 5280, borrowed from the DER.
+/// The fields of an X.509 certificate (RFC 5280), borrowed from its DER.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Certificate<'a> {
-    /// 1 to 3 in valid certificates.
+    /// The X.509 version: 1 to 3 in valid certificates.
     pub(crate) version: i32,
-    /// Two's complement, of any length; at least one byte.
+    /// The serial number as a two's complement number of at least one byte, most significant byte first.
     pub(crate) serial: &'a [u8],
     pub(crate) signature_algorithm: SignatureAlgorithm<'a>,
     pub(crate) issuer: Name<'a>,
-    /// Seconds since 1970. Both limits are inclusive.
+    /// The first and the last second of validity, in seconds since 1970.
     pub(crate) not_before: i64,
     pub(crate) not_after: i64,
     pub(crate) subject: Name<'a>,
     pub(crate) public_key: PublicKey<'a>,
-    /// The whole SubjectPublicKeyInfo. Key pins are digests of it, and certificates of the same key share it.
+    /// The DER of SubjectPublicKeyInfo with tag and length. A key pin is a digest of these bytes, and two certificates
+    /// for one key have equal bytes.
     pub(crate) public_key_info: &'a [u8],
     pub(crate) extensions: Extensions<'a>,
 }
 
 impl<'a> Certificate<'a> {
-    /// Returns the validity of a certificate in seconds since 1970, end exclusive. Fields after the validity are not
-    /// parsed.
+    /// Parses only the fields of a certificate up to its validity. Returns the validity in seconds since 1970, without
+    /// the last second.
     pub(crate) fn validity_of(der: &[u8]) -> Result<Range<u64>, Malformed> {
         let mut outer = Der::new(der).read(tag::SEQUENCE, "the certificate")?.inside();
         let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();
@@ -43,7 +44,7 @@ impl<'a> Certificate<'a> {
         Ok(seconds(not_before)..seconds(not_after))
     }
 
-    /// Parses `der`, which must be exactly one certificate.
+    /// Parses one certificate; bytes after the certificate are an error.
     pub(crate) fn parse(der: &'a [u8]) -> Result<Certificate<'a>, Malformed> {
         let mut all = Der::new(der);
         let mut outer = all.read(tag::SEQUENCE, "the certificate")?.inside();
@@ -71,7 +72,7 @@ impl<'a> Certificate<'a> {
         let subject = Name::read(&mut fields, "the subject")?;
         let info = fields.read(tag::SEQUENCE, "the public key")?;
         let public_key = PublicKey::read(&info)?;
-        // The unique identifiers of X.509 version 2, which are not in use.
+        // Skips the unique identifiers of X.509 version 2, which nobody uses.
         fields.take(tag::implicit(1));
         fields.take(tag::implicit(2));
         let extensions = match fields.take(tag::explicit(3)) {
@@ -93,13 +94,13 @@ impl<'a> Certificate<'a> {
         })
     }
 
-    /// Returns true if subject and issuer are equal. The signature may still be another key's.
+    /// Returns true if subject and issuer are equal. A self-issued certificate may still be signed with another key.
     pub(crate) fn is_self_issued(&self) -> bool {
         self.subject == self.issuer
     }
 
-    /// Returns true for CA:TRUE, and for a self-issued certificate of a version without extensions, like the oldest
-    /// roots.
+    /// Returns true if basicConstraints say CA:TRUE, and for a self-issued certificate of version 1 or 2 without
+    /// basicConstraints, like the oldest roots.
     pub(crate) fn is_ca(&self) -> bool {
         match self.extensions.basic_constraints {
             Some(constraints) => constraints.ca,
@@ -107,7 +108,7 @@ impl<'a> Certificate<'a> {
         }
     }
 
-    /// Returns the names in subjectAltName.
+    /// Returns the names in the subjectAltName extension, if any.
     pub(crate) fn names(&self) -> impl Iterator<Item = GeneralName<'a>> + use<'a> {
         self.extensions.subject_alt_name.into_iter().flatten()
     }

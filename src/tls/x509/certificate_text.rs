@@ -1,4 +1,4 @@
-//! A certificate as DER and as text: the core of `netlib_certificate`.
+//! Implements `netlib_certificate`: a certificate as DER, and its fields as text.
 
 use std::ffi::{CStr, CString};
 
@@ -13,7 +13,7 @@ use crate::tls::credentials::pem;
 use crate::tls::verify::pins;
 use crate::tls::x509::{self, time};
 
-/// The size of the largest certificate that a handshake message can hold. The texts take a few times as much memory.
+/// The largest accepted size of a certificate in bytes. The texts of its fields take a few times as much memory.
 const MAX_CERTIFICATE: usize = 0xffff;
 
 /// The kind of a name in subjectAltName.
@@ -26,7 +26,7 @@ pub enum NameKind {
     Uri = 4,
 }
 
-/// A parsed certificate and its texts. Immutable. Texts contain no NUL, CR or LF.
+/// A parsed certificate with its fields as text. The text of a field contains no NUL, CR or LF.
 #[derive(Debug)]
 pub struct Certificate {
     der: Vec<u8>,
@@ -50,7 +50,7 @@ pub struct Certificate {
 }
 
 impl Certificate {
-    /// Parses one certificate in DER, or the first one in PEM text.
+    /// Parses one certificate in DER, or the first certificate in PEM text.
     pub fn parse(bytes: &[u8]) -> Result<Certificate> {
         let bytes = pem::bounded(bytes, "data")?;
         let bad = |why: String| Error::new(Status::InvalidPem, why);
@@ -64,7 +64,7 @@ impl Certificate {
         }
     }
 
-    /// `is_input`: true if `der` is the caller's input, so that its offsets may be reported.
+    /// `is_input`: true if `der` is the caller's input, so that errors may report offsets in `der`.
     fn from_der(der: &[u8], is_input: bool) -> Result<Certificate> {
         if der.len() > MAX_CERTIFICATE {
             let message = format!("a certificate has at most {MAX_CERTIFICATE} bytes; this has {}", der.len());
@@ -120,7 +120,7 @@ impl Certificate {
         &self.serial
     }
 
-    /// Seconds since 1970.
+    /// Returns notBefore in seconds since 1970.
     pub fn not_before(&self) -> i64 {
         self.not_before
     }
@@ -165,12 +165,12 @@ impl Certificate {
         self.is_self_issued
     }
 
-    /// Returns the SHA-256 of the DER.
+    /// Returns the SHA-256 digest of the DER in lower-case hex digits.
     pub fn fingerprint(&self) -> &CStr {
         &self.fingerprint
     }
 
-    /// Returns the digest of the public key in the syntax of a pin.
+    /// Returns the digest of the public key in the syntax of `netlib_tls_options_add_pin`.
     pub fn public_key_pin(&self) -> &CStr {
         &self.public_key_pin
     }

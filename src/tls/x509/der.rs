@@ -1,4 +1,4 @@
-//! A cursor over DER that tracks its offset. Also reads BER for PKCS#12.
+//! A cursor over DER that tracks its offset in the input. The cursor also reads BER for PKCS#12.
 
 use std::ops::Deref;
 
@@ -7,19 +7,19 @@ use zeroize::Zeroizing;
 use crate::error::Result as Fallible;
 use crate::memory;
 
-/// The part that could not be parsed and its offset in the input.
+/// A parse error: the part of the input that could not be parsed, and its offset.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Malformed {
     pub(crate) what: &'static str,
     pub(crate) at: usize,
 }
 
-/// A sequence of elements.
+/// A cursor over concatenated elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Der<'a> {
     rest: &'a [u8],
     at: usize,
-    /// True if lengths may be indefinite.
+    /// True if BER's indefinite lengths are accepted.
     is_ber: bool,
 }
 
@@ -68,7 +68,7 @@ pub(crate) mod tag {
     pub(crate) const BMP_STRING: u8 = 0x1e;
     pub(crate) const SEQUENCE: u8 = 0x30;
     pub(crate) const SET: u8 = 0x31;
-    /// The tag bit of an element that contains others.
+    /// The tag bit of a constructed element, which contains other elements.
     pub(crate) const CONSTRUCTED: u8 = 0x20;
 
     /// Returns the tag of an explicitly tagged field.
@@ -87,8 +87,8 @@ impl<'a> Der<'a> {
         Der { rest: bytes, at: 0, is_ber: false }
     }
 
-    /// Accepts indefinite lengths at every level. Finding the end of an element with indefinite length costs time in
-    /// proportion to its size, at each level.
+    /// Returns a cursor that also accepts indefinite lengths, at every level. Finding the end of an element with
+    /// indefinite length takes time linear in its size, once per level.
     pub(crate) fn ber(bytes: &'a [u8], at: usize) -> Der<'a> {
         Der { rest: bytes, at, is_ber: true }
     }
@@ -120,7 +120,7 @@ impl<'a> Der<'a> {
         Some(Element { tag, whole, content, at, is_ber: self.is_ber })
     }
 
-    /// Takes the next element only if it has this tag.
+    /// Returns the next element and moves past it, but only if the element has this tag.
     pub(crate) fn take(&mut self, tag: u8) -> Option<Element<'a>> {
         let before = *self;
         let element = self.next().filter(|element| element.tag == tag);
@@ -130,7 +130,7 @@ impl<'a> Der<'a> {
         element
     }
 
-    /// Takes an element like [`Der::take`], but a missing element is an error.
+    /// Returns the next element like [`Der::take`], but fails if the element is missing or has another tag.
     pub(crate) fn read(&mut self, tag: u8, what: &'static str) -> Result<Element<'a>, Malformed> {
         self.take(tag).ok_or_else(|| self.malformed(what))
     }
@@ -149,8 +149,8 @@ impl<'a> Element<'a> {
         Der { rest: self.content, at: self.at, is_ber: self.is_ber }
     }
 
-    /// Returns the content of an OCTET STRING. BER allows a constructed string, whose parts are strings themselves.
-    /// `None` for other elements.
+    /// Returns the content of an OCTET STRING. The parts of a constructed OCTET STRING, which BER allows, are joined.
+    /// `None` if a constructed element contains anything but OCTET STRINGs.
     pub(crate) fn octets(&self) -> Fallible<Option<Octets<'a>>> {
         if self.tag & tag::CONSTRUCTED == 0 {
             return Ok(Some(Octets::Whole(self.content)));
@@ -158,7 +158,7 @@ impl<'a> Element<'a> {
         let mut joined = Zeroizing::new(Vec::new());
         memory::reserve(&mut joined, self.content.len(), "a string")?;
         let mut rest = self.content;
-        // The primitive parts follow each other, whatever their nesting.
+        // Constructed strings may nest, but all primitive strings in them are in the order of the content.
         while let Some((tag, len, after)) = header(rest) {
             rest = match (tag, len) {
                 (tag::OCTET_STRING, Some(len)) => {
@@ -178,7 +178,7 @@ impl<'a> Element<'a> {
         Malformed { what, at: self.at }
     }
 
-    /// Returns a cursor over the bytes of a BIT STRING, without the byte that counts unused bits.
+    /// Returns a cursor over the bytes of a BIT STRING, without the first byte, which is the number of unused bits.
     pub(crate) fn bits(&self) -> Option<Der<'a>> {
         let (unused, bytes) = self.content.split_first()?;
         (*unused < 8).then_some(Der { rest: bytes, at: self.at + 1, is_ber: self.is_ber })
@@ -190,13 +190,14 @@ impl<'a> Element<'a> {
         self.content.get(zeros..).unwrap_or_default()
     }
 
-    /// Returns whether a BOOLEAN is true: any value but 0, as in BER.
+    /// Returns the value of a BOOLEAN. Every byte but 0 is true, as in BER; DER allows only 0xff.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
     }
 }
 
-/// Splits off an element's header: its tag and the length of its content, `None` if indefinite.
+/// Splits off the header of an element. Returns the tag, the length of the content (`None` if indefinite) and the bytes
+/// after the header.
 pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let (&first, rest) = rest.split_first()?;
@@ -214,10 +215,11 @@ pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     }
 }
 
-/// The size of the end-of-contents element after a content of indefinite length.
+/// The size of the end-of-contents element (two zero bytes), which ends a content of indefinite length.
 const END_OF_CONTENTS: usize = 2;
 
-/// Returns the length of the content at the start of `bytes`, up to its end-of-contents.
+/// Returns the length of a content of indefinite length. `bytes` begins with the content and contains its
+/// end-of-contents element.
 fn indefinite(bytes: &[u8]) -> Option<usize> {
     let (mut rest, mut open) = (bytes, 1usize);
     loop {
@@ -237,11 +239,12 @@ fn indefinite(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The number of certificates that fit the largest file. Without this limit, eight million empty SEQUENCEs of two bytes
-/// would take a gigabyte of memory.
+/// The largest number of elements in one input. Without this limit, a file of eight million empty SEQUENCEs, of two
+/// bytes each, would take a gigabyte of memory.
 const MOST_SEQUENCES: usize = 1 << 16;
 
-/// Splits concatenated DER elements; `None` if the last one is incomplete.
+/// Splits concatenated SEQUENCEs in DER; `None` if the last SEQUENCE is incomplete, if another element follows, or if
+/// there are too many.
 pub(crate) fn split_sequences(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut der = Der::new(bytes);
     let mut elements = Vec::new();
@@ -259,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_concatenated_elements() {
+    fn concatenated_sequences_are_split() {
         let whole = [tag::SEQUENCE, 0x02, 0x05, 0x00];
         assert_eq!(split_sequences(&whole).unwrap(), [&whole[..]]);
         assert_eq!(split_sequences(&[whole, whole].concat()).unwrap().len(), 2);
@@ -310,7 +313,7 @@ mod tests {
         for len in 0..14 {
             assert!(Der::ber(&bytes[..len], 0).next().is_none(), "{len}");
         }
-        // Only constructed elements may have indefinite length.
+        // Only constructed elements may have an indefinite length.
         assert!(Der::ber(&[tag::OCTET_STRING, 0x80, 0, 0], 0).next().is_none());
         let nested = [[tag::SEQUENCE, 0x80].repeat(100_000), [0, 0].repeat(100_000)].concat();
         assert_eq!(Der::ber(&nested, 0).next().unwrap().whole.len(), nested.len());

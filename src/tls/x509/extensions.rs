@@ -1,11 +1,11 @@
-//! The certificate extensions that restrict use.
+//! Parses the extensions that restrict the use of a certificate.
 
 use super::der::{Der, Element, Malformed, tag};
 use super::general_name::GeneralNames;
 use super::oid;
 
-/// The extensions of a certificate; of duplicates the first. A malformed extension makes the certificate unparsable,
-/// because treating it as absent would drop its restriction.
+/// The extensions of a certificate. If an extension occurs twice, the first one is kept. A malformed extension is an
+/// error for the whole certificate, because ignoring the extension would drop its restriction.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extensions<'a> {
     pub(crate) basic_constraints: Option<BasicConstraints>,
@@ -14,7 +14,7 @@ pub(crate) struct Extensions<'a> {
     pub(crate) subject_alt_name: Option<GeneralNames<'a>>,
     pub(crate) subject_key_id: Option<&'a [u8]>,
     pub(crate) authority_key_id: Option<&'a [u8]>,
-    /// authorityInfoAccess contains the URL of the issuer's certificate.
+    /// True if authorityInfoAccess contains the location of the issuer's certificate (caIssuers).
     pub(crate) has_ca_issuers: bool,
     all: Option<Der<'a>>,
 }
@@ -27,7 +27,7 @@ pub(crate) struct BasicConstraints {
     pub(crate) path_len: Option<u32>,
 }
 
-/// The nine bits of RFC 5280 section 4.2.1.3; the first is the most significant.
+/// The bits of the keyUsage extension (RFC 5280 section 4.2.1.3); digitalSignature is the most significant bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct KeyUsage(u16);
 
@@ -45,7 +45,7 @@ impl KeyUsage {
     }
 }
 
-/// The known purposes in extKeyUsage.
+/// The purposes in the extKeyUsage extension; `others` if there are further purposes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExtendedKeyUsage {
     pub(crate) any: bool,
@@ -55,7 +55,7 @@ pub(crate) struct ExtendedKeyUsage {
 }
 
 impl<'a> Extensions<'a> {
-    /// `field`: the explicitly tagged field `[3]` of the certificate.
+    /// `field`: the field `extensions` of TBSCertificate, with its explicit tag `[3]`.
     pub(super) fn read(field: &Element<'a>) -> Result<Extensions<'a>, Malformed> {
         const WHAT: &str = "the extensions";
         let mut outer = field.inside();
@@ -90,7 +90,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, what)?.inside();
                 let ca = fields.take(tag::BOOLEAN).is_some_and(|ca| ca.is_true());
                 let path_len = fields.take(tag::INTEGER).map(|len| {
-                    // A negative pathLenConstraint is invalid and counts as 0.
+                    // A negative pathLenConstraint violates RFC 5280 and counts as 0, the strictest limit.
                     let is_negative = len.content.first().is_some_and(|first| *first >= 0x80);
                     let len = if is_negative { &[] } else { len.magnitude() };
                     let small = len.len() <= 4;
@@ -135,7 +135,7 @@ impl<'a> Extensions<'a> {
                 let mut fields = value.read(tag::SEQUENCE, "authorityKeyIdentifier")?.inside();
                 self.authority_key_id = fields.take(tag::implicit(0)).map(|id| id.content);
             }
-            // The extension restricts nothing, so a malformed one is treated as absent.
+            // A malformed authorityInfoAccess is ignored, because this extension restricts nothing.
             oid::AUTHORITY_INFO_ACCESS => {
                 let mut list = value.take(tag::SEQUENCE).map_or(Der::new(&[]), |list| list.inside());
                 while let Some(mut description) = list.take(tag::SEQUENCE).map(|description| description.inside()) {

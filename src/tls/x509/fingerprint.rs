@@ -1,4 +1,4 @@
-//! Compares certificates with fingerprints.
+//! Compares the digest of a certificate with a fingerprint.
 
 use std::fmt::Write as _;
 
@@ -12,18 +12,18 @@ use crate::error::{Advice, ApiName, CertificateProblem, Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The length of the longest digest in hex digits.
+/// The number of hex digits of the longest digest, SHA-256.
 const MAX_DIGITS: usize = 64;
 
-/// Fails unless the certificate has the fingerprint. The number of hex digits selects the digest and colons are
-/// ignored, as in urllib3. A missing certificate is a failure of the peer.
+/// Fails if the digest of the certificate is not the fingerprint. The number of hex digits selects the digest, and
+/// colons are ignored, as in urllib3. An empty certificate is a mismatch, not an invalid argument.
 pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     let mismatch = |message: String| Err(Error::new(Status::FingerprintMismatch, message));
     if certificate.is_empty() {
         return mismatch("there is no certificate to compare the fingerprint with: the peer sent none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
     }
-    // Checked first, because DER may contain text that looks like PEM.
+    // The first byte is compared first, because DER may contain text that looks like PEM.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
         let message = "cert is PEM; it must be DER, because the fingerprint is a digest of the DER encoding";
         let advice = Advice::new("to convert it", ApiName::ParseCertificate);
@@ -49,7 +49,7 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     mismatch(format!("the certificate's {name} fingerprint is {actual}; expected: {expected}"))
 }
 
-/// Returns the SHA-256 of the bytes in lower-case hex.
+/// Returns the SHA-256 digest of the bytes in lower-case hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(digest::<Sha256>(bytes, &mut [0; MAX_DIGITS / 2]))
 }
@@ -61,7 +61,8 @@ fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a
     out
 }
 
-/// Returns the bytes that fit, and the number of digits. `what`: the parameter's name.
+/// Decodes hex digits and skips colons. Returns the first 32 bytes, and the number of all digits. `what`: the name of
+/// the parameter, for errors.
 pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2], usize)> {
     let mut bytes = [0; MAX_DIGITS / 2];
     let mut count = 0usize;
@@ -92,7 +93,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn length_selects_the_digest() {
+    fn number_of_hex_digits_selects_the_digest() {
         for fingerprint in [
             "900150983cd24fb0d6963f7d28e17f72",
             "A9993E364706816ABA3E25717850C26C9CD0D89D",
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn pem_is_refused() {
+    fn pem_text_is_refused_instead_of_hashed() {
         for (certificate, expected) in [
             (&b"-----BEGIN CERTIFICATE-----\n"[..], Status::InvalidArgument),
             (b"subject=CN\r\n-----BEGIN CERTIFICATE-----", Status::InvalidArgument),

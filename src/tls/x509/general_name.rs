@@ -1,17 +1,17 @@
-//! The names in subjectAltName: hosts, addresses and others.
+//! Reads the names in the subjectAltName extension: host names, IP addresses, email addresses and URIs.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use super::der::{Der, tag};
 use super::name::push_escaped;
 
-/// The kinds of names that TLS uses.
+/// A name in the subjectAltName extension, of a kind that netlib reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum GeneralName<'a> {
     Email(&'a [u8]),
     Dns(&'a [u8]),
     Uri(&'a [u8]),
-    /// Four or sixteen bytes in valid certificates.
+    /// An IP address: four or sixteen bytes in valid certificates.
     Ip(&'a [u8]),
 }
 
@@ -38,7 +38,8 @@ impl GeneralName<'_> {
     }
 }
 
-/// Iterates in the certificate's order. Kinds that TLS does not use are skipped.
+/// Iterates over the names of a subjectAltName extension in their order. Names of the kinds that [`GeneralName`] lacks
+/// are skipped.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeneralNames<'a>(pub(super) Der<'a>);
 
@@ -68,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_text() {
+    fn general_names_are_formatted_and_escaped() {
         for (name, expected) in [
             (GeneralName::Dns(b"*.example.com"), "*.example.com"),
             (GeneralName::Dns(b"good.example\0.evil.example"), "good.example\\00.evil.example"),

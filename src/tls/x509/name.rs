@@ -1,4 +1,5 @@
-//! Distinguished names as text, escaped so that no name can imitate other output.
+//! Formats distinguished names as text, with escapes, so that a name can neither break a line nor look like another
+//! name.
 
 use std::fmt::Write as _;
 
@@ -7,15 +8,15 @@ use pkcs5::der::asn1::ObjectIdentifier;
 use super::der::{Der, Element, Malformed, tag};
 use super::oid::Oid;
 
-/// The number of characters of a name that a message shows.
+/// The largest number of characters of a name in an error message.
 const MAX_SHOWN: usize = 240;
 
 /// The subject or issuer of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// The DER with tag and length.
+    /// The DER of the name, with tag and length.
     pub(crate) der: &'a [u8],
-    /// The relative distinguished names.
+    /// The DER of the name without tag and length: its relative distinguished names.
     pub(crate) content: &'a [u8],
 }
 
@@ -37,9 +38,9 @@ impl<'a> Name<'a> {
         Ok(Name { der: name.whole, content: name.content })
     }
 
-    /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE", the last component of the DER first.
-    /// OpenSSL prints the same with `-nameopt RFC2253,-esc_msb,utf8`; types that it does not know look like
-    /// "1.2.3=#0c0161". An empty name gives an empty text.
+    /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE". The last component of the DER comes first.
+    /// OpenSSL prints the same text with `-nameopt RFC2253,-esc_msb,utf8`; an attribute of an unknown type looks like
+    /// "1.2.3=#0C0161". The text of an empty name is empty.
     pub(crate) fn text(&self) -> String {
         let mut attributes = Vec::new();
         let mut steps = Der::new(self.content);
@@ -52,7 +53,7 @@ impl<'a> Name<'a> {
             }
         }
         let mut out = String::new();
-        // The order is reversed, so an attribute's separator comes after it.
+        // The loop writes the attributes in reverse order, so the separator before an attribute is written after it.
         for (attribute, separator) in attributes.iter().rev() {
             push_attribute(&mut out, attribute);
             out.push_str(separator);
@@ -60,12 +61,12 @@ impl<'a> Name<'a> {
         out
     }
 
-    /// Returns [`Name::for_message`] of the content without tag and length.
+    /// Returns the text of [`Name::for_message`] for a name whose DER is given without tag and length.
     pub(crate) fn for_message_of(content: &[u8]) -> String {
         Name { der: &[], content }.for_message()
     }
 
-    /// Returns [`Name::text`], truncated.
+    /// Returns the text of [`Name::text`], truncated for an error message.
     pub(crate) fn for_message(&self) -> String {
         let mut text = self.text();
         if text.is_empty() {
@@ -87,7 +88,7 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
             let _ = write!(out, "{label}=");
             push_value(out, &value);
         }
-        // The syntax of the value depends on the unknown type.
+        // A value of an unknown type may have any syntax, so its DER is written.
         None => {
             let _ = write!(out, "{}=", Oid(kind.content));
             push_hex(out, value.whole);
@@ -95,7 +96,7 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
     }
 }
 
-/// OpenSSL's short names. RFC 4514 defines only the names of two letters, STREET and UID.
+/// OpenSSL's short names of attribute types. RFC 4514 defines only some of these names, for example CN and O.
 const LABELS: [(ObjectIdentifier, &str); 26] = [
     (ObjectIdentifier::new_unwrap("2.5.4.3"), "CN"),
     (ObjectIdentifier::new_unwrap("2.5.4.4"), "SN"),
@@ -134,7 +135,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
         tag::UTF8_STRING | tag::NUMERIC_STRING | tag::PRINTABLE_STRING | tag::IA5_STRING | tag::VISIBLE_STRING => {
             return push_escaped(out, value.content, SPECIAL);
         }
-        // T.61 by name, Latin-1 in practice.
+        // TeletexString stands for T.61, but certificates contain Latin-1.
         tag::TELETEX_STRING => Some(value.content.iter().map(|byte| char::from(*byte)).collect::<String>()),
         tag::BMP_STRING => from_units::<2>(value.content),
         tag::UNIVERSAL_STRING => from_units::<4>(value.content),
@@ -146,7 +147,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
     }
 }
 
-/// Decodes characters of a fixed number of bytes, most significant first.
+/// Decodes characters that have `N` bytes each, most significant byte first.
 fn from_units<const N: usize>(bytes: &[u8]) -> Option<String> {
     let (units, rest) = bytes.as_chunks::<N>();
     let scalar = |unit: &[u8; N]| char::from_u32(unit.iter().fold(0, |scalar, byte| scalar << 8 | u32::from(*byte)));
@@ -160,12 +161,12 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// The characters with a meaning in RFC 4514.
+/// The characters that RFC 4514 requires to be escaped everywhere in a value.
 const SPECIAL: &str = ",+\"\\<>;";
 
-/// Appends UTF-8 with a backslash before `special` characters, and before a leading or trailing space or a leading # if
-/// any character is special. Characters that cannot be shown, or that change the display of others, become hex, for
-/// example "\0A".
+/// Appends UTF-8 text with a backslash before each character of `special`. If `special` has more than one character, a
+/// leading or trailing space and a leading # are escaped too. Control characters, characters that change the direction
+/// of text, and invalid UTF-8 become hex digits, for example "\0A".
 pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
     let start = out.len();
     for chunk in bytes.utf8_chunks() {
@@ -181,14 +182,15 @@ pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
         }
         push_bytes(out, chunk.invalid());
     }
-    // A single space has its backslash already.
+    // A text of a single space was escaped as a leading space.
     if special.len() > 1 && out.ends_with(' ') && out.len() > start + "\\ ".len() {
         out.truncate(out.len() - 1);
         out.push_str("\\ ");
     }
 }
 
-/// Escapes only characters that cannot be shown.
+/// Returns the text with control characters, characters that change the direction of text, and invalid UTF-8 as hex
+/// digits.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::new();
     push_escaped(&mut out, bytes, "");
@@ -201,8 +203,7 @@ fn push_bytes(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Returns whether a character must not appear in a message: control characters, and characters that change the
-/// direction of text.
+/// Returns true for control characters, invisible characters, and characters that change the direction of text.
 fn is_hidden(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
@@ -212,7 +213,7 @@ fn is_hidden(c: char) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the text of a name with one common name per value.
+    /// Returns the text of a name with one CN attribute for each tag and value.
     fn named(values: &[(u8, &[u8])]) -> String {
         let wrap = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
         let content: Vec<u8> = values
@@ -251,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_all_string_types() {
+    fn values_of_all_string_types_are_decoded() {
         for (kind, value, expected) in [
             (tag::TELETEX_STRING, &b"b\xfccher"[..], "bücher"),
             (tag::BMP_STRING, b"\0a\x20\xac", "a€"),
@@ -268,13 +269,13 @@ mod tests {
     }
 
     #[test]
-    fn last_component_comes_first() {
+    fn last_component_of_a_name_is_written_first() {
         assert_eq!(named(&[(tag::UTF8_STRING, b"a"), (tag::UTF8_STRING, b"b")]), "CN=b,CN=a");
         assert_eq!(named(&[]), "");
     }
 
     #[test]
-    fn long_names_are_truncated() {
+    fn long_names_are_truncated_in_messages() {
         let long = [b'x'; 100];
         let content: Vec<u8> = std::iter::repeat_n(
             [&[tag::SET, 109, tag::SEQUENCE, 107, tag::OID, 3, 0x55, 4, 3, tag::UTF8_STRING, 100][..], &long]
@@ -290,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn reads_the_names_of_all_roots() {
+    fn names_of_all_embedded_roots_have_known_attributes() {
         for root in webpki_roots::TLS_SERVER_ROOTS {
             let name = Name { der: &[], content: &root.subject };
             let text = name.text();

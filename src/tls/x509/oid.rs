@@ -1,4 +1,4 @@
-//! Object identifiers in DER.
+//! Formats object identifiers, and names those that netlib compares with.
 
 use std::fmt;
 
@@ -11,7 +11,8 @@ pub(crate) struct Oid<'a>(pub(crate) &'a [u8]);
 impl fmt::Display for Oid<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ends_whole = self.0.last().is_some_and(|last| *last < 0x80);
-        // 18 groups of seven bits fit u128. Longer arcs, which no known identifier has, are shown in hex.
+        // A u128 holds 18 groups of seven bits. An identifier with a longer arc, which no known identifier has, is
+        // written in hex digits.
         let too_large = self.0.split(|byte| *byte < 0x80).any(|group| group.len() > 17);
         if !ends_whole || too_large {
             f.write_str("#")?;
@@ -25,7 +26,7 @@ impl fmt::Display for Oid<'_> {
                 continue;
             }
             if first {
-                // The first number encodes the first two arcs. The first arc is 0, 1 or 2.
+                // The first number encodes two arcs as 40 * first + second. The first arc is 0, 1 or 2.
                 let top = (arc / 40).min(2);
                 write!(f, "{top}.{}", arc - top * 40)?;
             } else {
@@ -77,7 +78,7 @@ object_identifiers! {
     CLIENT_AUTH = "1.3.6.1.5.5.7.3.2"
 }
 
-// Public keys, and curves.
+// Types of public keys, and elliptic curves.
 object_identifiers! {
     RSA = "1.2.840.113549.1.1.1"
     RSA_PSS = "1.2.840.113549.1.1.10"
@@ -95,7 +96,7 @@ object_identifiers! {
     BRAINPOOL_P512R1 = "1.3.36.3.3.2.8.1.1.13"
 }
 
-// Signatures and hashes. RSASSA-PSS and the Edwards curves sign with the identifier of the key.
+// Signature algorithms and hashes. A signature with RSASSA-PSS, Ed25519 or Ed448 has the identifier of the key type.
 object_identifiers! {
     MD2_WITH_RSA = "1.2.840.113549.1.1.2"
     MD5_WITH_RSA = "1.2.840.113549.1.1.4"
@@ -125,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn displays_dotted_form() {
+    fn object_identifiers_are_written_in_dotted_form() {
         for (bytes, expected) in [
             (&[0x55, 0x1d, 0x25, 0x00][..], "2.5.29.37.0"),
             (&[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x01, 0x0b], "1.2.840.113549.1.1.11"),

@@ -1,8 +1,9 @@
-//! Rules of RFC 5280 that public web authorities follow and older private ones may violate.
+//! Checks rules of RFC 5280 that public authorities follow and older private authorities may violate.
 
 use super::Certificate;
 
-/// Returns the first rule that the certificate violates. `is_leaf`: true for the peer's own certificate.
+/// Returns the first rule that the certificate violates, as text for an error message. `is_leaf`: true for the peer's
+/// own certificate.
 pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
     let extensions = &certificate.extensions;
     let rules = [
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn serial_numbers_are_positive() {
+    fn zero_and_negative_serial_numbers_are_not_positive() {
         for (serial, positive) in [
             (&[1][..], true),
             (&[0x7f], true),

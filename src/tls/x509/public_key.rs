@@ -1,4 +1,4 @@
-//! Public keys and signature algorithms, with OpenSSL's names.
+//! Reads the types of public keys and signatures from certificates, and names them as OpenSSL does.
 
 use super::der::{Der, Element, Malformed, tag};
 use super::oid::{self, Oid};
@@ -12,12 +12,12 @@ pub(crate) enum Hash {
     Sha256,
     Sha384,
     Sha512,
-    /// A hash in RSASSA-PSS parameters that is not in this list.
+    /// A hash in RSASSA-PSS parameters that is none of the above.
     Other,
 }
 
 impl Hash {
-    /// Returns true if collisions are feasible.
+    /// Returns true if an attacker can find two inputs with the same digest.
     pub(crate) fn is_broken(self) -> bool {
         matches!(self, Hash::Md2 | Hash::Md5 | Hash::Sha1)
     }
@@ -51,11 +51,11 @@ pub(crate) enum PublicKey<'a> {
     Rsa {
         bits: usize,
     },
-    /// An RSA key restricted to RSASSA-PSS.
+    /// An RSA key that may only make RSASSA-PSS signatures.
     RsaPss {
         bits: usize,
     },
-    /// `None` for explicit parameters and unknown curves.
+    /// `None` if the parameters name no curve or an unknown curve.
     Ec {
         curve: Option<Curve>,
     },
@@ -95,7 +95,7 @@ impl<'a> SignatureAlgorithm<'a> {
         })
     }
 
-    /// Returns the hash; `None` if the algorithm implies no hash.
+    /// Returns the hash that the signature is made of; `None` for Ed25519, Ed448 and unknown algorithms.
     pub(crate) fn hash(&self) -> Option<Hash> {
         match self {
             SignatureAlgorithm::Rsa(hash)
@@ -106,7 +106,7 @@ impl<'a> SignatureAlgorithm<'a> {
         }
     }
 
-    /// Returns the name that `openssl x509 -text` prints, or the dotted identifier.
+    /// Returns the name of the algorithm that `openssl x509 -text` prints, or the dotted object identifier.
     pub(crate) fn text(&self) -> String {
         use Hash::{Md2, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
         match self {
@@ -141,7 +141,7 @@ impl<'a> SignatureAlgorithm<'a> {
     }
 }
 
-/// Returns the hash in RSASSA-PSS parameters; the default is SHA-1.
+/// Returns the hash in RSASSA-PSS parameters. Parameters without a hash mean SHA-1.
 fn pss_hash(mut parameters: Der<'_>) -> Hash {
     let Some(fields) = parameters.take(tag::SEQUENCE) else { return Hash::Sha1 };
     let Some(hash) = fields.inside().take(tag::explicit(0)) else { return Hash::Sha1 };
@@ -185,7 +185,8 @@ impl<'a> PublicKey<'a> {
         })
     }
 
-    /// Returns the name of OpenSSL's EVP_PKEY_get0_type_name, such as "RSA" or "EC", or the dotted identifier.
+    /// Returns the type of the key that OpenSSL's EVP_PKEY_get0_type_name returns, such as "RSA" or "EC", or the dotted
+    /// object identifier.
     pub(crate) fn algorithm(&self) -> String {
         match self {
             PublicKey::Rsa { .. } => "RSA",
@@ -243,7 +244,7 @@ impl Curve {
         }
     }
 
-    /// Returns the name in IANA's registry of TLS groups.
+    /// Returns the name of the curve in IANA's registry of TLS groups.
     pub(crate) fn name(self) -> &'static std::ffi::CStr {
         match self {
             Curve::P224 => c"secp224r1",
@@ -258,7 +259,7 @@ impl Curve {
     }
 }
 
-/// Returns the number of significant bits.
+/// Returns the number of bits of an INTEGER, without leading zeros.
 fn bits(number: &Element<'_>) -> usize {
     let magnitude = number.magnitude();
     magnitude.first().map_or(0, |first| magnitude.len() * 8 - first.leading_zeros() as usize)

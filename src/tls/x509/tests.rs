@@ -27,7 +27,7 @@ fn der_of(name: &str) -> Vec<u8> {
     pem::certificates(pem, name).unwrap()[0].to_vec()
 }
 
-/// Returns the lines of a NAME.txt.
+/// Describes a certificate in the format of the files tests/certs/shapes/NAME.txt.
 fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
     let date = |seconds| time::utc(seconds).replace(" UTC", "Z");
     let digest: Vec<String> = Sha256::digest(der).iter().map(|byte| format!("{byte:02X}")).collect();
@@ -42,7 +42,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
     ];
     let signature = format!("Signature Algorithm: {}", certificate.signature_algorithm.text());
     lines.push(signature.clone());
-    // openssl prints no size for these keys.
+    // openssl prints no size for Ed25519 and Ed448 keys.
     if !certificate.public_key.algorithm().starts_with("ED") {
         lines.push(format!("Public-Key: ({} bit)", certificate.public_key.bits()));
         if let Some(curve) = certificate.public_key.curve() {
@@ -55,7 +55,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
 }
 
 #[test]
-fn matches_openssls_output() {
+fn certificate_fields_equal_the_output_of_openssl() {
     for (name, _, expected) in SHAPES {
         let der = der_of(name);
         let certificate = Certificate::parse(&der).unwrap_or_else(|error| panic!("{name}: {error:?}"));
@@ -117,7 +117,7 @@ fn extensions_are_parsed() {
 }
 
 #[test]
-fn detects_weak_hashes() {
+fn weak_hashes_of_signatures_are_detected() {
     for (name, hash, broken) in [
         ("md5", Some(Hash::Md5), true),
         ("brainpool", Some(Hash::Sha1), true),
@@ -148,7 +148,7 @@ fn parse_errors_report_the_offset() {
     assert_eq!(error(&wrong), Malformed { what: "the validity", at });
 }
 
-/// Calls every accessor.
+/// Calls every function of a certificate. Returns false if the certificate cannot be parsed.
 fn ask(der: &[u8]) -> bool {
     let Ok(certificate) = Certificate::parse(der) else { return false };
     let texts = certificate.names().map(|name| name.text());
@@ -184,7 +184,7 @@ fn corrupted_certificates_never_panic() {
             }
             altered[at] = der[at];
         }
-        // The bytes of the key and the signature may have any value.
+        // Many mutations are readable, because the bytes of the key and the signature may have any value.
         assert!(readable > der.len(), "{name}: {readable}");
     }
 }

@@ -1,6 +1,7 @@
-//! Times: their encoding in certificates, seconds since 1970, and text.
+//! Converts times between their encoding in certificates, seconds since 1970, and text.
 //!
-//! The crate `der` computes the calendar. Its own time types read only what RFC 5280 allows, and no date before 1970.
+//! The crate `der` converts dates to seconds. Its readers of UTCTime and GeneralizedTime are not used, because they
+//! accept only the forms that RFC 5280 allows, and no date before 1970.
 
 use std::time::Duration;
 
@@ -8,12 +9,13 @@ use pkcs5::der::DateTime;
 
 use super::der::{Element, tag};
 
-/// The Gregorian calendar repeats after 400 years.
+/// The Gregorian calendar repeats after 400 years. `der` has no dates before 1970, so other years are shifted by
+/// cycles.
 const CYCLE_YEARS: i64 = 400;
 const CYCLE_SECONDS: i64 = 146_097 * 86_400;
 
-/// Parses UTCTime and GeneralizedTime. RFC 5280 requires seconds and "Z". Older authorities left seconds out or wrote
-/// fractions or offsets, which are also accepted.
+/// Parses UTCTime and GeneralizedTime into seconds since 1970. RFC 5280 requires seconds and "Z", but older authorities
+/// left out the seconds, or wrote fractions of seconds or offsets from UTC; these forms are accepted.
 pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
     let mut text = Digits(time.content);
     let year = match time.tag {
@@ -65,7 +67,7 @@ impl Digits<'_> {
     }
 }
 
-/// Formats a time like "2026-03-09 17:05:00 UTC".
+/// Formats seconds since 1970 like "2026-03-09 17:05:00 UTC".
 pub(crate) fn utc(seconds: i64) -> String {
     let (cycles, shifted) = (seconds.div_euclid(CYCLE_SECONDS), seconds.rem_euclid(CYCLE_SECONDS));
     // Always succeeds: the shifted time is in the years 1970 to 2369.
@@ -82,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn converts_to_and_from_dates() {
+    fn seconds_are_formatted_as_dates() {
         for (seconds, expected) in [
             (0, "1970-01-01 00:00:00 UTC"),
             (-1, "1969-12-31 23:59:59 UTC"),
@@ -105,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn parses_all_time_formats() {
+    fn certificate_times_are_parsed_in_all_known_forms() {
         for (kind, text, expected) in [
             (tag::UTC_TIME, "491231235959Z", "2049-12-31 23:59:59 UTC"),
             (tag::UTC_TIME, "500101000000Z", "1950-01-01 00:00:00 UTC"),

@@ -1,4 +1,4 @@
-//! Names of algorithms in keys, for messages about unsupported ones.
+//! Names algorithms by their object identifiers, for error messages about unsupported algorithms.
 
 use pkcs5::der::asn1::ObjectIdentifier;
 
@@ -69,7 +69,7 @@ const NAMES: [(&str, &str); 46] = [
     ("1.2.156.10197.1.301", "SM2"),
 ];
 
-/// The name, if known, and the number.
+/// Returns the name of an algorithm and its object identifier; only the identifier if the name is not known.
 pub(in crate::tls) fn shown_oid(oid: ObjectIdentifier) -> String {
     let number = oid.to_string();
     match NAMES.iter().find(|(known, _)| *known == number) {

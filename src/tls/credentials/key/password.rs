@@ -1,4 +1,4 @@
-//! Passwords and their encodings.
+//! The password of an encrypted key, and its encodings.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
-/// The longest password, the same as in OpenSSL.
+/// The largest length of a password in bytes, equal to OpenSSL's.
 pub(crate) const MAX_PASSWORD: usize = 1024;
 
 /// The password of an encrypted key. Its `Debug` output is redacted.
@@ -36,18 +36,18 @@ impl fmt::Debug for Password {
     }
 }
 
-/// One way to encode a password, for both families of encryption schemes.
+/// A password encoded as the input of each kind of key derivation.
 pub(in crate::tls) struct PasswordEncoding {
-    /// For PBKDF2 and scrypt: the password's bytes.
+    /// The input of PBKDF2 and scrypt: the bytes of the password.
     pub(in crate::tls) bytes: Secret,
-    /// For PKCS#12's own derivation: a BMPString with its terminator (RFC 7292 appendix B.1).
+    /// The input of PKCS#12's own key derivation: a BMPString with its terminator (RFC 7292 appendix B.1).
     pub(in crate::tls) bmp: Secret,
 }
 
 impl PasswordEncoding {
-    /// All encodings, in the order to try. UTF-8 text becomes UTF-16, as in OpenSSL. Other bytes, and text as older
-    /// OpenSSL releases wrote it, become one character per byte. An empty password is a terminator or nothing at all;
-    /// files without a password use the latter.
+    /// Returns all encodings of a password, in the order to try them. A password in UTF-8 becomes UTF-16, as in
+    /// OpenSSL. A password that is not ASCII is also encoded with one character per byte, as older OpenSSL releases
+    /// did. An empty password is encoded as the terminator, and as an empty string, which files without a password use.
     pub(in crate::tls) fn all(password: Option<&Password>) -> Opened<Vec<PasswordEncoding>> {
         let bytes = password.map_or(&[][..], Password::bytes);
         let encoding =
@@ -68,7 +68,7 @@ impl PasswordEncoding {
 
 fn bmp(units: impl Iterator<Item = u16>) -> Opened<Secret> {
     let mut bmp = Zeroizing::new(Vec::new());
-    // Reserved at once: growing the vector would leave copies of the password in freed memory.
+    // Reserves all memory at once, because growing the vector would leave copies of the password in freed memory.
     memory::reserve(&mut bmp, 2 * (MAX_PASSWORD + 1), "password")?;
     for unit in units.chain([0]) {
         bmp.extend_from_slice(&unit.to_be_bytes());
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_have_each_known_encoding() {
+    fn passwords_are_encoded_as_utf16_and_as_bytes() {
         let all = |password: Option<&[u8]>| {
             let password = password.map(|bytes| Password::new(bytes).unwrap());
             let spelled = PasswordEncoding::all(password.as_ref()).unwrap();

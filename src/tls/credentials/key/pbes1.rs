@@ -1,5 +1,5 @@
 //! The encryption schemes that PKCS#12 had before PBES2 (RFC 7292 appendices B and C): 3DES for keys, 40-bit RC2 for
-//! certificates. They are weak, but old files use them.
+//! certificates. These schemes are weak, but old files use them.
 
 use pkcs5::der::Reader;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
@@ -12,7 +12,7 @@ use super::pbes2::{broken, iterations_of};
 use super::scheme::decrypt_cbc;
 use super::secret::{Opened, Refusal};
 
-/// Salts in use have up to 20 bytes, or 64 in a MAC.
+/// The largest accepted salt in bytes. Known programs write salts of up to 20 bytes, or 64 in a MAC.
 const MAX_SALT: usize = 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -69,7 +69,7 @@ impl Parameters {
         u64::from(self.iterations)
     }
 
-    /// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
+    /// Decrypts `buffer` in place. Returns the length of the plaintext; `None` if the padding is wrong.
     pub(crate) fn decrypt(&self, password: &[u8], buffer: &mut [u8]) -> Option<usize> {
         let mut key = Zeroizing::new([0; 24]);
         let key = key.get_mut(..self.cipher.key_size())?;
@@ -93,7 +93,7 @@ pub(in crate::tls) fn bounded_salt(salt: &[u8]) -> Opened<&[u8]> {
     Ok(salt)
 }
 
-/// The purpose of derived bytes, which is an input of the derivation.
+/// What derived bytes are used for. The number is an input of the key derivation (RFC 7292 appendix B.3).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tls) enum Purpose {
     Key = 1,
@@ -101,7 +101,7 @@ pub(in crate::tls) enum Purpose {
     Mac = 3,
 }
 
-/// PKCS#12's key derivation (RFC 7292 appendix B.2), with the names used there.
+/// Derives bytes from a password as RFC 7292 appendix B.2 defines. The comments use the names of that appendix.
 pub(in crate::tls) fn derive<H: Digest + BlockSizeUser>(
     purpose: Purpose,
     password: &[u8],
@@ -110,9 +110,9 @@ pub(in crate::tls) fn derive<H: Digest + BlockSizeUser>(
     out: &mut [u8],
 ) {
     let block = H::block_size();
-    // D: the purpose, repeated to one block.
+    // D: the purpose, repeated to fill one block.
     let diversifier = vec![purpose as u8; block];
-    // I: salt and password, each repeated to whole blocks.
+    // I: the salt and the password, each repeated to fill whole blocks.
     let repeated = |bytes: &[u8]| bytes.len().div_ceil(block) * block;
     let (of_salt, of_password) = (repeated(salt), repeated(password));
     let mut input = Zeroizing::new(Vec::with_capacity(of_salt + of_password));
@@ -128,7 +128,7 @@ pub(in crate::tls) fn derive<H: Digest + BlockSizeUser>(
             *to = *from;
         }
         if chunks.peek().is_some() {
-            // B: the digest, repeated to one block. Adds B + 1 to each block of I.
+            // B: the digest, repeated to fill one block. Each block of I is increased by B + 1.
             for part in input.chunks_mut(block) {
                 let mut carry = 1u16;
                 let addend: Zeroizing<Vec<u8>> = Zeroizing::new(digest.iter().cycle().take(block).copied().collect());
@@ -154,7 +154,7 @@ mod tests {
 
     /// The output of `openssl kdf PKCS12KDF` for the password "secret" and an empty one.
     #[test]
-    fn derives_as_openssl() {
+    fn key_derivation_equals_openssls() {
         let secret = "0073006500630072006500740000";
         type Derive = fn(Purpose, &[u8], &[u8], u32, &mut [u8]);
         let sha1: Derive = derive::<Sha1>;

@@ -1,6 +1,7 @@
-//! PBES2 (RFC 8018): a cipher, and the derivation of its key from the password.
+//! Reads the parameters of PBES2 (RFC 8018): a cipher, and the derivation of its key from the password.
 //!
-//! The file determines the cost of the derivation, so its parameters are checked against limits before any work.
+//! The parameters determine the cost of the key derivation and may be hostile, so they are compared with limits before
+//! any derivation.
 
 use pkcs5::AlgorithmIdentifierRef;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
@@ -14,15 +15,17 @@ use super::algorithm_names::shown_oid;
 use super::secret::{Opened, Refusal};
 use crate::memory;
 
-/// The limit for PBKDF2 and for PKCS#12's own derivation: up to two seconds with SHA-512. Tools use 2,048 to about
-/// 600,000 iterations by default. Fuzzing uses a lower limit to spend its time on parsing.
+/// The largest number of iterations of PBKDF2 and of PKCS#12's own key derivation. This number takes up to two seconds
+/// with SHA-512. The defaults of known tools are 2,048 to about 600,000 iterations. The limit is lower for fuzzing,
+/// which tests parsing.
 pub(crate) const MAX_ITERATIONS: u64 = if cfg!(fuzzing) { 20_000 } else { 2_000_000 };
 
-/// The limit for scrypt: the memory of N = 2^17 and r = 8, the largest recommended parameters. OpenSSL's limit is 32
-/// MiB.
+/// The most memory that scrypt may use, in bytes: that of N = 2^17 and r = 8, the largest recommended parameters.
+/// OpenSSL's limit is 32 MiB.
 const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 
-/// The limit for scrypt's N·r·p: twice the recommended parameters, about a second; more if r is 1.
+/// The largest value of N·r·p for scrypt: twice that of the recommended parameters. Takes about a second, or longer if
+/// r is 1.
 const MAX_WORK: u128 = if cfg!(fuzzing) { 1 << 15 } else { 1 << 21 };
 
 pub(in crate::tls) fn broken(what: &str) -> Refusal {
@@ -86,7 +89,7 @@ fn key_derivation(kdf: AlgorithmIdentifierRef<'_>, key_size: usize) -> Opened<Kd
     }
 }
 
-/// The parameters and the key length, if there is one.
+/// Reads the parameters of PBKDF2, and the length of the derived key, which is optional.
 pub(in crate::tls) fn pbkdf2(parameters: AnyRef<'_>) -> Opened<(Pbkdf2Params, Option<UintRef<'_>>)> {
     let (salt, iterations, key_length, prf) = parameters
         .sequence(|reader| {
@@ -113,7 +116,7 @@ pub(in crate::tls) fn iterations_of(given: UintRef<'_>, what: &str) -> Opened<u3
 }
 
 pub(in crate::tls) fn pbkdf2_prf(oid: ObjectIdentifier) -> Opened<Pbkdf2Prf> {
-    // The parameters are ignored, as OpenSSL does.
+    // The parameters of the pseudo-random function are ignored, as in OpenSSL.
     let prf = AlgorithmIdentifierRef { oid, parameters: None };
     Pbkdf2Prf::try_from(prf).map_err(|_| unsupported("PBKDF2 with", oid))
 }
@@ -146,7 +149,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     if work > MAX_WORK {
         return too_much("its work N*r*p is", work, MAX_WORK);
     }
-    // The crate's allocation is infallible, so availability is checked first.
+    // `scrypt` aborts the process if its allocation fails, so check first that the memory is available.
     let bytes = 128 * r * (n + p + 1);
     memory::check_available(usize::try_from(bytes).unwrap_or(usize::MAX), "scrypt").map_err(Refusal::OutOfMemory)?;
     let small = |number: u64| u16::try_from(number).unwrap_or(u16::MAX);
@@ -159,7 +162,7 @@ fn scrypt(parameters: AnyRef<'_>, key_size: usize) -> Opened<ScryptParams> {
     })
 }
 
-/// Reads a salt. The crate's type has a fixed capacity; the longest salts in use have 32 bytes.
+/// Reads a salt. `Salt` has a capacity of 32 bytes, the length of the longest known salts.
 fn bounded_salt(salt: AnyRef<'_>) -> Opened<Salt> {
     salt.decode_as().map_err(|_| {
         Refusal::Unsupported(match salt.tag() {
@@ -182,7 +185,8 @@ fn check_key_length(given: Option<UintRef<'_>>, key_size: usize) -> Opened<()> {
     }
 }
 
-/// `what` ends with the parameter's name, for example "scrypt with N".
+/// Returns a parameter as a number, or an error if it is above `most`. `what` begins the error message and ends with
+/// the name of the parameter, for example "scrypt with N".
 fn at_most(given: UintRef<'_>, most: u64, what: &str) -> Opened<u64> {
     match number(given) {
         Some(given) if given <= most => Ok(given),
@@ -194,7 +198,7 @@ fn at_most(given: UintRef<'_>, most: u64, what: &str) -> Opened<u64> {
     }
 }
 
-/// `None` if the number has more than 64 bits.
+/// Returns an INTEGER as a number; `None` if it has more than 64 bits.
 pub(in crate::tls) fn number(uint: UintRef<'_>) -> Option<u64> {
     let bytes = uint.as_bytes();
     (bytes.len() <= 8).then(|| bytes.iter().fold(0, |number, byte| number << 8 | u64::from(*byte)))

@@ -1,4 +1,4 @@
-//! Encrypted PKCS#8: "BEGIN ENCRYPTED PRIVATE KEY" and its DER.
+//! Decrypts private keys in encrypted PKCS#8 (EncryptedPrivateKeyInfo), whose label in PEM is "ENCRYPTED PRIVATE KEY".
 
 use pkcs5::der::{Tag, Tagged};
 
@@ -8,14 +8,16 @@ use super::scheme::{Scheme, WorkBudget};
 use super::secret::{Opened, Secret};
 use super::shape::{Shape, fields};
 
-/// Returns true for an EncryptedPrivateKeyInfo: two elements, an algorithm and bytes. A certificate has three.
+/// Returns true if `der` is an EncryptedPrivateKeyInfo: a SEQUENCE of an algorithm and an OCTET STRING. A certificate
+/// has three elements.
 pub(crate) fn is_encrypted(der: &[u8]) -> bool {
     fields(der).is_some_and(|fields| {
         matches!(&*fields, [algorithm, bytes] if algorithm.tag() == Tag::Sequence && bytes.tag() == Tag::OctetString)
     })
 }
 
-/// Decrypts a key for which [`is_encrypted`] is true. Without `encodings`, the error says that a password is required.
+/// Decrypts a key for which [`is_encrypted`] is true. If `encodings` is `None`, the error is that a password is
+/// required.
 pub(crate) fn decrypt(der: &[u8], encodings: Option<&[PasswordEncoding]>, budget: &mut WorkBudget) -> Opened<Secret> {
     let fields = fields(der).unwrap_or_default();
     let [algorithm, ciphertext] = &*fields else { return Err(pbes2::broken("it")) };
@@ -23,8 +25,8 @@ pub(crate) fn decrypt(der: &[u8], encodings: Option<&[PasswordEncoding]>, budget
     Scheme::of(*algorithm)?.open(ciphertext.value(), encodings, budget, is_key)
 }
 
-/// Returns true if a DER element is a private key rather than a certificate: a key begins with a version, a certificate
-/// with a SEQUENCE that begins with a version or a serial number.
+/// Returns true if a DER element is a private key and not a certificate. An unencrypted key begins with a version. A
+/// certificate begins with a SEQUENCE that itself begins with a version or a serial number.
 pub(crate) fn is_private_key(der: &[u8]) -> bool {
     Shape::of(der).is_some() || is_encrypted(der)
 }

@@ -1,4 +1,4 @@
-//! Password-based encryption schemes: [`pbes2`] and the older [`pbes1`].
+//! Decrypts with password-based encryption schemes: [`pbes2`] and the older [`pbes1`].
 
 use cbc::cipher::block_padding::Pkcs7;
 use cbc::cipher::{BlockCipherDecrypt, BlockModeDecrypt, KeyInit, KeyIvInit};
@@ -11,8 +11,8 @@ use super::pbes2::{MAX_ITERATIONS, broken};
 use super::secret::{Opened, Refusal, Secret, copy};
 use super::{pbes1, pbes2};
 
-/// The remaining work for one input, in iterations. The file also determines the number of derivations: GnuTLS derives
-/// a key with 600,000 iterations for each certificate.
+/// The number of iterations that may still be spent on one input. A limit for each key derivation is not enough,
+/// because one file can have many: GnuTLS derives a key with 600,000 iterations for each certificate.
 pub(in crate::tls) struct WorkBudget(u64);
 
 impl WorkBudget {
@@ -55,9 +55,9 @@ impl Scheme {
         }
     }
 
-    /// Decrypts with the first password encoding that yields correct padding and a plaintext accepted by `is_right`;
-    /// nothing else identifies the right password. Without encodings, the error says that a password is required, once
-    /// everything else is valid.
+    /// Decrypts with the first password encoding that yields correct padding and a plaintext that `is_right` accepts.
+    /// Only these two checks can detect a wrong password. If `encodings` is `None` and the ciphertext is well-formed,
+    /// the error is that a password is required.
     pub(in crate::tls) fn open(
         &self,
         ciphertext: &[u8],
@@ -90,7 +90,7 @@ impl Scheme {
         Err(Refusal::WrongPassword)
     }
 
-    /// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
+    /// Decrypts `buffer` in place. Returns the length of the plaintext; `None` if the padding is wrong.
     fn decrypt(&self, password: &[u8], buffer: &mut [u8], budget: &mut WorkBudget) -> Opened<Option<usize>> {
         match self {
             Scheme::Pbes2(parameters) => {
@@ -109,7 +109,8 @@ impl Scheme {
     }
 }
 
-/// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
+/// Decrypts `buffer` in place with a block cipher in CBC mode. Returns the length of the plaintext; `None` if the
+/// padding is wrong.
 pub(crate) fn decrypt_cbc<C: BlockCipherDecrypt + KeyInit>(
     key: &[u8],
     iv: &[u8],

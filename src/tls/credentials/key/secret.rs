@@ -1,4 +1,4 @@
-//! Decrypted secrets, and the reasons why a key cannot be decrypted.
+//! The type of secret bytes, and the errors of reading and decrypting keys.
 
 use zeroize::Zeroizing;
 
@@ -7,13 +7,13 @@ use crate::error::{Advice, ApiName, Error};
 use crate::memory;
 use crate::status::Status;
 
-/// Secret DER or text.
+/// Secret DER or text, which is wiped when dropped.
 pub(crate) type Secret = Zeroizing<Vec<u8>>;
 
-/// Why a key cannot be opened. [`Refusal::error`] makes an error of it.
+/// The reason why a key cannot be read or decrypted. [`Refusal::error`] converts the reason into an error.
 #[derive(Debug)]
 pub(crate) enum Refusal {
-    /// There is no key of a known form.
+    /// The input has no private key in a known format.
     Absent(String),
     Malformed(String),
     /// The encryption is unknown or exceeds the work limit.
@@ -34,7 +34,8 @@ impl Refusal {
         self.error_of("private key", what)
     }
 
-    /// `thing`: the object to open. `what`: the input that contains it.
+    /// Converts the reason into an error. `thing` names the kind of object in the message, such as "private key".
+    /// `what` names the input that contains the object.
     pub(crate) fn error_of(self, thing: &str, what: &str) -> Error {
         match self {
             Refusal::Absent(why) => Error::new(Status::InvalidPem, format!("{what} {why}")),
@@ -69,8 +70,8 @@ pub(crate) fn copy(bytes: &[u8]) -> Opened<Secret> {
     memory::copy(bytes, "a private key").map(Zeroizing::new).map_err(Refusal::OutOfMemory)
 }
 
-/// Returns the plaintext of a decryption: the first `len` bytes of `buffer`, or nothing if the padding was wrong. Only
-/// parsing the plaintext as a key shows that the password was right.
+/// Returns the plaintext of a decrypted key, which is the first `len` bytes of `buffer`. Fails with `WrongPassword` if
+/// `len` is `None` (wrong padding) or the plaintext has no known key format.
 pub(super) fn opened(mut buffer: Secret, len: Option<usize>) -> Opened<Secret> {
     buffer.truncate(len.ok_or(Refusal::WrongPassword)?);
     if Shape::of(&buffer).is_some() { Ok(buffer) } else { Err(Refusal::WrongPassword) }

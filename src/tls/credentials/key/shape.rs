@@ -1,4 +1,4 @@
-//! Detects the form of a DER key and the key types that the provider does not support.
+//! Detects the format of a private key in DER, and keys of a type that the provider does not support.
 
 use std::ops::RangeInclusive;
 
@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Returns the shape; `None` unless `der` is exactly one unencrypted key.
+    /// Returns the format of a key; `None` if `der` is anything else than one unencrypted key.
     pub(crate) fn of(der: &[u8]) -> Option<Shape> {
         let fields = fields(der)?;
         let (version, rest) = fields.split_first()?;
@@ -42,7 +42,8 @@ impl Shape {
         }
     }
 
-    /// Describes an unsupported key: its type and the supported types.
+    /// Returns a description of an unsupported key for an error message: the type of the key, and the supported types.
+    /// `None` if the key is supported.
     pub(crate) fn unusable(self, der: &[u8]) -> Option<String> {
         let fields = fields(der)?;
         match self {
@@ -91,7 +92,7 @@ fn algorithm<'a>(field: &AnyRef<'a>) -> Option<AlgorithmIdentifierRef<'a>> {
 
 /// Returns the elements of the SEQUENCE `der`.
 pub(crate) fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
-    /// More elements than a key has.
+    /// The largest number of elements; a key has fewer.
     const MOST: usize = 16;
     let outer = AnyRef::from_der(der).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
     let mut reader = SliceReader::new(outer.value()).ok()?;

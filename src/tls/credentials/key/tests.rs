@@ -1,5 +1,5 @@
-//! Tests small keys made by the openssl command, corrupted at every byte, and parameters that exceed the limits. The
-//! suite `keys` tests all combinations that the command can write.
+//! Tests small keys that the openssl command wrote, mutations of every byte of these keys, and parameters that exceed
+//! the limits. The suite `keys` tests all combinations that the openssl command can write.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ fn plain(pem: &[u8]) -> Vec<u8> {
     find(pem, None).unwrap().to_vec()
 }
 
-/// Returns the name, the file and the plaintext of each encrypted key.
+/// Returns the name, the encrypted file and the decrypted DER of each test key.
 fn vectors() -> [(&'static str, &'static [u8], Vec<u8>); 5] {
     let sec1 = plain(include_bytes!("../../../../tests/certs/server-sec1.key"));
     let pkcs1 = plain(include_bytes!("../../../../tests/certs/rsa-pkcs1.key"));
@@ -47,7 +47,7 @@ fn failure(bytes: &[u8], text: Option<&str>) -> (Status, String) {
 }
 
 #[test]
-fn right_password_opens() {
+fn right_password_decrypts_and_wrong_passwords_fail() {
     for (name, bytes, inside) in vectors() {
         assert_eq!(*find(bytes, Some(&password("secret"))).unwrap(), inside, "{name}");
         assert!(load_with(bytes, Some("secret")).is_ok(), "{name}");
@@ -58,13 +58,13 @@ fn right_password_opens() {
             assert_eq!(failure(bytes, Some(wrong)), (Status::WrongPassword, refused), "{name}, {wrong:?}");
         }
     }
-    // An unneeded password is ignored.
+    // The password of an unencrypted key is ignored.
     assert!(load_with(SERVER, Some("secret")).is_ok());
 }
 
-/// About one in 256 wrong passwords yields correct padding. The plaintext is then not a key.
+/// About one in 256 wrong passwords yields correct padding, but the plaintext is then no key.
 #[test]
-fn correct_padding_is_not_enough() {
+fn wrong_passwords_with_correct_padding_are_detected() {
     for i in 0..1000 {
         assert_eq!(failure(TRADITIONAL_EC, Some(&i.to_string())).0, Status::WrongPassword, "{i}");
     }
@@ -93,11 +93,11 @@ fn truncated_encrypted_keys_are_refused() {
     }
 }
 
-/// The offset of the version in the server's key.
+/// The offset of the version in the DER of SERVER.
 const VERSION: usize = 5;
 
 #[test]
-fn altered_keys_are_refused_or_equal() {
+fn altered_encrypted_keys_never_yield_another_key() {
     for (name, bytes, inside) in vectors() {
         let mut altered = bytes.to_vec();
         for at in 0..bytes.len() {
@@ -105,7 +105,7 @@ fn altered_keys_are_refused_or_equal() {
                 altered[at] ^= mask;
                 if load_with(&altered, Some("secret")).is_ok() {
                     let mut found = find(&altered, Some(&password("secret"))).unwrap();
-                    // PKCS#8 has two versions; the key is the same in both.
+                    // A mutation may change the version of PKCS#8 from 0 to 1, which is also valid.
                     if Shape::of(&found) == Some(Shape::Pkcs8) {
                         found[VERSION] = inside[VERSION];
                     }
@@ -117,7 +117,7 @@ fn altered_keys_are_refused_or_equal() {
     }
 }
 
-/// Corrupts bytes of the plaintext, which padding does not detect.
+/// Tests altered bytes of the decrypted key, which the padding cannot detect.
 #[test]
 fn altered_plaintext_is_refused() {
     for at in 0..SERVER.len() {
@@ -174,7 +174,7 @@ fn pbes2(kdf: &[u8], cipher: &str, iv: usize) -> Vec<u8> {
     encrypted(&algorithm("1.2.840.113549.1.5.13", &parameters), 32)
 }
 
-/// `rest`: the fields after the salt.
+/// Returns the algorithm identifier of PBKDF2 with a salt of `salt` bytes. `rest`: the fields after the salt.
 fn pbkdf2(salt: usize, rest: &[&[u8]]) -> Vec<u8> {
     algorithm("1.2.840.113549.1.5.12", &sequence(&[&octets(salt), &rest.concat()]))
 }
@@ -188,7 +188,7 @@ const UNSUPPORTED: &str = "the private key in k is encrypted in a way that is no
 const MALFORMED: &str = "the private key in k is malformed: ";
 
 #[test]
-fn parameters_are_limited_before_any_work() {
+fn pbes2_parameters_above_the_limits_are_refused() {
     let one = integer(1);
     let iterations = |count: u64| pbes2(&pbkdf2(8, &[&integer(count)]), AES_256, 16);
     let with_scrypt = |numbers: &[u64]| pbes2(&scrypt(8, numbers), AES_256, 16);
@@ -235,7 +235,7 @@ fn parameters_are_limited_before_any_work() {
             "the scheme pbeWithMD5AndDES-CBC (1.2.840.113549.1.5.3)",
         ),
     ] {
-        // The result is the same with any password, because none would open the key.
+        // The error is the same with and without a password, because no password would decrypt the key.
         for text in [None, Some("secret")] {
             assert_eq!(failure(&der, text), (Status::Unsupported, format!("{UNSUPPORTED}{refused}")));
         }
@@ -262,7 +262,7 @@ fn parameters_are_limited_before_any_work() {
     ] {
         assert_eq!(failure(&der, Some("secret")), (Status::InvalidPem, format!("{MALFORMED}{wrong}")));
     }
-    // At the limits the derivation runs, and only the password is wrong.
+    // Valid parameters, of which some are equal to a limit, are accepted, so the error is that the password is wrong.
     for der in [
         with_scrypt(&[16, 8, 1, 32]),
         pbes2(&scrypt(32, &[2, 1, 4]), AES_256, 16),
@@ -329,7 +329,7 @@ fn traditional_pem_headers_are_checked() {
 }
 
 #[test]
-fn the_first_key_among_other_sections_is_read() {
+fn first_key_among_other_pem_sections_is_loaded() {
     let sections = |parts: &[&[u8]]| parts.join(&b"\n"[..]);
     let parameters = b"-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----";
     let certificate = include_bytes!("../../../../tests/certs/server.pem");
@@ -345,7 +345,7 @@ fn the_first_key_among_other_sections_is_read() {
         let text = sections(parts);
         assert_eq!(*find(&text, Some(&secret)).unwrap(), expected);
     }
-    // The label says only that the section is a key; its form is detected.
+    // The PEM label only says that the section is a key; the format is detected from the bytes.
     for (from, to) in [("ENCRYPTED PRIVATE", "EC PRIVATE"), ("ENCRYPTED PRIVATE", "PRIVATE")] {
         let text = String::from_utf8_lossy(SCRYPT).replace(from, to);
         assert_eq!(*find(text.as_bytes(), Some(&secret)).unwrap(), SERVER);

@@ -1,5 +1,5 @@
-//! Traditional PEM encryption (RFC 1421, as OpenSSL implements it): headers name the cipher and its initialization
-//! vector, and MD5 derives the key from the password. It is weak, but still in use.
+//! Decrypts keys with traditional PEM encryption (RFC 1421, as OpenSSL implements it): headers name the cipher and its
+//! initialization vector, and MD5 derives the key from the password. This encryption is weak, but still in use.
 
 use md5::{Digest, Md5};
 use zeroize::{Zeroize, Zeroizing};
@@ -10,10 +10,10 @@ use super::secret::{Opened, Refusal, Secret, opened};
 use crate::error::truncated;
 use crate::tls::credentials::pem::split_line;
 
-/// The headers of an encrypted section.
+/// The encryption headers of a PEM section.
 pub(crate) struct Headers {
     cipher: Cipher,
-    /// One cipher block. The first eight bytes are also the salt.
+    /// The initialization vector, of one cipher block. Its first eight bytes are also the salt of the key derivation.
     iv: Vec<u8>,
 }
 
@@ -48,7 +48,7 @@ impl Cipher {
         if self == Cipher::DesEde3 { 8 } else { 16 }
     }
 
-    /// Returns the length of the plaintext in `buffer`; `None` if the padding is wrong.
+    /// Decrypts `buffer` in place. Returns the length of the plaintext; `None` if the padding is wrong.
     fn decrypt(self, key: &[u8], iv: &[u8], buffer: &mut [u8]) -> Option<usize> {
         match self {
             Cipher::Aes128 => decrypt_cbc::<aes::Aes128Dec>(key, iv, buffer),
@@ -59,15 +59,15 @@ impl Cipher {
     }
 }
 
-/// Splits a section's body into its encryption headers, if any, and its base64 text. Unencrypted sections may have
-/// other headers.
+/// Splits the body of a PEM section into its encryption headers, if any, and its base64 text. Other headers are
+/// ignored.
 pub(crate) fn split_headers(body: &[u8]) -> Opened<(Option<Headers>, &[u8])> {
     let (mut encrypted, mut information, mut rest) = (false, None, body);
     loop {
         let (line, after) = split_line(rest);
         let text = line.trim_ascii();
-        // Base64 contains no colon. Blank lines are skipped: one of them ends the headers, and others result from CR
-        // LF.
+        // A line with a colon is a header, because base64 contains no colon. Empty lines are skipped: one empty line
+        // ends the headers, and CR LF yields an empty line after each line.
         if !text.contains(&b':') && (!text.is_empty() || rest.is_empty()) {
             break;
         }
@@ -126,7 +126,7 @@ pub(crate) fn decrypt(headers: &Headers, mut buffer: Secret, password: Option<&P
     opened(buffer, len)
 }
 
-/// Derives a key like OpenSSL's EVP_BytesToKey with MD5 and one round: each digest covers the previous one, the
+/// Derives a key like OpenSSL's EVP_BytesToKey with MD5 and one round: each digest is made of the previous digest, the
 /// password and the salt.
 fn derive_key(password: &[u8], salt: &[u8]) -> Zeroizing<[u8; 32]> {
     let mut key = Zeroizing::new([0; 32]);

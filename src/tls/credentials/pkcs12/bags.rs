@@ -1,4 +1,4 @@
-//! Decrypts the parts of the AuthenticatedSafe and collects the bags in them.
+//! Decrypts the parts of the AuthenticatedSafe and collects their keys and certificates.
 
 use pkcs5::der::Decode;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier};
@@ -13,13 +13,13 @@ use crate::tls::x509::{
     der::{Element, Octets, tag},
 };
 
-/// More than any file has: CA stores have some hundred.
+/// The largest number of parts, and of bags, in one file. CA stores have a few hundred bags.
 const MOST_BAGS: usize = 4096;
 
-/// The deepest nesting of SafeContents bags, which no known tool nests.
+/// The deepest nesting of SafeContents bags. No known program writes nested bags.
 const DEEPEST: usize = 4;
 
-/// The keys and certificates. CRL and secret bags are skipped.
+/// The keys and certificates in the bags of a file. CRL and secret bags are skipped.
 #[derive(Default)]
 pub(crate) struct Bags {
     pub(crate) keys: Vec<Key>,
@@ -36,7 +36,8 @@ pub(crate) struct Key {
 
 pub(crate) struct Certificate {
     pub(crate) der: CertificateDer<'static>,
-    /// The localKeyID, which matches the key's. CA certificates have none.
+    /// The localKeyID attribute, which is equal in a key and its certificate. Certificates of authorities have no
+    /// localKeyID.
     pub(crate) local_id: Option<Vec<u8>>,
 }
 
@@ -120,9 +121,9 @@ fn scheme(algorithm: &Element<'_>, safe: &Span<'_>) -> Opened<Scheme> {
     Scheme::of(any)
 }
 
-/// The bag types.
+/// The arc of the bag types.
 const BAGS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.10.1");
-/// PKCS #9. Its arc .21 is localKeyID, and .22.1 an X.509 certificate.
+/// The arc of PKCS #9. In this arc, 21 is the attribute localKeyID, and 22.1 the certificate type X.509.
 const PKCS9: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.9");
 
 impl Bags {
@@ -175,7 +176,7 @@ impl Bags {
     }
 }
 
-/// Returns the certificate of a bag; `None` if it is not X.509.
+/// Returns the certificate in a certificate bag; `None` if the certificate is not X.509.
 fn certificate_of(mut bag: Der<'_>) -> Result<Option<Element<'_>>, Malformed> {
     let kind = bag.read(tag::OID, "a certificate's type")?;
     let value = bag.read(tag::explicit(0), "a certificate")?;

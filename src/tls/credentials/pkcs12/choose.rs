@@ -1,4 +1,4 @@
-//! Chooses the key and its certificate, and builds the chain.
+//! Chooses a private key with a matching certificate, and builds the certificate chain.
 
 use std::sync::Arc;
 
@@ -14,13 +14,14 @@ use crate::tls::credentials::key::scheme::WorkBudget;
 use crate::tls::credentials::key::{self, Refusal, Secret};
 use crate::tls::x509;
 
-/// More than an identity file has. Decrypting and loading a key takes milliseconds.
+/// The largest number of private keys in one file. The number is bounded because decrypting and loading a key takes
+/// milliseconds.
 const MOST_KEYS: usize = 64;
 
-/// The longest chain. webpki follows at most six intermediates.
+/// The largest number of certificates in the chain. webpki accepts at most six intermediates.
 const MOST_LINKS: usize = 16;
 
-/// Returns the first key that matches a certificate, with that certificate and its issuers.
+/// Returns the first key that has a matching certificate, with the chain of this certificate.
 pub(crate) fn identity(
     mut contents: Contents,
     what: &str,
@@ -99,7 +100,7 @@ fn mismatch(what: &str, keys: usize, parsed: &[Parsed<'_>]) -> Error {
     Error::new(Status::KeyMismatch, message)
 }
 
-/// Returns the leaf and its issuers in order, as many as the file contains.
+/// Returns the leaf and its issuers in order, up to an issuer that the file does not contain.
 fn chain(
     leaf: usize,
     certificates: &[bags::Certificate],

@@ -1,4 +1,4 @@
-//! Verifies the MAC: HMAC with PKCS#12's own key derivation, or PBMAC1 (RFC 9579).
+//! Verifies the MAC of a PKCS#12 file: HMAC with PKCS#12's own key derivation, or PBMAC1 (RFC 9579).
 
 use hmac::{EagerHash, Hmac, KeyInit, Mac as _};
 use pkcs5::AlgorithmIdentifierRef;
@@ -18,7 +18,7 @@ use crate::tls::x509::der::Element;
 
 const PBMAC1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.14");
 
-/// The key sizes for PBMAC1: RFC 9579 requires at least 20 bytes, and its largest hash has 64.
+/// The accepted key sizes for PBMAC1 in bytes. RFC 9579 requires at least 20, and the largest hash of PBMAC1 has 64.
 const KEY_SIZES: std::ops::RangeInclusive<u64> = 20..=64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Hash {
         })
     }
 
-    /// Returns the hash for an HMAC identifier.
+    /// Returns the hash of an HMAC algorithm.
     fn of_hmac(oid: ObjectIdentifier) -> Opened<Hash> {
         Ok(match pbes2::pbkdf2_prf(oid).map_err(|_| unsupported("a MAC with", oid))? {
             Pbkdf2Prf::HmacWithSha1 => Hash::Sha1,
@@ -126,7 +126,7 @@ impl<'a> Mac<'a> {
                     budget.spend(u64::from(*iterations))?;
                     with_hash!(self.hash, made_own(&encoding.bmp, salt, *iterations, content, self.digest))
                 }
-                // The bytes are the same as of the previous encoding.
+                // The input of PBKDF2 is the same for all encodings, so only the first encoding is tried.
                 Derivation::Pbkdf2 { .. } if before.replace(&encoding.bytes).is_some() => false,
                 Derivation::Pbkdf2 { parameters, prf, key_size } => {
                     budget.spend(u64::from(parameters.iteration_count))?;
@@ -184,7 +184,7 @@ fn pbkdf2<H: EagerHash>(password: &[u8], salt: &[u8], iterations: u32, key: &mut
     pbkdf2::pbkdf2_hmac::<H>(password, salt, iterations, key);
 }
 
-/// Compares in constant time.
+/// Returns true if `digest` is the HMAC of `content`. Compares in constant time.
 fn made<H: EagerHash>(key: &[u8], content: &[u8], digest: &[u8]) -> bool {
     let mac = <Hmac<H> as KeyInit>::new_from_slice(key);
     mac.is_ok_and(|mac| mac.chain_update(content).verify_slice(digest).is_ok())

@@ -1,5 +1,5 @@
-//! Tests files that other programs wrote (tests/certs/pkcs12), corrupted at every byte, and files made here. The suite
-//! `keys` tests the openssl command's output.
+//! Tests PKCS#12 files that other programs wrote (tests/certs/pkcs12), mutations of every byte of these files, and
+//! files that the tests construct. The suite `keys` tests the output of the openssl command.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
@@ -12,7 +12,7 @@ fn read(name: &str) -> Vec<u8> {
     std::fs::read(format!("tests/certs/{name}")).unwrap()
 }
 
-/// Returns the files that are cheap to open, with their passwords.
+/// Returns the files that can be decrypted quickly, with their names and passwords.
 fn files() -> Vec<(String, Vec<u8>, Option<String>)> {
     let list = String::from_utf8(read("pkcs12/list")).unwrap();
     let file = |line: &str| {
@@ -33,7 +33,7 @@ fn failure(bytes: &[u8], password: Option<&str>) -> (Status, String) {
     (error.status(), error.message().to_owned())
 }
 
-/// Returns the certificates of a file in DER.
+/// Returns the certificates of a PEM file in DER.
 fn certificates(name: &str) -> Vec<Vec<u8>> {
     pem::certificates(&read(name), name).unwrap().iter().map(|certificate| certificate.to_vec()).collect()
 }
@@ -44,7 +44,7 @@ fn chain_of(identity: &CertifiedKey) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn opens_files_of_other_programs() {
+fn files_of_other_programs_are_loaded() {
     let expected = [certificates("client.pem"), certificates("ca.pem")].concat();
     let files = files();
     assert!(files.len() >= 9);
@@ -95,7 +95,7 @@ fn corrupted_files_are_refused() {
             for mask in [0x01, 0x80, 0xff] {
                 bytes[at] ^= mask;
                 match load_with(&bytes, password.as_deref()) {
-                    // Without a MAC, the certificates are not authenticated.
+                    // A file without a password has no MAC, so changes of its certificates are not detected.
                     Ok(_) if password.is_none() => {}
                     Ok(identity) => assert_eq!(chain_of(&identity), whole, "{name}, byte {at} ^ {mask:#x}"),
                     Err(error) => {
@@ -108,7 +108,8 @@ fn corrupted_files_are_refused() {
     }
 }
 
-/// Re-encodes as BER like NSS and Bouncy Castle: indefinite lengths and constructed strings, to this depth.
+/// Converts DER to BER as NSS and Bouncy Castle write it: with indefinite lengths, down to `depth` levels, and
+/// constructed OCTET STRINGs.
 fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
     let mut cursor = Der::new(der);
     let mut out = Vec::new();
@@ -131,10 +132,10 @@ fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn ber_is_accepted_and_truncated_ber_is_refused() {
+fn ber_is_accepted_unless_truncated() {
     let der = read("pkcs12/openssl.p12");
     let expected = chain_of(&load_with(&der, Some("secret")).unwrap());
-    // The MAC stays DER.
+    // The MacData stays in DER.
     let (safe, mac) = split(&der).unwrap();
     let content = to_ber(&content_info(1, &octets(&safe.bytes)), 3);
     let ber = [&[0x30, 0x80, 2, 1, 3][..], &content, mac.unwrap().whole, &[0, 0]].concat();
@@ -142,7 +143,7 @@ fn ber_is_accepted_and_truncated_ber_is_refused() {
     for len in 0..ber.len() {
         assert_eq!(failure(&ber[..len], Some("secret")).0, Status::InvalidPem, "cut at {len}");
     }
-    // The offset in the message is relative to the joined string.
+    // The offset in the error message is relative to the joined OCTET STRING.
     let broken = [&[0x30, 0x80, 2, 1, 3][..], &to_ber(&content_info(1, &octets(&[0x31, 0])), 3), &[0, 0]].concat();
     let says = "the PKCS#12 data in f is malformed: the authenticated safe at byte 0 of the authenticated safe";
     assert_eq!(failure(&broken, None), (Status::InvalidPem, says.to_owned()));
@@ -204,7 +205,7 @@ fn certificate(der: &[u8], local_id: Option<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn chooses_key_and_certificates() {
+fn first_key_with_a_certificate_and_its_chain_are_chosen() {
     let one = |name: &str| certificates(name)[0].clone();
     let (client, server, ca) = (one("client.pem"), one("server.pem"), one("ca.pem"));
     let good = certificates("verify/good-backwards.pem");
@@ -231,7 +232,7 @@ fn chooses_key_and_certificates() {
             vec![server_key.clone(), client_key.clone(), plain(&client)],
             vec![&client],
         ),
-        // Of two certificates with the same key, the one with the localKeyID is chosen, in either order.
+        // If two certificates have the same key, the certificate with the localKeyID is chosen, in either order.
         ("not marked", vec![plain(&expired), plain(leaf), leaf_key.clone()], vec![&expired]),
         (
             "marked",
@@ -252,7 +253,7 @@ fn chooses_key_and_certificates() {
         let expected: Vec<Vec<u8>> = expected.into_iter().cloned().collect();
         assert_eq!(chain_of(&load_with(&pfx(&bags), None).unwrap()), expected, "{name}");
     }
-    // The chain ends where issuers repeat.
+    // The chain contains each certificate once, although the file contains some certificates twice.
     let pair = [plain(leaf), plain(int), plain(int), plain(root), plain(root)];
     let bags = [&pair[..], std::slice::from_ref(&leaf_key)].concat();
     assert_eq!(chain_of(&load_with(&pfx(&bags), None).unwrap()).len(), 3);
@@ -313,7 +314,7 @@ fn chooses_key_and_certificates() {
     ] {
         assert_eq!(failure(&pfx(&bags), None), expected, "{name}");
     }
-    // Unusable keys do not prevent the use of others.
+    // An unusable key does not prevent the use of another key.
     assert!(load_with(&pfx(&[dsa, client_key, plain(&client)]), None).is_ok());
 }
 
@@ -329,15 +330,15 @@ fn signed((params, key): &(CertificateParams, KeyPair), (by, by_key): &(Certific
     params.signed_by(key, &Issuer::new(by.clone(), by_key)).unwrap().der().to_vec()
 }
 
-/// Returns the chain chosen from a file with the first certificate's key.
+/// Returns the chain that netlib chooses from a file with these certificates and the private key `own`.
 fn chain_in(own: &KeyPair, certificates: &[&Vec<u8>]) -> Vec<Vec<u8>> {
     let bags = certificates.iter().map(|der| certificate(der, None));
     chain_of(&load_with(&pfx(&bags.chain([bag(1, own.serialized_der(), None)]).collect::<Vec<_>>()), None).unwrap())
 }
 
-/// After a key rollover, the name alone does not identify the authority's certificate.
+/// After a key rollover, an authority has two certificates with the same name and different keys.
 #[test]
-fn issuers_with_one_name_are_matched_by_key() {
+fn issuers_with_equal_names_are_matched_by_key_identifier() {
     let (old, new) = (authority("same"), authority("same"));
     let (old_der, new_der) = (signed(&old, &old), signed(&new, &new));
     for (names_key, issuer, expected) in
@@ -352,8 +353,8 @@ fn issuers_with_one_name_are_matched_by_key() {
 }
 
 #[test]
-fn chains_with_cycles_end() {
-    // Two authorities that issued each other.
+fn chains_of_authorities_that_issued_each_other_end() {
+    // Two authorities that issued certificates for each other.
     let (own, one, other) = (authority("own"), authority("one"), authority("other"));
     let ring = [signed(&own, &one), signed(&one, &other), signed(&other, &one)];
     assert_eq!(chain_in(&own.1, &ring.each_ref()), ring);
@@ -363,7 +364,7 @@ fn chains_with_cycles_end() {
 }
 
 #[test]
-fn nesting_is_limited() {
+fn deeply_nested_bags_are_refused() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
     assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f contains no private key");
     for depth in [5, 1000] {
@@ -405,7 +406,7 @@ fn algorithm(number: &str, parameters: &[u8]) -> Vec<u8> {
     sequence(&[&oid(number.as_bytes(), &[]), parameters])
 }
 
-/// Re-encodes as DER, which MacData requires.
+/// Encodes the MacData in DER, which netlib requires.
 fn minimal(der: &[u8]) -> Vec<u8> {
     let mut cursor = Der::new(der);
     let mut out = Vec::new();
@@ -427,7 +428,7 @@ fn minimal(der: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn mac_parameters_are_limited_before_any_work() {
+fn mac_parameters_above_the_limits_are_refused() {
     const SHA256: &str = "2.16.840.1.101.3.4.2.1";
     const HMAC_SHA256: &str = "1.2.840.113549.2.9";
     let mac = |algorithm: Vec<u8>, salt: usize, iterations: &[u8]| {
@@ -490,9 +491,9 @@ fn mac_parameters_are_limited_before_any_work() {
     }
 }
 
-/// Each part may stay within the limits while their sum exceeds them.
+/// The sum of all key derivations is limited, although each derivation alone is within its limit.
 #[test]
-fn total_work_is_limited() {
+fn sum_of_all_iterations_is_limited() {
     let mut budget = WorkBudget::new();
     budget.spend(WorkBudget::MOST - 1).unwrap();
     budget.spend(1).unwrap();
@@ -502,9 +503,9 @@ fn total_work_is_limited() {
     assert!(refusal.message().ends_with(says), "{}", refusal.message());
 }
 
-/// Certificates are encrypted here, unlike in the openssl command's default.
+/// Tests files without a MAC whose certificates are encrypted, which openssl does not write by default.
 #[test]
-fn opens_files_without_mac() {
+fn encrypted_files_without_mac_are_loaded() {
     for name in ["openssl.p12", "openssl-legacy.p12"] {
         let whole = read(&format!("pkcs12/{name}"));
         let expected = chain_of(&load_with(&whole, Some("secret")).unwrap());
@@ -520,7 +521,7 @@ fn opens_files_without_mac() {
 }
 
 #[test]
-fn part_with_another_password_is_refused() {
+fn parts_encrypted_with_another_password_are_refused() {
     let der = read("pkcs12/openssl.p12");
     let (safe, mac) = split(&der).unwrap();
     let mac = mac::Mac::read(&mac.unwrap()).unwrap();
