@@ -1,5 +1,5 @@
-//! The application's callbacks: clocks, sleep and randomness. Without a callback the system's function is used. The
-//! result of a callback is checked before use.
+//! The application's clock, sleep and random callbacks. Without a callback, the system's function is used. The result
+//! of each callback is checked before use.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -7,10 +7,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A monotonic clock: seconds since any fixed moment.
+/// A monotonic clock: returns the seconds since any fixed time.
 pub type Clock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
-/// The time of day: seconds since 1970-01-01 00:00:00 UTC.
+/// A wall clock: returns the seconds since 1970-01-01 00:00:00 UTC.
 pub type WallClock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
 /// Waits for the given number of seconds.
@@ -19,14 +19,14 @@ pub type Sleep = Arc<dyn Fn(f64) -> Result<()> + Send + Sync>;
 /// Returns a uniformly distributed random number of at least 0 and less than 1.
 pub type Random = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
-/// The decision of a callback. A callback that fails returns an error instead.
+/// The decision of a callback that allows or refuses an action. A callback that fails returns an error instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Allow,
     Refuse,
 }
 
-/// Identifies a callback by the addresses of its function and its `ctx`. All zero for a Rust closure.
+/// Identifies a callback by the addresses of its function and its `ctx`. All fields are 0 for a Rust closure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallbackId {
     pub function: usize,
@@ -46,10 +46,10 @@ impl CallbackId {
     }
 }
 
-/// Returns the time of day by the given clock, or by the system's.
+/// Returns the time of day, from the application's clock if there is one, otherwise from the system's clock.
 pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     let Some(clock) = clock else {
-        // With a system clock before 1970 the time is negative.
+        // If the system's clock is set before 1970, the time is negative.
         return Ok(match SystemTime::now().duration_since(UNIX_EPOCH) {
             Ok(since) => since.as_secs_f64(),
             Err(before) => -before.duration().as_secs_f64(),
@@ -62,13 +62,14 @@ pub(crate) fn wall_time(clock: Option<&WallClock>) -> Result<f64> {
     Ok(seconds)
 }
 
-/// Returns a number in [0, 1) from the given source, or from the system's.
+/// Returns a random number in [0, 1), from the application's source if there is one, otherwise from the system's
+/// source.
 pub(crate) fn random_unit(random: Option<&Random>) -> Result<f64> {
     let Some(random) = random else {
         let mut bytes = [0; 8];
         getrandom::fill(&mut bytes)
             .map_err(|error| Error::new(Status::Io, format!("the system provided no random number: {error}")))?;
-        // Uses 53 bits, the number that a double holds exactly.
+        // Uses 53 random bits, because a double represents 53 bits exactly.
         return Ok((u64::from_ne_bytes(bytes) >> 11) as f64 / (1u64 << 53) as f64);
     };
     let value = random()?;
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn clocks_and_random_sources_are_checked() {
+    fn invalid_results_of_clock_and_random_callbacks_are_errors() {
         for value in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
             let clock: WallClock = Arc::new(move || Ok(value));
             assert_eq!(wall_time(Some(&clock)).unwrap_err().status(), Status::CallbackFailed);
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn the_system_clock_and_random_source_give_valid_numbers() {
+    fn without_callbacks_clock_and_random_source_of_the_system_are_used() {
         assert!(wall_time(None).unwrap() > 1.7e9);
         let draws: Vec<f64> = (0..64).map(|_| random_unit(None).unwrap()).collect();
         assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));

@@ -13,13 +13,13 @@ use crate::url::Url;
 /// The size of a key, including its NUL.
 pub const SIZE: usize = 65;
 
-/// The settings that determine the peer of a connection, and the identity that the caller has there.
+/// The settings that determine the peer of a connection and the identity with which the caller connects.
 pub struct KeyInput<'a> {
     pub url: &'a Url,
     pub proxy: Option<&'a Url>,
     pub context: Option<&'a Context>,
     pub options: &'a ConnectOptions,
-    /// Further data of the caller that must be part of the key.
+    /// Further data from the caller that the key must depend on.
     pub extra: &'a [&'a [u8]],
 }
 
@@ -45,7 +45,8 @@ fn origin_digest(url: &Url, parameter: &str) -> Result<Digest> {
     let scheme = url.scheme().map_or(&b"http"[..], |scheme| scheme.to_bytes()).to_ascii_lowercase();
     let mut host = host.to_bytes().to_vec();
     if matches!(&scheme[..], b"http" | b"https") {
-        // The zone of an IPv6 address keeps its case, because names of interfaces may differ only in case.
+        // The zone of an IPv6 address keeps its letter case, because names of network interfaces may differ only in
+        // case.
         let zone = host.iter().position(|byte| *byte == b'%' && host.starts_with(b"[")).unwrap_or(host.len());
         host.get_mut(..zone).unwrap_or_default().make_ascii_lowercase();
     }
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn spellings_of_one_origin_and_user_have_one_key() {
+    fn equal_origins_in_different_spellings_have_the_same_connection_key() {
         for (urls, are_one) in [
             (["http://example.com/", "HTTP://EXAMPLE.com:80/a?b#c"], true),
             (["https://example.com", "https://example.com:443/"], true),
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn different_parts_have_different_keys() {
+    fn different_urls_proxies_and_extra_data_have_different_connection_keys() {
         let mut keys: Vec<_> = [
             key("http://a/", None, &[]),
             key("http://b/", None, &[]),
@@ -124,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_without_a_host_is_refused() {
+    fn a_connection_key_for_a_url_without_a_host_is_refused() {
         for (url, proxy, message) in [("/a", None, "url has no host"), ("http://a/", Some("/b"), "proxy has no host")]
         {
             let error = key(url, proxy, &[]).unwrap_err();

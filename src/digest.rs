@@ -1,5 +1,5 @@
-//! Digests of settings: SHA-256 over the name and the value of each setting, each preceded by its length. So two
-//! different lists of settings never have the same input.
+//! Digests of settings: SHA-256 over the name and the value of each setting. A length precedes each name and value, so
+//! two different lists of settings never give the same input to SHA-256.
 
 use std::ffi::CString;
 use std::fmt::Write as _;
@@ -11,12 +11,12 @@ use crate::memory;
 
 pub(crate) type Digest = [u8; 32];
 
-/// Collects settings for a digest.
+/// Collects the settings for a digest.
 pub(crate) struct Settings(Sha256);
 
 impl Settings {
-    /// Begins a digest. `of` names the object that the settings belong to. The same settings of another object have
-    /// another digest.
+    /// Begins a digest. `of` names the object that has the settings, so that equal settings of different objects have
+    /// different digests.
     pub(crate) fn new(of: &str) -> Settings {
         Settings(Sha256::new()).with("netlib", of.as_bytes())
     }
@@ -50,7 +50,7 @@ impl Settings {
         self.with_number(name, count).with("items", &list.finish())
     }
 
-    /// Adds a set: neither order nor repetition matters.
+    /// Adds a set of digests. Neither order nor repetition matters.
     pub(crate) fn with_set(self, name: &str, digests: impl Iterator<Item = Digest>) -> Result<Settings> {
         let mut set = Vec::new();
         for digest in digests {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_is_64_lower_case_hex_digits() {
+    fn a_digest_as_text_has_64_lower_case_hex_digits() {
         let text = Settings::new("x").finish_hex();
         assert!(text.count_bytes() == 64 && text.to_bytes().iter().all(|b| matches!(b, b'0'..=b'9' | b'a'..=b'f')));
     }

@@ -1,4 +1,4 @@
-//! The error that every fallible operation returns: a status, a one-line message, and further details.
+//! The error type of netlib: a status, a one-line message, and further details.
 
 mod api_name;
 mod options;
@@ -13,29 +13,28 @@ use crate::status::{RetryKind, Status, StatusClass};
 pub use api_name::{Advice, ApiName};
 pub use options::ErrorOptions;
 
-/// The maximum depth of a chain of causes. A deeper chain keeps its nearest causes, so that neither dropping nor
-/// printing an error can recurse without bound.
+/// The maximum depth of a chain of causes. In a deeper chain, only the causes nearest to the error are kept, so that
+/// neither dropping nor printing an error can recurse without bound.
 const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The maximum number of errors in a tree: the error, its causes, and their causes. A cause that would exceed the
-/// maximum is kept without its own causes. Without this bound, walking a tree of shared causes could take exponential
-/// time.
+/// The maximum number of errors in the tree of an error, its causes, and the causes of its causes. A cause whose tree
+/// would exceed the maximum is added without its own causes. Without this bound, walking a tree of shared causes could
+/// take exponential time.
 const MAX_ERRORS: usize = 1024;
 
-/// An error: immutable once made, cheap to share behind an `Arc`. Its data is behind a pointer, because every `Result`
-/// reserves room for its error, even on success.
+/// An error. The data is behind a pointer, because every `Result` is at least as large as its error, even on success.
 #[derive(Clone, Debug)]
 pub struct Error(Box<ErrorInner>);
 
 #[derive(Clone, Debug)]
 struct ErrorInner {
     status: Status,
-    /// Overrides the kind of the status: see [`Error::retry_kind`]. Never `ByCause`.
+    /// Replaces the retry kind of the status, as [`Error::retry_kind`] describes. Never `ByCause`.
     retry_kind: Option<RetryKind>,
     message: CString,
-    /// The name that [`Error::with_names`] inserts into the message at a byte offset.
+    /// The API name that [`Error::with_names`] inserts into the message, and the byte offset at which it does.
     name: Option<(ApiName, usize)>,
     errno: i32,
     resolver_code: i32,
@@ -49,11 +48,11 @@ struct ErrorInner {
     payload: Option<Arc<dyn Any + Send + Sync>>,
     ech_retry_configs: Option<Vec<u8>>,
     depth: usize,
-    /// The number of errors in the tree: this one, its causes, and theirs.
+    /// The number of errors in the tree of this error, its causes, and the causes of its causes.
     errors: usize,
 }
 
-/// Why a peer's certificate was refused.
+/// The reason why a peer's certificate was refused.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum CertificateProblem {
@@ -84,9 +83,9 @@ pub enum CertificateProblem {
 }
 
 impl Error {
-    /// Creates an error. Its message becomes one line: control characters and NUL are escaped.
+    /// Creates an error. Control characters and NUL in the message are escaped, so that it has one line.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
-        // netlib's own messages are short, so a message is lost only if the process has no memory left.
+        // If memory runs out, the message becomes empty. netlib's own messages are short, so this hardly happens.
         Error::with_message(status, one_line(message.as_ref()).unwrap_or_default())
     }
 
@@ -112,14 +111,14 @@ impl Error {
         }))
     }
 
-    /// Creates an error whose message is `before`, the name and `after`.
+    /// Creates an error whose message is `before`, an API name, and `after`.
     pub fn naming(status: Status, before: &str, name: ApiName, after: &str) -> Error {
         let mut error = Error::new(status, format!("{before}{after}"));
         error.0.name = Some((name, before.len()));
         error
     }
 
-    /// Creates an error for a failure in the caller's own code; `code` is its status.
+    /// Creates an error for a failure in the application's own code. `code` is the number of its status.
     pub fn reported(code: i32, message: &str, options: &ErrorOptions) -> Result<Error> {
         let status = Status::from_code(code)
             .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
@@ -127,8 +126,8 @@ impl Error {
         Ok(options.apply(Error::with_message(status, one_line(message)?)))
     }
 
-    /// Creates the error of a failed system call. `what` says what was being done, as in "cannot connect to 127.0.0.1
-    /// port 80".
+    /// Creates the error for a failed system call. The message begins with `what`, for example "cannot connect to
+    /// 127.0.0.1 port 80".
     pub fn from_io(status: Status, what: impl AsRef<str>, error: &std::io::Error) -> Error {
         let errno = error.raw_os_error().unwrap_or(0);
         Error::new(status, format!("{}: {}", what.as_ref(), describe_io(error))).with_errno(errno)
@@ -154,13 +153,14 @@ impl Error {
         self
     }
 
-    /// Sets the index of the certificate in the peer's chain that the error is about; 0 is the peer's own certificate.
+    /// Sets the position, in the peer's chain, of the certificate that the error is about. The peer's own certificate
+    /// has index 0.
     pub fn at_certificate(mut self, index: Option<usize>) -> Error {
         self.0.certificate_index = index.and_then(|index| u16::try_from(index).ok());
         self
     }
 
-    /// Sets the offset of the input byte at which the problem is.
+    /// Sets the offset of the input byte that the error is about.
     pub fn at(mut self, offset: usize) -> Error {
         self.0.offset = Some(offset);
         self
@@ -177,8 +177,8 @@ impl Error {
         self
     }
 
-    /// Inserts the names of API parts into the texts of the error and its causes. The C ABI does this before it returns
-    /// the error.
+    /// Inserts the names of API functions and types into the messages and the advice of the error and its causes.
+    /// `src/ffi` calls this function before it returns an error to C.
     pub fn with_names(mut self, name_of: fn(ApiName) -> &'static str) -> Error {
         self.insert_names(name_of);
         self
@@ -202,8 +202,8 @@ impl Error {
         self.0.name.is_some() || self.0.advice.is_some() || self.0.causes.iter().any(|cause| cause.has_names())
     }
 
-    /// Adds a cause. If the cause records that data was sent, this error becomes a read error, unless it is never
-    /// retried.
+    /// Adds a cause. If the cause records that the request was sent, this error becomes a read error, unless it is
+    /// never retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();
@@ -216,7 +216,7 @@ impl Error {
         self
     }
 
-    /// Records that the server may have acted on the request: an error that may be retried becomes a read error.
+    /// Records that the server may have acted on the request. An error that may be retried becomes a read error.
     pub fn after_request_was_sent(mut self) -> Error {
         if self.retry_kind() != RetryKind::Never {
             self.0.retry_kind = Some(RetryKind::Read);
@@ -224,13 +224,13 @@ impl Error {
         self
     }
 
-    /// Records that sending the same request again would fail in the same way.
+    /// Records that the error must never be retried, because the same request would fail with the same error.
     pub fn never_retried(mut self) -> Error {
         self.0.retry_kind = Some(RetryKind::Never);
         self
     }
 
-    /// Attaches a value of a type that this module does not know: see `Retry::from_error`.
+    /// Attaches a value whose type this module does not know, such as the Retry that `Retry::from_error` returns.
     pub fn with_payload<T: Any + Send + Sync>(mut self, payload: T) -> Error {
         self.0.payload = Some(Arc::new(payload));
         self
@@ -251,7 +251,8 @@ impl Error {
         self
     }
 
-    /// Returns the error without its causes. A proxy's failure keeps the retry kind that its cause gave it.
+    /// Returns a copy of the error without causes and payload. A copy of a proxy error keeps the retry kind that the
+    /// first cause determined.
     fn without_causes(&self) -> Error {
         let is_by_cause = self.0.status.retry_kind() == RetryKind::ByCause;
         let retry_kind = if is_by_cause { Some(self.retry_kind()) } else { self.0.retry_kind };
@@ -265,9 +266,9 @@ impl Error {
         }))
     }
 
-    /// Returns the error without the payloads of itself and its causes. A Retry's history keeps errors in this form.
-    /// Otherwise an error could hold a Retry whose history holds such an error again, and dropping it would recurse
-    /// without bound.
+    /// Returns the error without its payload and the payloads of its causes. A Retry's history contains only such
+    /// errors. With payloads, an error could contain a Retry whose history contains an error with a Retry, and so on,
+    /// and dropping the error would recurse without bound.
     pub fn without_payload(self: &Arc<Error>) -> Arc<Error> {
         if !self.has_payload() {
             return Arc::clone(self);
@@ -322,7 +323,7 @@ impl Error {
         self.0.advice.as_ref()
     }
 
-    /// Returns the advice, once [`Error::with_names`] has inserted the names.
+    /// Returns the advice as text; `None` before [`Error::with_names`] has made the text.
     pub fn advice_text(&self) -> Option<&CStr> {
         self.0.advice_text.as_deref()
     }
@@ -331,7 +332,7 @@ impl Error {
         &self.0.causes
     }
 
-    /// Returns the attached value, if it is a `T`.
+    /// Returns the value attached by [`Error::with_payload`]; `None` if there is none, or if its type is not `T`.
     pub fn payload<T: Any>(&self) -> Option<&T> {
         self.0.payload.as_ref()?.downcast_ref()
     }
@@ -340,11 +341,12 @@ impl Error {
         self.0.ech_retry_configs.as_deref()
     }
 
-    /// Returns the retry counter that this failure consumes: the kind set for this error, otherwise that of its status.
-    /// A proxy's failure has the kind of its first cause, or `Other` without a cause. Never `ByCause`.
+    /// Returns the retry kind of this error, which selects the retry counter that the error decrements: the kind set
+    /// for the error, otherwise the kind of its status. A proxy error has the kind of its first cause, or `Other`
+    /// without a cause. Never returns `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
-            // A forward proxy may have passed the request on, so a read error must not become repeatable here.
+            // A read error of the cause must stay a read error, because a forward proxy may have passed the request on.
             RetryKind::ByCause => self.0.causes.first().map_or(RetryKind::Other, |cause| cause.retry_kind()),
             kind => kind,
         }
@@ -359,8 +361,8 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Makes the text one line by escaping control characters. Fails if memory runs out, because the caller may choose the
-/// length of the text: see `memory`.
+/// Escapes control characters, so that the text has one line. Fails if memory runs out, because the caller may choose
+/// the length of the text.
 fn one_line(text: &str) -> Result<CString> {
     let escaped = |c: char| if c.is_control() { c.escape_default().len() } else { c.len_utf8() };
     let mut clean = Vec::new();
@@ -376,7 +378,7 @@ fn one_line(text: &str) -> Result<CString> {
     Ok(CString::from_vec_with_nul(clean).unwrap_or_default())
 }
 
-/// Shortens a text of the caller for a message: enough remains to recognise it.
+/// Truncates a text of the caller for an error message. The rest is long enough to recognise the text.
 pub(crate) fn truncated(text: &str) -> &str {
     const SHOWN: usize = 80;
     text.char_indices().nth(SHOWN).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))
@@ -396,13 +398,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn messages_are_one_line() {
+    fn control_characters_in_error_messages_are_escaped() {
         let error = Error::new(Status::InvalidUrl, "a\nb\0c\u{7f}é");
         assert_eq!(error.message(), "a\\nb\\u{0}c\\u{7f}é");
     }
 
     #[test]
-    fn names_are_inserted_into_the_texts() {
+    fn api_names_are_inserted_into_messages_and_advice() {
         let name_of = |name| if name == ApiName::SetCiphers { "set_ciphers" } else { "add_pin" };
         let error = |message| Error::new(Status::Io, message);
         let naming = |before, after| Error::naming(Status::Io, before, ApiName::SetCiphers, after);
@@ -433,7 +435,7 @@ mod tests {
     }
 
     #[test]
-    fn cause_chains_are_bounded() {
+    fn a_long_chain_of_causes_is_truncated() {
         let mut error = Arc::new(Error::new(Status::Io, "0"));
         for i in 1..100_000 {
             error = Arc::new(Error::new(Status::Io, i.to_string()).with_cause(error));
@@ -446,9 +448,10 @@ mod tests {
         assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
     }
 
-    /// Every level has 16 causes, all of them the same shared error. Expanded, that would be 16^8 errors.
+    /// Each of 8 levels has 16 causes, which are all the same shared error. Without a bound, the tree would have 16^8
+    /// errors.
     #[test]
-    fn cause_trees_are_bounded() {
+    fn a_large_tree_of_causes_is_truncated() {
         fn walk(error: &Error) -> usize {
             1 + error.causes().iter().map(|cause| walk(cause)).sum::<usize>()
         }
@@ -462,7 +465,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_error_counts_as_its_cause() {
+    fn a_proxy_error_has_the_retry_kind_of_its_cause() {
         let kind = |status| {
             let cause = Arc::new(Error::new(status, "cause"));
             Error::new(Status::ProxyFailed, "proxy").with_cause(cause).retry_kind()
@@ -473,9 +476,9 @@ mod tests {
         assert_eq!(Error::new(Status::ProxyFailed, "alone").retry_kind(), RetryKind::Other);
     }
 
-    /// A cause that loses its own causes keeps the kind that they gave it.
+    /// A cause whose own causes are dropped keeps the retry kind that they determined.
     #[test]
-    fn a_chain_of_proxy_errors_counts_as_the_innermost_cause() {
+    fn nested_proxy_errors_have_the_retry_kind_of_the_innermost_cause() {
         for status in [Status::ConnectFailed, Status::ReadTimeout, Status::CertificateVerify, Status::Cancelled] {
             let mut error = Arc::new(Error::new(status, "cause"));
             for depth in 1..3 * MAX_DEPTH {
@@ -486,14 +489,14 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_that_was_sent_makes_a_read_error() {
+    fn an_error_after_the_request_was_sent_becomes_a_read_error() {
         for &status in Status::ALL {
             let error = Error::new(status, "x");
             let is_never = error.retry_kind() == RetryKind::Never;
             let sent = error.after_request_was_sent();
             let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
             assert_eq!(sent.retry_kind(), expected, "{status:?}");
-            // An error with this one as its cause also becomes a read error, unless either of them is never retried.
+            // An error whose cause is `sent` also becomes a read error, unless one of the two is never retried.
             for outer in
                 [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
             {

@@ -1,13 +1,15 @@
-//! fork(2): identifies the current process, and makes a fork wait for critical sections.
+//! Support for fork(2): identifies the current process, and makes fork(2) wait for critical sections.
 //!
 //! A forked child has a copy of its parent's memory, but only one of its threads. A lock that another thread held at
 //! the time of the fork stays locked forever in the child. aws-lc aborts a child that was forked while another thread
-//! signed with the same key (`rsa_blinding_get`). So every lock that a child needs is taken, and aws-lc is called, only
-//! under a [`Delay`]. fork(2) waits, in a handler of pthread_atfork(3), until no thread holds a [`Delay`]. Both sides
-//! wait for a bounded time only, because handlers of other libraries can make two threads wait for each other.
+//! signed with the same key (`rsa_blinding_get`). So a thread holds a [`Delay`] while it calls aws-lc or holds a lock
+//! that a child needs. A handler of pthread_atfork(3) makes fork(2) wait until no thread holds a [`Delay`]. Meanwhile,
+//! other threads wait before they take one. Each wait is bounded, because handlers of other libraries can make two
+//! threads wait for each other.
 //!
-//! vfork(2) and clone(2) with CLONE_VM share the memory, so both sides see every change. Handlers do not run for
-//! `_Fork` and clone(2) without CLONE_VM. In these cases the kernel's wiped page still distinguishes the processes.
+//! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so both see every change. Fork
+//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM. Even then, the memory page that the kernel wipes
+//! in the child distinguishes the two processes.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -25,17 +27,18 @@ use crate::error::{Error, Result};
 use crate::socket::sys::{self, ForkHandler};
 use crate::status::Status;
 
-/// Identifies a process. It differs from its ancestors and descendants even if a process number is reused.
+/// Identifies a process. The value differs from those of its ancestors and descendants even if a process id is reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(NonZeroU64);
 
-/// The current process; 0 after a fork, until the process is queried again.
+/// The identity of the current process; 0 after a fork, until `Process::current` is called.
 static CURRENT: OnceRef<'static, AtomicU64> = OnceRef::new();
-/// Used if the kernel cannot wipe a page. The child's handler clears it.
+/// Stores the identity if the kernel cannot wipe a page. The fork handler clears it in the child.
 static UNWIPED: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
-    /// Returns the current process. Async-signal-safe once it has been called in this process or an ancestor.
+    /// Returns the identity of the current process. Async-signal-safe once the function has been called in this process
+    /// or an ancestor.
     #[inline(always)]
     pub(crate) fn current() -> Process {
         let known = CURRENT.get().and_then(|current| NonZeroU64::new(current.load(Ordering::Relaxed)));
@@ -44,7 +47,8 @@ impl Process {
 
     #[cold]
     fn identify() -> Process {
-        /// The generation: the number of forks that led to this process. It is ordinary memory, so a child inherits it.
+        /// The generation: the number of forks that led to this process. A child inherits the number, because it is in
+        /// ordinary memory.
         static GENERATION: AtomicU32 = AtomicU32::new(0);
         let current = current();
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -60,13 +64,13 @@ impl Process {
         Process(NonZeroU64::MIN | u64::from(number) << 32)
     }
 
-    /// Returns the process number, as from getpid(2).
+    /// Returns the process id, as getpid(2) does.
     pub(crate) fn id(self) -> u32 {
         (self.0.get() >> 32) as u32
     }
 
-    /// Fails in every process except the one that made the object, whose keys must not be used by two processes: both
-    /// would encrypt different data with the same key and nonce.
+    /// Fails unless the current process made the object. Two processes must not use the keys of the same object,
+    /// because they would encrypt different data with the same key and nonce.
     #[inline(always)]
     pub(crate) fn check_owner(self, what: &str) -> Result<()> {
         let current = Process::current();
@@ -91,8 +95,8 @@ fn current() -> &'static AtomicU64 {
     })
 }
 
-/// Installs the fork handler. If two threads race, both install it, so that neither continues without a handler; it may
-/// then run twice.
+/// Installs the fork handler. If two threads call this function at the same time, both install the handler, so that
+/// neither continues without one. The handler may then run twice.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -101,14 +105,15 @@ fn install() {
 
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
-/// Delays forks while it exists, for a bounded time. Delays may be nested.
+/// Makes fork(2) wait while the value exists, for a bounded time. Delays may be nested.
 #[must_use = "forks are delayed only while it exists"]
 pub(crate) struct Delay {
-    /// A delay is counted for its thread, so it must not move to another thread.
+    /// A delay must not move to another thread, because it is counted for its own thread.
     not_send: PhantomData<*const ()>,
 }
 
-/// Delays forks. While it is held, the thread may wait only for threads that also hold one.
+/// Makes fork(2) wait until the returned [`Delay`] is dropped. A thread that holds a [`Delay`] may wait only for
+/// threads that also hold one.
 pub(crate) fn delay() -> Delay {
     let depth = DEPTH.get();
     DEPTH.set(depth.saturating_add(1));
@@ -128,36 +133,37 @@ impl Drop for Delay {
     }
 }
 
-/// The maximum time that a fork waits for other threads, and that they wait for it.
+/// The maximum time that fork(2) waits for other threads, and that other threads wait for fork(2).
 const MAX_WAIT: Duration = Duration::from_secs(1);
 
-/// A counter on its own cache line, so that threads do not contend for one.
+/// A counter on its own cache line, so that threads do not contend for the same line.
 #[repr(align(128))]
 struct Lane(AtomicIsize);
 
 const LANE_COUNT: usize = 16;
 static LANES: [Lane; LANE_COUNT] = [const { Lane(AtomicIsize::new(0)) }; LANE_COUNT];
-/// The forking thread; 0 if there is none.
+/// The id of the thread that is calling fork(2); 0 if there is none.
 static FORKING: AtomicUsize = AtomicUsize::new(0);
-/// The process that called that fork.
+/// The identity of the process that is calling fork(2).
 static FORKED_FROM: AtomicU64 = AtomicU64::new(0);
 
 thread_local! {
-    /// How many delays this thread holds.
+    /// The number of delays that this thread holds.
     static DEPTH: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Counts threads with a [`Delay`] in lanes. The forking thread keeps new threads out and waits for those inside.
+/// Counts the threads that hold a [`Delay`], in several counters. The thread that calls fork(2) closes the gate to
+/// further threads and waits until the counted threads have dropped their delays.
 struct Gate;
 
 impl Gate {
-    /// Returns a number that identifies the current thread among those that exist.
+    /// Returns a number that no other living thread has.
     fn thread_id() -> usize {
         DEPTH.with(|depth| NonNull::from(depth).addr().get())
     }
 
     fn lane() -> &'static AtomicIsize {
-        // Addresses of thread-local variables differ in their high bits only, so they are mixed.
+        // The bits are mixed, because the addresses of thread-local variables differ in their high bits only.
         let mixed = (Gate::thread_id() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
         &LANES[mixed as usize % LANE_COUNT].0
     }
@@ -166,7 +172,7 @@ impl Gate {
         install();
         let lane = Gate::lane();
         lane.fetch_add(1, Ordering::SeqCst);
-        // The forking thread enters if the fork handler of another library calls netlib.
+        // The gate is open for the thread that calls fork(2), because fork handlers of other libraries may call netlib.
         let is_open = || {
             let forking = FORKING.load(Ordering::SeqCst);
             forking == 0 || forking == Gate::thread_id()
@@ -186,7 +192,7 @@ impl Gate {
         }
     }
 
-    /// Returns whether no other thread holds a delay.
+    /// Returns whether no thread except the current one holds a delay.
     fn no_other_thread_delays() -> bool {
         let own = isize::from(DEPTH.get() > 0);
         LANES.iter().map(|lane| lane.0.load(Ordering::SeqCst)).sum::<isize>() <= own
@@ -216,20 +222,21 @@ impl ForkHandler for Gate {
         }
     }
 
-    /// Runs in the child after the fork. Uses only atomic operations, because nothing else is allowed there.
+    /// Runs in the child after fork(2). Uses only atomic operations, because the child may call only async-signal-safe
+    /// functions.
     fn in_child() {
         for lane in &LANES {
             lane.0.store(0, Ordering::Relaxed);
         }
         Gate::lane().store(isize::from(DEPTH.get() > 0), Ordering::Relaxed);
-        // Keeps the value if an earlier handler has already called `Process::current`.
+        // Keeps the child's identity if an earlier handler has already called `Process::current`.
         let before = FORKED_FROM.load(Ordering::Relaxed);
         let _ = current().compare_exchange(before, 0, Ordering::Relaxed, Ordering::Relaxed);
         Gate::open();
     }
 }
 
-/// Waits until a condition is met or `time` is reached. Returns false if the condition was not met in time.
+/// Waits until `condition` returns true or `time` is reached. Returns false if the condition was not met in time.
 fn wait_until(time: Instant, condition: impl Fn() -> bool) -> bool {
     for turn in 0_u32.. {
         if condition() {
@@ -244,11 +251,11 @@ fn wait_until(time: Instant, condition: impl Fn() -> bool) -> bool {
     false
 }
 
-/// A mutex that no thread holds during a fork. It ignores poisoning.
+/// A mutex that no thread holds during fork(2), because locking it takes a [`Delay`]. The mutex ignores poisoning.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
-/// The fields are dropped in this order.
+/// A locked [`Mutex`]. The field order matters: the lock is released before the delay is dropped.
 pub(crate) struct LockGuard<'a, T> {
     value: MutexGuard<'a, T>,
     _delay: Delay,
@@ -264,7 +271,7 @@ impl<T> Mutex<T> {
         LockGuard { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
     }
 
-    /// Locks the mutex; `None` if it is locked.
+    /// Locks the mutex without waiting; `None` if it is locked.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         let delay = delay();
         let value = match self.0.try_lock() {
@@ -290,7 +297,8 @@ impl<T> std::ops::DerefMut for LockGuard<'_, T> {
     }
 }
 
-/// Like [`OnceLock::get_or_init`], but never in progress during a fork.
+/// Does what [`OnceLock::get_or_init`] does, but under a [`Delay`], so that fork(2) never happens during the
+/// initialisation.
 pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     match cell.get() {
         Some(value) => value,
@@ -306,21 +314,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_keeps_its_identity() {
+    fn all_threads_of_a_process_have_the_same_process_identity() {
         let process = Process::current();
         assert_eq!((process.id(), Process::current()), (process::id(), process));
         assert!(thread::spawn(Process::current).join().unwrap() == process);
     }
 
     #[test]
-    fn waiting_is_bounded() {
+    fn waiting_for_a_condition_ends_at_the_given_time() {
         let began = Instant::now();
         assert!(!wait_until(began + Duration::from_millis(5), || false));
         assert!(wait_until(began, || true) && began.elapsed() >= Duration::from_millis(5));
     }
 
     #[test]
-    fn delays_nest_and_count_once() {
+    fn nested_fork_delays_are_counted_per_thread() {
         let (outer, inner) = (delay(), delay());
         assert_eq!(DEPTH.get(), 2);
         drop(outer);
@@ -330,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fork_and_delays_wait_for_each_other() {
+    fn fork_waits_for_delays_and_new_delays_wait_for_the_fork() {
         use std::sync::mpsc::channel;
         const A_MOMENT: Duration = Duration::from_millis(20);
         let ((end_delay, delay_ends), (end_fork, fork_ends)) = (channel::<()>(), channel::<()>());

@@ -1,8 +1,8 @@
 //! netlib: the parts of an HTTP client that are hard to get right, usable on their own, from C, C++ and any language with
 //! a C FFI.
 //!
-//! The modules are in the order of the header's sections. [`ffi`] is the C ABI; the other modules do not depend on it.
-//! Unsafe code is denied here. The contract suite `unsafe` lists the files that allow it.
+//! The modules are in the order of the header's sections. [`ffi`] is the C ABI, and no other module depends on it. The
+//! crate denies unsafe code except in a few files, which the contract suite `unsafe` lists.
 #![deny(unsafe_code)]
 
 pub mod callback;

@@ -1,5 +1,5 @@
-//! Copies data of the caller. The caller chooses its size, so running out of memory must be an error here: an
-//! infallible allocation would abort the process.
+//! Allocates memory for data whose size the caller chooses. If memory runs out, these functions return an error; a
+//! failed allocation of the standard library would abort the process.
 
 use std::ffi::CString;
 use std::hint::black_box;
@@ -7,7 +7,7 @@ use std::hint::black_box;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Copies `bytes`. `what` names the data in the error message, as in "a body".
+/// Copies `bytes`. `what` names the data in the error message, for example "a body".
 pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     reserve(&mut copy, bytes.len(), what)?;
@@ -26,12 +26,12 @@ pub(crate) fn copy_c_string(bytes: &[u8], what: &str) -> Result<CString> {
     Ok(CString::from_vec_with_nul(copy).unwrap_or_default())
 }
 
-/// Reserves room for exactly `more` elements.
+/// Reserves memory for exactly `more` further elements.
 pub(crate) fn reserve<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     list.try_reserve_exact(more).map_err(|_| out_of_memory_error(more.saturating_mul(size_of::<T>()), what))
 }
 
-/// Reserves room for `more` elements in a list that will grow further.
+/// Reserves memory for `more` further elements in a list that will grow again.
 pub(crate) fn grow<T>(list: &mut Vec<T>, more: usize, what: &str) -> Result<()> {
     list.try_reserve(more).map_err(|_| out_of_memory_error(more.saturating_mul(size_of::<T>()), what))
 }
@@ -42,7 +42,7 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     Ok(())
 }
 
-/// Like [`grow`], but wipes the old allocation when a larger one replaces it.
+/// Does what [`grow`] does, and wipes the old allocation when a larger one replaces it.
 pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result<()> {
     if list.capacity() - list.len() >= more {
         return Ok(());
@@ -55,16 +55,16 @@ pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result
     Ok(())
 }
 
-/// Overwrites memory that may hold a secret, before it is freed. The crate zeroize writes byte by byte, which takes ten
-/// times as long for a record buffer.
+/// Overwrites memory that may contain a secret, before the memory is freed. The crate zeroize writes byte by byte,
+/// which takes ten times as long for a record buffer.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    // Keeps the compiler from removing writes that nothing reads.
+    // Keeps the compiler from removing the writes, which no code reads.
     black_box(bytes);
 }
 
-/// Fails if `bytes` bytes cannot be allocated now. Called before code whose allocations abort on failure: memory that
-/// is free now is likely still free then.
+/// Fails if `bytes` bytes of memory are not available now. Called before code whose allocations abort the process on
+/// failure, because memory that is available now is probably still available in that code.
 pub(crate) fn check_available(bytes: usize, what: &str) -> Result<()> {
     let mut room: Vec<u8> = Vec::new();
     reserve(&mut room, bytes, what)?;
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn running_out_of_memory_is_an_error() {
+    fn allocations_larger_than_memory_return_an_error() {
         let mut list: Vec<u64> = Vec::new();
         let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);

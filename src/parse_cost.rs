@@ -3,7 +3,7 @@
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// Reports that a parser examines `bytes` bytes. Does nothing outside unit tests.
+/// Adds `bytes` to the number of bytes that parsers have examined. Does nothing outside of unit tests.
 #[inline]
 pub(crate) fn examined(bytes: usize) {
     #[cfg(test)]

@@ -1,21 +1,22 @@
-//! The status table: the one list from which the Rust enum, the C constants, the classes, names, texts, retry kinds and
-//! `docs/reference/statuses.md` are generated. A number never changes and is never reused.
+//! The status table, from which the Rust enum, the C constants, the classes, names, texts, retry kinds and
+//! `docs/reference/statuses.md` are generated. The number of a status never changes and is never reused.
 
 use std::ffi::CStr;
 
-/// The retry counter that a failure consumes when it is reported to `Retry::increment`.
+/// The retry counter that a failure decrements when it is passed to `Retry::increment`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryKind {
-    /// Not a failure of the request (a bad argument, a cancelled wait): never retried.
+    /// Never retried, because the request itself has not failed, for example after an invalid argument or a cancelled
+    /// wait.
     Never = 0,
-    /// The request did not reach the server: the `connect` counter.
+    /// Decrements the `connect` counter: the request did not reach the server.
     Connect = 1,
-    /// The request was sent, but its effect is unknown: the `read` counter.
+    /// Decrements the `read` counter: the request was sent, but its effect is unknown.
     Read = 2,
-    /// Any other failure: the `other` counter.
+    /// Decrements the `other` counter, for any other failure.
     Other = 3,
-    /// A proxy failure: it has the kind of its first cause.
+    /// The kind of the error's first cause, for failures of a proxy.
     ByCause = 4,
 }
 
@@ -33,7 +34,7 @@ impl RetryKind {
     }
 }
 
-/// Groups of statuses, so that a caller can switch on a few cases. The hundreds digit of a status is its class.
+/// Classes of statuses, so that a caller can switch on a few cases. The number of a status divided by 100 is its class.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusClass {
@@ -58,7 +59,7 @@ macro_rules! statuses {
         pub enum Status { $(#[doc = $text] $variant = $code),* }
 
         impl Status {
-            /// Every status, in the order of the table.
+            /// All statuses, in the order of the table.
             pub const ALL: &'static [Status] = &[$(Status::$variant),*];
 
             const fn row(self) -> Row {
@@ -118,7 +119,7 @@ statuses! {
 
     Internal            =  400 INTERNAL            System   Never   "netlib has a bug that caused this error: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be allocated";
-    // 403 was TOO_MANY_LOOKUPS. Lookups are now queued, and the number is not reused.
+    // The number 403 is not reused. It was TOO_MANY_LOOKUPS, before lookups were queued.
     Io                  =  402 IO                  System   Read    "a system call failed";
 
     Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";
@@ -157,12 +158,12 @@ statuses! {
 }
 
 impl Status {
-    /// Returns the constant's name in C.
+    /// Returns the name of the C constant.
     pub const fn name(self) -> &'static CStr {
         self.row().name
     }
 
-    /// Returns one sentence saying what the status means.
+    /// Returns a sentence that describes the status.
     pub const fn text(self) -> &'static CStr {
         self.row().text
     }
@@ -187,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_row_is_consistent() {
+    fn every_status_has_a_name_a_text_and_the_class_of_its_number() {
         for (i, &status) in Status::ALL.iter().enumerate() {
             let code = status as i32;
             assert_eq!(Status::from_code(code), Some(status));

@@ -1,4 +1,4 @@
-//! Options for an error that the caller creates.
+//! Options for an error that the application creates.
 
 use std::sync::Arc;
 
@@ -16,7 +16,8 @@ impl ErrorOptions {
         self.cause = cause;
     }
 
-    /// Sets the retry kind by its number. `ByCause` is refused, because it stands for the kind of another error.
+    /// Sets the retry kind by its number. `ByCause` is refused, because it is not a kind of its own but stands for the
+    /// kind of the cause.
     pub fn set_retry_kind(&mut self, code: i32) -> Result<()> {
         match RetryKind::from_code(code) {
             Some(kind) if kind != RetryKind::ByCause => {
@@ -32,7 +33,7 @@ impl ErrorOptions {
         }
     }
 
-    /// Applies the options. The chosen retry kind takes precedence over the cause's.
+    /// Applies the options to an error. The chosen retry kind takes precedence over the retry kind of the cause.
     pub(super) fn apply(&self, mut error: Error) -> Error {
         if let Some(cause) = &self.cause {
             error = error.with_cause(Arc::clone(cause));
@@ -49,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_chosen_kind_wins() {
+    fn a_chosen_retry_kind_takes_precedence_over_that_of_the_cause() {
         let sent = Arc::new(Error::new(Status::TlsAlert, "x").after_request_was_sent());
         let mut options = ErrorOptions::default();
         options.set_cause(Some(sent));

@@ -1,7 +1,7 @@
-//! The exported functions, one module per section of netlib.h. The order of the `pub mod` lines, here and in each
-//! section, is that of the header.
+//! The exported functions, one module per section of netlib.h. The order of the `pub mod` lines, here and in the
+//! modules of the sections, is the order of the header.
 //!
-//! The functions are `unsafe extern "C"`. Their safety contract is their documentation in the header.
+//! The functions are `unsafe extern "C"`. The header documents the safety contract of each function.
 #![allow(non_camel_case_types, clippy::missing_safety_doc, unsafe_op_in_unsafe_fn)]
 
 pub mod basics;

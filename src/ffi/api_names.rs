@@ -1,4 +1,4 @@
-//! The C names of the parts of the public API that errors mention.
+//! The C names of the functions and types that error messages mention.
 
 use crate::error::ApiName;
 
@@ -48,7 +48,7 @@ pub(super) fn c_name(name: ApiName) -> &'static str {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn the_header_has_every_name() {
+    fn every_api_name_in_error_messages_is_in_the_header() {
         let words = |text: &'static str| text.split(|c: char| !(c.is_alphanumeric() || c == '_'));
         let header: std::collections::HashSet<&str> = words(include_str!("../../include/netlib.h")).collect();
         let names: Vec<&str> =

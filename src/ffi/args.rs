@@ -1,5 +1,5 @@
-//! Converts the arguments of exported functions. Each macro takes the parameter itself, so that an error names it as
-//! the header does.
+//! Converts the arguments of exported functions. Each macro takes the parameter as an identifier, so that an error
+//! names the parameter as the header does.
 
 use std::ffi::{CStr, OsStr, c_char};
 use std::os::unix::ffi::OsStrExt;
@@ -10,61 +10,63 @@ use crate::ffi::handle::null_argument;
 use crate::memory;
 use crate::status::Status;
 
-/// A length of this value means that the text ends at its NUL.
+/// The length that stands for NUL-terminated text.
 pub(crate) const NTS: usize = usize::MAX;
 
-/// Borrows a live handle: `&Value`, or an error naming the parameter.
+/// Borrows the value of a handle: `&Value`. NULL is an error that names the parameter.
 macro_rules! arg {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type.
+        // SAFETY: netlib.h requires NULL or a live handle of this type.
         unsafe { $crate::ffi::handle::borrow($p, stringify!($p)) }?
     };
 }
 
-/// Borrows a handle that may be NULL: `Option<&Value>`.
+/// Borrows the value of a handle that may be NULL: `Option<&Value>`.
 macro_rules! arg_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type.
+        // SAFETY: netlib.h requires NULL or a live handle of this type.
         if $p.is_null() { None } else { Some(unsafe { $crate::ffi::handle::borrow($p, stringify!($p)) }?) }
     };
 }
 
-/// Borrows a handle that one thread at a time may use: `&mut Value`.
+/// Borrows the value of a single-threaded handle: `&mut Value`.
 macro_rules! arg_mut {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
+        // SAFETY: netlib.h requires NULL or a live handle of this type that no other call is using.
         unsafe { $crate::ffi::handle::borrow_mut($p, stringify!($p)) }?
     };
 }
 
-/// Like `arg_mut`, for a function that only reads the value but whose callbacks may call the handle.
+/// Does what `arg_mut` does, for a const handle whose value the function only reads. While the value is borrowed, a
+/// callback that uses the handle gets `NETLIB_BUSY`.
 macro_rules! arg_exclusive {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type that no other call is using.
+        // SAFETY: netlib.h requires NULL or a live handle of this type that no other call is using.
         unsafe { $crate::ffi::handle::borrow_mut($p.cast_mut(), stringify!($p)) }?
     };
 }
 
-/// Borrows a shared handle and keeps its value alive: the call may run a callback that frees the handle.
+/// Borrows the value of a shared handle and keeps the value alive, because the call may run a callback that frees the
+/// handle.
 macro_rules! arg_kept_alive {
     ($p:ident, $may_call_back:expr) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type.
+        // SAFETY: netlib.h requires NULL or a live handle of this type.
         unsafe { $crate::ffi::handle::borrow_and_keep_alive($p, stringify!($p), $may_call_back) }?
     };
 }
 
-/// Counts a reference to a shared handle, for a callee that keeps the value: `Arc<Value>`.
+/// Returns a counted reference to the value of a shared handle, for a callee that keeps it: `Arc<Value>`.
 macro_rules! arg_shared {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type.
+        // SAFETY: netlib.h requires NULL or a live handle of this type.
         unsafe { $crate::ffi::handle::share($p, stringify!($p)) }?
     };
 }
 
-/// Like `arg_shared`, for a handle that may be NULL: `Option<Arc<Value>>`.
+/// Does what `arg_shared` does, for a handle that may be NULL: `Option<Arc<Value>>`.
 macro_rules! arg_shared_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a live handle of this type.
+        // SAFETY: netlib.h requires NULL or a live handle of this type.
         if $p.is_null() { None } else { Some(unsafe { $crate::ffi::handle::share($p, stringify!($p)) }?) }
     };
 }
@@ -72,7 +74,7 @@ macro_rules! arg_shared_opt {
 /// Reads a NUL-terminated string: `&CStr`.
 macro_rules! arg_cstr {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires NULL or a NUL-terminated string that lives across the call.
         unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?
     };
 }
@@ -80,73 +82,74 @@ macro_rules! arg_cstr {
 /// Reads a NUL-terminated string that must be UTF-8: `&str`.
 macro_rules! arg_str {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires NULL or a NUL-terminated string that lives across the call.
         unsafe { $crate::ffi::args::text($p, stringify!($p)) }?
     };
 }
 
-/// Reads a method as `&str`. The core accepts only tokens, which are ASCII.
+/// Reads a request method as `&str`. The core accepts only tokens, which are ASCII.
 macro_rules! arg_method {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires NULL or a NUL-terminated string that lives across the call.
         unsafe { $crate::ffi::args::ascii($p, stringify!($p)) }?
     };
 }
 
-/// Like `arg_str`, but NULL is `None`.
+/// Reads a NUL-terminated string that must be UTF-8: `Option<&str>`. NULL is `None`.
 macro_rules! arg_str_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires NULL or a NUL-terminated string that lives across the call.
         if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::text($p, stringify!($p)) }?) }
     };
 }
 
-/// Reads bytes given as pointer and length. `(NULL, 0)` is empty; with the length `NETLIB_NTS` the text ends at its
-/// NUL.
+/// Reads bytes given as pointer and length. `(NULL, 0)` gives an empty slice; with the length `NETLIB_NTS` the text
+/// ends at its NUL.
 macro_rules! arg_bytes {
     ($p:ident, $len:ident) => {
-        // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS.
+        // SAFETY: netlib.h requires `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS.
         unsafe { $crate::ffi::args::bytes($p.cast(), $len, stringify!($p), stringify!($len)) }?
     };
 }
 
-/// Like `arg_bytes`, for an optional argument: NULL with the length 0 or `NETLIB_NTS` is `None`. NULL with any other
-/// length is an error, because the caller has probably lost the bytes.
+/// Does what `arg_bytes` does, for an optional argument: NULL with the length 0 or `NETLIB_NTS` is `None`. NULL with
+/// any other length is an error, because the caller probably passed the wrong pointer.
 macro_rules! arg_bytes_opt {
     ($p:ident, $len:ident) => {
-        // SAFETY: netlib.h: `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS; or NULL.
+        // SAFETY: netlib.h requires `$len` readable bytes, or a NUL-terminated string if it is NETLIB_NTS; or NULL.
         unsafe { $crate::ffi::args::bytes_opt($p.cast(), $len, stringify!($p), stringify!($len)) }?
     };
 }
 
-/// Reads bytes that are not text; `(NULL, 0)` is empty. A length of -1 is an error here, not `NETLIB_NTS`.
+/// Reads bytes that are not text; `(NULL, 0)` gives an empty slice. The length `NETLIB_NTS` (-1) is an error, because
+/// the bytes have no NUL at their end.
 macro_rules! arg_data {
     ($p:ident, $len:ident) => {
-        // SAFETY: netlib.h: `$len` readable bytes.
+        // SAFETY: netlib.h requires `$len` readable bytes.
         unsafe { $crate::ffi::args::slice::<u8>($p.cast(), $len, stringify!($p), stringify!($len)) }?
     };
 }
 
-/// Reads an array of NUL-terminated strings, where `(NULL, 0)` is empty: `Vec<&CStr>`.
+/// Reads an array of NUL-terminated strings: `Vec<&CStr>`. `(NULL, 0)` gives an empty one.
 macro_rules! arg_cstrs {
     ($p:ident, $count:ident) => {
-        // SAFETY: netlib.h: `$count` pointers, each to a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires `$count` pointers, each to a NUL-terminated string that lives across the call.
         unsafe { $crate::ffi::args::c_strs($p, $count, stringify!($p), stringify!($count)) }?
     };
 }
 
-/// Reads an array of numbers, where `(NULL, 0)` is empty: `&[i32]`.
+/// Reads an array of numbers: `&[i32]`. `(NULL, 0)` gives an empty slice.
 macro_rules! arg_i32s {
     ($p:ident, $count:ident) => {
-        // SAFETY: netlib.h: `$count` readable numbers.
+        // SAFETY: netlib.h requires `$count` readable numbers.
         unsafe { $crate::ffi::args::slice::<i32>($p, $count, stringify!($p), stringify!($count)) }?
     };
 }
 
-/// Like `arg_cstr`, but NULL is `None`.
+/// Reads a NUL-terminated string: `Option<&CStr>`. NULL is `None`.
 macro_rules! arg_cstr_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a NUL-terminated string that lives across the call.
+        // SAFETY: netlib.h requires NULL or a NUL-terminated string that lives across the call.
         if $p.is_null() { None } else { Some(unsafe { $crate::ffi::args::c_str($p, stringify!($p)) }?) }
     };
 }
@@ -161,7 +164,7 @@ macro_rules! arg_path {
 /// Reads a number through a pointer that may be NULL: `Option<f64>`.
 macro_rules! arg_f64_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or a readable number.
+        // SAFETY: netlib.h requires NULL or a readable number.
         unsafe { $p.as_ref() }.copied()
     };
 }
@@ -173,15 +176,15 @@ macro_rules! arg_bool {
     };
 }
 
-/// Borrows memory that the call fills: `&mut [u8]`, where `(NULL, 0)` is empty.
+/// Borrows memory that the call fills: `&mut [u8]`. `(NULL, 0)` gives an empty slice.
 macro_rules! arg_buffer {
     ($p:ident, $len:ident) => {
-        // SAFETY: netlib.h: `$len` writable bytes that nothing else uses during the call.
+        // SAFETY: netlib.h requires `$len` writable bytes that nothing else uses during the call.
         unsafe { $crate::ffi::args::buffer($p.cast(), $len, stringify!($p), stringify!($len)) }?
     };
 }
 
-/// Reads a port: 0 to 65535.
+/// Reads a port, which must be 0 to 65535.
 macro_rules! arg_port {
     ($p:ident) => {
         $crate::ffi::args::port($p, stringify!($p))?
@@ -200,21 +203,21 @@ pub(crate) unsafe fn c_str<'a>(p: *const c_char, name: &str) -> Result<&'a CStr>
     if p.is_null() {
         return Err(null_argument(name));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     Ok(unsafe { CStr::from_ptr(p) })
 }
 
 /// # Safety
-/// As [`c_str`].
+/// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn text<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     utf8(unsafe { c_str(p, name) }?.to_bytes(), name)
 }
 
 /// # Safety
-/// As [`c_str`].
+/// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn ascii<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { c_str(p, name) }?.to_bytes();
     let at = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
     match std::str::from_utf8(bytes) {
@@ -230,21 +233,21 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &
     match (p.is_null(), len) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(null_argument(name)),
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         (false, NTS) => Ok(unsafe { CStr::from_ptr(p.cast()) }.to_bytes()),
         (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
-        // SAFETY: the caller's promise; the length fits an object.
+        // SAFETY: guaranteed by the caller; the length is at most `isize::MAX`.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
     }
 }
 
 /// # Safety
-/// As [`bytes`].
+/// The conditions of [`bytes`] apply.
 pub(crate) unsafe fn bytes_opt<'a>(p: *const u8, len: usize, name: &str, len_name: &str) -> Result<Option<&'a [u8]>> {
     if p.is_null() && matches!(len, 0 | NTS) {
         return Ok(None);
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { bytes(p, len, name, len_name) }.map(Some)
 }
 
@@ -262,20 +265,21 @@ pub(crate) unsafe fn slice<'a, T>(p: *const T, count: usize, name: &str, count_n
         (false, count) if count > isize::MAX as usize / size_of::<T>().max(1) => {
             Err(Error::new(Status::InvalidArgument, format!("{count_name} is larger than any array: {count}")))
         }
-        // SAFETY: the caller's promise; the array fits the address space.
+        // SAFETY: guaranteed by the caller; the array has at most `isize::MAX` bytes.
         (false, count) => Ok(unsafe { std::slice::from_raw_parts(p, count) }),
     }
 }
 
 /// # Safety
-/// As [`slice`]; and each pointer is NULL or a NUL-terminated string that lives for `'a`.
+/// The conditions of [`slice`] apply; and each pointer is NULL or refers to a NUL-terminated string that lives for
+/// `'a`.
 pub(crate) unsafe fn c_strs<'a>(
     p: *const *const c_char,
     count: usize,
     name: &str,
     count_name: &str,
 ) -> Result<Vec<&'a CStr>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let pointers = unsafe { slice(p, count, name, count_name) }?;
     let mut strings = Vec::new();
     memory::reserve(&mut strings, count, name)?;
@@ -283,7 +287,7 @@ pub(crate) unsafe fn c_strs<'a>(
         if string.is_null() {
             return Err(null_argument(&format!("{name}[{i}]")));
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         strings.push(unsafe { CStr::from_ptr(*string) });
     }
     Ok(strings)
@@ -296,7 +300,7 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     })
 }
 
-/// The longest path that systems open: Linux's PATH_MAX. It also bounds every text that contains a path.
+/// The maximum length of a path: Linux's PATH_MAX. The maximum also bounds every error message that contains a path.
 const MAX_PATH: usize = 4096;
 
 pub(crate) fn path(bytes: &[u8], name: &str) -> Result<PathBuf> {
@@ -318,13 +322,14 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
 /// Reads a string for a function that cannot report an error: `None` for NULL.
 ///
 /// # Safety
-/// As [`c_str`].
+/// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn bytes_or_none<'a>(p: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     if p.is_null() { None } else { Some(unsafe { CStr::from_ptr(p) }.to_bytes()) }
 }
 
-/// Borrows `len` bytes to fill. Their previous contents are never read, because C may not have initialised them.
+/// Borrows `len` bytes that the call fills. netlib never reads their previous contents, because C may not have
+/// initialised them.
 ///
 /// # Safety
 /// `p` points to `len` writable bytes that nothing else uses for `'a`; or `len` is 0.
@@ -333,7 +338,7 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null_argument(name)),
         (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
-        // SAFETY: the caller's promise; the length fits an object.
+        // SAFETY: guaranteed by the caller; the length is at most `isize::MAX`.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }
 }

@@ -1,5 +1,5 @@
-//! Wraps the callbacks of an application's body in closures that the core can hold. The callbacks store numbers, for
-//! which every bit pattern is valid; the core checks their values.
+//! Wraps the application's body callbacks in closures for the core. The callbacks store numbers, for which every bit
+//! pattern is valid, and the core checks the values.
 
 use std::ffi::c_void;
 
@@ -24,9 +24,9 @@ pub(crate) fn callbacks(
     let [of_read, of_tell, of_seek, of_is_closed] = [ctx; 4].map(CallbackContext::clone);
     Callbacks {
         read: Box::new(move |buffer| {
-            // Preset to an invalid count: a callback that raised an exception before it stored a count has failed.
+            // Starts with an invalid count, to detect a callback that raised an exception before it stored a count.
             let mut n = usize::MAX;
-            // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
+            // SAFETY: by netlib.h, the callback takes its `ctx`, a buffer with its length, and a pointer to a count.
             check_status(
                 unsafe { read(of_read.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) },
                 "read",
@@ -36,19 +36,19 @@ pub(crate) fn callbacks(
         tell: tell.map(|tell| {
             Box::new(move || {
                 let mut position = i64::MIN;
-                // SAFETY: netlib.h: the function takes its `ctx` and a place for a position.
+                // SAFETY: by netlib.h, the callback takes its `ctx` and a pointer to a position.
                 check_status(unsafe { tell(of_tell.pointer(), &mut position) }, "tell")?;
                 if position == i64::MIN { Err(missing_result("tell")) } else { Ok(position) }
             }) as _
         }),
         seek: seek.map(|seek| {
-            // SAFETY: netlib.h: the function takes its `ctx` and a position.
+            // SAFETY: by netlib.h, the callback takes its `ctx` and a position.
             Box::new(move |position| check_outcome(unsafe { seek(of_seek.pointer(), position) }, "seek")) as _
         }),
         is_closed: is_closed.map(|is_closed| {
             Box::new(move || {
                 let mut closed = NOT_STORED;
-                // SAFETY: netlib.h: the function takes its `ctx` and a place for a truth value.
+                // SAFETY: by netlib.h, the callback takes its `ctx` and a pointer to an int.
                 check_status(unsafe { is_closed(of_is_closed.pointer(), &mut closed) }, "is_closed")?;
                 checked_bool(closed)
             }) as _

@@ -1,7 +1,7 @@
-//! Wraps the application's callbacks in closures that the core can hold.
+//! Wraps the application's callbacks in closures for the core.
 //!
-//! netlib.h requires that a callback and its `ctx` can be used on any thread that uses the handle that holds them,
-//! until the handle's last reference is freed.
+//! A handle that was made with a callback keeps the callback and its `ctx`. netlib.h requires that both can be used on
+//! any thread that uses the handle, until the handle's last reference is freed.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::socket::endpoint::Endpoint;
 use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
 
-/// Stores a number through its second parameter: a clock, a random source.
+/// A clock or random source, which stores a number through its second parameter.
 pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32;
 
 /// Waits for the given number of seconds.
@@ -29,7 +29,7 @@ pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -
 pub(crate) type AddressFn =
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
 
-/// Finds the addresses of a host.
+/// Resolves a host: adds its addresses to the list.
 pub(crate) type ResolveFn = unsafe extern "C" fn(
     ctx: *mut c_void,
     host: *const c_char,
@@ -38,7 +38,7 @@ pub(crate) type ResolveFn = unsafe extern "C" fn(
     list: *mut netlib_addresses,
 ) -> i32;
 
-/// Wraps a callback that returns a number. `name` is the name of the callback in its error.
+/// Wraps a callback that stores a number. `name` is the name of the callback in error messages.
 pub(crate) fn number(
     callback: Option<NumberFn>,
     ctx: CallbackContext,
@@ -46,9 +46,9 @@ pub(crate) fn number(
 ) -> Option<Arc<dyn Fn() -> Result<f64> + Send + Sync>> {
     let callback = callback?;
     Some(Arc::new(move || {
-        // NaN if the callback stores nothing; the core refuses it.
+        // The value stays NaN if the callback stores nothing, and the core refuses NaN.
         let mut value = f64::NAN;
-        // SAFETY: netlib.h: the function takes its `ctx` and a place for a double.
+        // SAFETY: by netlib.h, the callback takes its `ctx` and a pointer to a double.
         let result = unsafe { callback(ctx.pointer(), &mut value) };
         check_status(result, name)?;
         Ok(value)
@@ -58,7 +58,7 @@ pub(crate) fn number(
 pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<Sleep> {
     let callback = callback?;
     Some(Arc::new(move |seconds| {
-        // SAFETY: netlib.h: the function takes its `ctx` and a double.
+        // SAFETY: by netlib.h, the callback takes its `ctx` and a double.
         let result = unsafe { callback(ctx.pointer(), seconds) };
         check_outcome(result, "sleep")
     }))
@@ -67,9 +67,9 @@ pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<S
 pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Option<AddressCallback> {
     let callback = callback?;
     Some(Arc::new(move |address: &Endpoint, classes: Classes| {
-        // The same bytes that connect(2) gets.
+        // The callback gets the same sockaddr as connect(2).
         let address = address.to_sockaddr();
-        // SAFETY: netlib.h: the function takes its `ctx` and an address with its length, which live across the call.
+        // SAFETY: by netlib.h, the callback takes its `ctx` and an address with its length, which live across the call.
         let result =
             unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) };
         check_verdict(result, "address")
@@ -80,9 +80,9 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Opti
     let callback = callback?;
     Some(Arc::new(move |host: &CStr, port, seconds_left| {
         let list: *mut netlib_addresses = handle::lend_to_callback(Box::new(AddressList::default()));
-        // SAFETY: netlib.h: the function takes its `ctx`, a text, two numbers and a list that it does not free.
+        // SAFETY: by netlib.h, the callback takes its `ctx`, a string, two numbers and a list that it does not free.
         let answer = unsafe { callback(ctx.pointer(), host.as_ptr(), i32::from(port), seconds_left, list) };
-        // SAFETY: given above, and still netlib's.
+        // SAFETY: `lend_to_callback` made the pointer above, and the callback cannot free it.
         let list = unsafe { handle::take(list) }.map_or_else(Vec::new, |list| list.into_vec());
         match answer {
             0 => Ok(list),
@@ -98,7 +98,7 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Opti
     }))
 }
 
-/// Converts the result of a callback that has an output: a status.
+/// Checks the status that a callback with an output parameter returned.
 pub(super) fn check_status(result: i32, name: &str) -> Result<()> {
     match result {
         0 => Ok(()),
@@ -106,7 +106,7 @@ pub(super) fn check_status(result: i32, name: &str) -> Result<()> {
     }
 }
 
-/// Converts the result of a callback that acts: a `netlib_outcome`.
+/// Checks the `netlib_outcome` that a callback returned.
 pub(super) fn check_outcome(result: i32, name: &str) -> Result<()> {
     const DONE: i32 = netlib_outcome::NETLIB_OUTCOME_DONE as i32;
     match result {
@@ -115,7 +115,7 @@ pub(super) fn check_outcome(result: i32, name: &str) -> Result<()> {
     }
 }
 
-/// Converts the result of a callback that decides: a `netlib_verdict`.
+/// Checks and converts the `netlib_verdict` that a callback returned.
 pub(super) fn check_verdict(result: i32, name: &str) -> Result<Verdict> {
     const ALLOW: i32 = netlib_verdict::NETLIB_VERDICT_ALLOW as i32;
     const REFUSE: i32 = netlib_verdict::NETLIB_VERDICT_REFUSE as i32;
@@ -126,8 +126,8 @@ pub(super) fn check_verdict(result: i32, name: &str) -> Result<Verdict> {
     }
 }
 
-/// Returns the error for an unexpected result. Foreign-function layers return 0 if the callback raised an exception, so
-/// 0 is not a valid result.
+/// Makes the error for an unexpected result of a callback. The foreign-function layers of other languages return 0 if
+/// the callback raised an exception, so 0 is not a valid result.
 fn invalid_result(result: i32, name: &str, expected: &str) -> Error {
     let message = match result {
         0 => format!("the {name} callback failed: it returned 0"),

@@ -10,8 +10,8 @@ use crate::ffi::cancellation::DisableCancellation;
 /// Releases the `ctx` of a callback.
 pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);
 
-/// The `ctx` of one or more callbacks. Each closure that calls one of these callbacks holds a clone. Dropping the last
-/// clone calls `ctx_free`.
+/// The `ctx` of one or more callbacks. Each closure that calls such a callback has a clone. Dropping the last clone
+/// calls `ctx_free`.
 ///
 /// netlib never drops the last clone while it holds a lock, because `ctx_free` may call netlib.
 #[derive(Clone)]
@@ -20,14 +20,14 @@ pub(crate) struct CallbackContext(Arc<Owned>);
 struct Owned {
     ctx: *mut c_void,
     ctx_free: Option<CtxFreeFn>,
-    /// Distinguishes this `ctx` from a later one at the same address. It is 0 without a `ctx_free`: then only the
-    /// address identifies the `ctx`, and the caller must not reuse the address.
+    /// Distinguishes this `ctx` from a later `ctx` at the same address. 0 without a `ctx_free`: then only the address
+    /// identifies the `ctx`, and the caller must not reuse the address.
     serial: u64,
 }
 
-// SAFETY: netlib only passes the pointer back; netlib.h requires that callbacks accept it on any thread.
+// SAFETY: netlib only passes the pointer to callbacks; netlib.h requires that they accept it on any thread.
 unsafe impl Send for Owned {}
-// SAFETY: as above.
+// SAFETY: the same reason as for `Send`.
 unsafe impl Sync for Owned {}
 
 impl CallbackContext {
@@ -38,13 +38,14 @@ impl CallbackContext {
         CallbackContext(Arc::new(Owned { ctx, ctx_free, serial }))
     }
 
-    // A method, so that a closure that calls it captures the whole `CallbackContext` and not the bare pointer in it.
+    // Through a method, a closure captures the whole `CallbackContext`; with direct field access, it would capture only
+    // the pointer, which is not `Send`.
     pub(super) fn pointer(&self) -> *mut c_void {
         self.0.ctx
     }
 
-    /// Returns the id of a callback that is set as an option. Without a function there is no callback, whatever the
-    /// `ctx`.
+    /// Returns the identity of a callback that is set as an option. Without a function there is no callback, so the
+    /// identity is the default for any `ctx`.
     pub(crate) fn id(&self, function: Option<*const ()>) -> CallbackId {
         function.map_or_else(CallbackId::default, |function| CallbackId {
             function: function.addr(),
@@ -57,9 +58,9 @@ impl CallbackContext {
 impl Drop for Owned {
     fn drop(&mut self) {
         let Some(ctx_free) = self.ctx_free else { return };
-        // Handles are also dropped in calls that do not disable cancellation themselves.
+        // The last clone may be dropped in a call that does not disable cancellation itself.
         let _disabled = DisableCancellation::begin();
-        // SAFETY: netlib.h: the function accepts the `ctx` that was passed together with it, and is called once.
+        // SAFETY: netlib.h requires that the function accepts the `ctx` that came with it. It is called once.
         unsafe { ctx_free(self.ctx) };
     }
 }

@@ -1,11 +1,11 @@
-//! Disables pthread_cancel(3) inside netlib. glibc cancels a thread by unwinding its stack, and Rust aborts the process
-//! when the unwinding reaches Rust frames. musl does not unwind, so netlib's locks would stay locked. A cancelled
-//! thread ends at its next cancellation point after the call.
+//! Disables pthread_cancel(3) during calls of netlib. glibc cancels a thread by unwinding its stack, and Rust aborts
+//! the process when the unwinding reaches Rust frames. musl does not unwind, so netlib's locks would stay locked. A
+//! thread that was cancelled during a call ends at its next cancellation point after the call.
 //!
-//! This covers deferred cancellation only. POSIX allows a thread with asynchronous cancellation to call only three
-//! functions, and none of them is in netlib.
+//! Only deferred cancellation is disabled safely. POSIX allows a thread with asynchronous cancellation to call only
+//! three functions, and none of them is in netlib.
 
-/// Cancellation of the calling thread is disabled while this lives.
+/// Cancellation of the calling thread is disabled while this value lives.
 pub(super) struct DisableCancellation(system::State);
 
 impl DisableCancellation {
@@ -27,7 +27,7 @@ mod system {
     const DISABLED: c_int = if cfg!(any(target_vendor = "apple", target_os = "hurd")) { 0 } else { 1 };
 
     unsafe extern "C" {
-        // SAFETY: POSIX: the call accepts or refuses any number, and stores the old state through the reference.
+        // SAFETY: by POSIX, the call accepts or refuses any number, and stores the old state through the pointer.
         safe fn pthread_setcancelstate(state: c_int, old: &mut c_int) -> c_int;
     }
 

@@ -1,8 +1,9 @@
-//! The types of parameters and results that hold one value of a C enum: `enum_netlib_x` here is `enum netlib_x` in
+//! The types of parameters and results that are a value of a C enum. `enum_netlib_x` in Rust becomes `enum netlib_x` in
 //! netlib.h, so that C compilers warn about a value of another enum. In Rust the type is a plain number, because C may
-//! pass any number, and each function checks it.
+//! pass any number, and each function checks the number.
 //!
-//! `tests/contract/header.rs` renames the types by this rule. In C, bit masks and `netlib_status` are also integers.
+//! `tests/contract/header.rs` renames the types when it generates the header. Bit masks and `netlib_status` are
+//! integers in C as well.
 #![allow(non_camel_case_types)]
 
 pub type enum_netlib_action = i32;

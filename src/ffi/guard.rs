@@ -1,6 +1,6 @@
-//! The guard in which the body of every exported function runs. A panic is a bug in netlib. The guard turns it into a
-//! status, or into the documented fallback, because unwinding into C is undefined behaviour. It also disables
-//! pthread_cancel(3) for the duration of the call.
+//! Runs the body of every exported function. A panic is a bug in netlib. The guard converts a panic to a status or to
+//! the documented fallback, because unwinding into C is undefined behaviour. The guard also disables pthread_cancel(3)
+//! for the duration of the call.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -23,12 +23,12 @@ where
     T: Into<Status>,
 {
     let _disabled = DisableCancellation::begin();
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { nonblocking::status(err, body) }
 }
 
-/// Runs the body of a function that returns a value and cannot report an error. It returns `fallback` for invalid
-/// arguments, as netlib.h documents.
+/// Runs the body of a function that returns a value and cannot report an error. Returns `fallback` if the body fails or
+/// panics; netlib.h documents the fallback.
 pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
     let _disabled = DisableCancellation::begin();
     nonblocking::value(fallback, body)
@@ -40,26 +40,26 @@ pub(crate) fn nothing(body: impl FnOnce()) {
     nonblocking::nothing(body);
 }
 
-/// The same guards without disabling cancellation, for functions that make no system call and call no callback, so they
-/// contain no cancellation point. Most of these functions are so short that two calls of pthread_setcancelstate(3)
-/// would be a noticeable part of their time.
+/// The same guards without disabling cancellation, for functions without cancellation points, which make no system call
+/// and call no callback. Most of these functions are so short that two calls of pthread_setcancelstate(3) would be a
+/// noticeable part of their time.
 pub(crate) mod nonblocking {
     use super::*;
 
     /// Does the same as [`super::status`].
     ///
     /// # Safety
-    /// As [`super::status`].
+    /// The conditions of [`super::status`] apply.
     pub(crate) unsafe fn status<E, T>(err: *mut *mut E, body: impl FnOnce() -> Result<T>) -> i32
     where
         E: Handle<Value = Error, Ownership = Shared>,
         T: Into<Status>,
     {
-        // `AssertUnwindSafe`: a value that a panic left half-changed is behind a mutex, which is then poisoned, or it
-        // belongs to a single-threaded handle whose fields are valid in any combination.
+        // `AssertUnwindSafe` is correct: a value that a panic left half-changed is either behind a mutex, or belongs to
+        // a single-threaded handle whose fields are valid in any combination.
         let error = match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(done)) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: guaranteed by the caller.
                 if let Some(err) = unsafe { err.as_mut() } {
                     *err = std::ptr::null_mut();
                 }
@@ -68,19 +68,19 @@ pub(crate) mod nonblocking {
             Ok(Err(error)) => error,
             Err(panic) => panic_error(&*panic),
         };
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { failure(err, error) }
     }
 
     /// # Safety
-    /// As [`status`].
+    /// The conditions of [`status`] apply.
     #[cold]
     unsafe fn failure<E>(err: *mut *mut E, error: Error) -> i32
     where
         E: Handle<Value = Error, Ownership = Shared>,
     {
         let status = error.status();
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         if let Some(err) = unsafe { err.as_mut() } {
             *err = handle::give(Arc::new(error.with_names(api_names::c_name)));
         }

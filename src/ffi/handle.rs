@@ -1,13 +1,14 @@
-//! Handles: how a C pointer owns a Rust value. Each handle type declares it once, and the compiler checks it.
+//! Handles: C pointers that own Rust values. Each handle type declares its kind of ownership once, and the compiler
+//! checks every use.
 //!
 //! A handle type such as `netlib_url` is an opaque struct in C. Its [`Handle`] implementation names the Rust value
 //! behind the pointer and the kind of ownership: [`Shared`] (an `Arc`: immutable, `_clone` counts a reference),
-//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`UniqueInner`] with one owner). A `Unique` handle cannot be
-//! cloned, or freed as a `Shared` one, because there is no code for that.
+//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`UniqueInner`] with one owner). A `Unique`
+//! handle cannot be cloned or freed as a `Shared` handle, because such code does not compile.
 //!
-//! A callback may call the handle that it runs for. A call that changes a `Unique` value marks the value as busy. Until that
-//! call ends, any other call fails with `NETLIB_BUSY`, and a `_free` is deferred to the end of the call. A call on a
-//! `Shared` value that may run callbacks holds a reference of its own: [`borrow_and_keep_alive`].
+//! A callback may use the handle of the call that runs it. A call that changes a `Unique` value marks the value as
+//! busy. Until the call ends, any other call fails with `NETLIB_BUSY`, and a `_free` is deferred to the end of the
+//! call. A call on a `Shared` value that may run callbacks keeps the value alive with [`borrow_and_keep_alive`].
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -29,7 +30,7 @@ pub(crate) trait Handle: Sized {
     type Ownership: Ownership<Self::Value>;
 }
 
-/// The smart pointer that a raw handle pointer was made from.
+/// The smart pointer that owns the value of a handle, and its conversion to and from a raw pointer.
 pub(crate) trait Ownership<V> {
     type Owned;
     type Borrowed<'a>: Deref<Target = V>
@@ -38,10 +39,10 @@ pub(crate) trait Ownership<V> {
 
     fn into_raw(owned: Self::Owned) -> *mut ();
 
-    /// Takes the owner back.
+    /// Converts the raw pointer back to the smart pointer.
     ///
     /// # Safety
-    /// `raw` came from `into_raw` and has not been given back since.
+    /// `raw` came from `into_raw` and was not passed to `from_raw` or `release` since.
     unsafe fn from_raw(raw: *mut ()) -> Self::Owned;
 
     /// Borrows the value.
@@ -55,35 +56,35 @@ pub(crate) trait Ownership<V> {
     /// Returns whether a call is changing the value, so that no other call may read or change it.
     ///
     /// # Safety
-    /// As [`Ownership::borrow`], but the value may be changed.
+    /// The conditions of [`Ownership::borrow`] apply, but another call may be changing the value.
     unsafe fn is_busy(_raw: *const ()) -> bool {
         false
     }
 
-    /// Releases the pointer that `into_raw` returned.
+    /// Releases the handle whose raw pointer `into_raw` returned.
     ///
     /// # Safety
-    /// As [`Ownership::from_raw`].
+    /// The conditions of [`Ownership::from_raw`] apply.
     unsafe fn release(raw: *mut ()) {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         drop(unsafe { Self::from_raw(raw) });
     }
 }
 
-/// The kinds of ownership under which a value may have several handles.
+/// The kinds of ownership that allow several handles for one value.
 pub(crate) trait Sharing<V>: Ownership<V> {
     fn as_raw(owned: &Self::Owned) -> *const ();
 
     fn add_reference(owned: &Self::Owned) -> Self::Owned;
 }
 
-/// Counted references to an immutable value.
+/// Each handle is a counted reference to an immutable value.
 pub(crate) enum Shared {}
 
-/// The value is itself a counted reference to something immutable.
+/// The value is itself a counted reference to immutable data.
 pub(crate) enum Counted {}
 
-/// The value has one owner.
+/// The value has exactly one handle.
 pub(crate) enum Unique {}
 
 // The `Sync` bound guarantees that a shared handle can be used from any number of threads.
@@ -99,7 +100,7 @@ impl<V: Send + Sync> Ownership<V> for Shared {
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Arc<V> {
-        // SAFETY: the caller's promise is the requirement of `Arc::from_raw`.
+        // SAFETY: the caller guarantees the requirements of `Arc::from_raw`.
         unsafe { Arc::from_raw(raw.cast::<V>()) }
     }
 
@@ -122,7 +123,7 @@ impl<V: Send + Sync> Sharing<V> for Shared {
     }
 }
 
-/// A reference that is not counted: the handle that it was borrowed from owns the count.
+/// A reference that is not counted, because the handle from which it was borrowed keeps the value alive.
 pub(crate) struct UncountedRef<V>(ManuallyDrop<V>);
 
 impl<V> Deref for UncountedRef<V> {
@@ -142,7 +143,7 @@ impl Ownership<Url> for Counted {
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Url {
-        // SAFETY: the caller's promise is the requirement of `ThinArc::from_raw`.
+        // SAFETY: the caller guarantees the requirements of `ThinArc::from_raw`.
         Url::from_thin(unsafe { ThinArc::from_raw(raw.cast()) })
     }
 
@@ -150,7 +151,7 @@ impl Ownership<Url> for Counted {
     where
         Url: 'a,
     {
-        // SAFETY: the value lives, and this reference to it is never released.
+        // SAFETY: the value lives, and `ManuallyDrop` keeps this reference from being released.
         UncountedRef(ManuallyDrop::new(unsafe { Self::from_raw(raw.cast_mut()) }))
     }
 }
@@ -165,14 +166,14 @@ impl Sharing<Url> for Counted {
     }
 }
 
-/// The value of a `Unique` handle, and its state. Nothing here is atomic: only one thread at a time uses such a handle,
-/// so only a callback can make a nested call.
+/// The value of a `Unique` handle, and its state. The fields are not atomic, because only one thread at a time uses a
+/// `Unique` handle; only a callback can make a nested call.
 pub(crate) struct UniqueInner<V> {
-    /// An [`Exclusive`] exists.
+    /// Whether an [`Exclusive`] for the value exists.
     busy: Cell<bool>,
-    /// The handle was freed while it was busy. The end of that call drops the value.
+    /// Whether the handle was freed while it was busy. The value is dropped when the busy call ends.
     freed: Cell<bool>,
-    /// netlib owns the value and lends it to a callback. A `_free` does nothing.
+    /// Whether netlib owns the value and lends it to a callback, so that `_free` does nothing.
     lent: Cell<bool>,
     value: UnsafeCell<V>,
 }
@@ -191,7 +192,7 @@ impl<V: Send> Ownership<V> for Unique {
     }
 
     unsafe fn from_raw(raw: *mut ()) -> Box<V> {
-        // SAFETY: the caller's promise: `into_raw` made the pointer from a `Box`.
+        // SAFETY: the caller guarantees that `into_raw` made the pointer from a `Box`.
         Box::new(unsafe { Box::from_raw(raw.cast::<UniqueInner<V>>()) }.value.into_inner())
     }
 
@@ -199,27 +200,28 @@ impl<V: Send> Ownership<V> for Unique {
     where
         V: 'a,
     {
-        // SAFETY: a live handle is a slot, and by the caller's promise nothing changes its value.
+        // SAFETY: a live handle points to a `UniqueInner`, and the caller guarantees that nothing changes its value.
         unsafe { &*(*raw.cast::<UniqueInner<V>>()).value.get() }
     }
 
     unsafe fn is_busy(raw: *const ()) -> bool {
-        // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
+        // SAFETY: a live handle points to a `UniqueInner`, and only the field `value` is ever borrowed mutably.
         unsafe { &*raw.cast::<UniqueInner<V>>() }.busy.get()
     }
 
     unsafe fn release(raw: *mut ()) {
-        // SAFETY: as in `is_busy`. The reference ends before the slot is dropped.
+        // SAFETY: the same reason as in `is_busy`. The reference ends before the `UniqueInner` is dropped.
         let is_kept = unsafe { &*raw.cast::<UniqueInner<V>>() }.outlives_free();
         if !is_kept {
-            // SAFETY: the caller gives up the handle, and no call uses it.
+            // SAFETY: the caller gives up ownership of the handle, and no call uses it.
             drop(unsafe { Box::from_raw(raw.cast::<UniqueInner<V>>()) });
         }
     }
 }
 
 impl<V> UniqueInner<V> {
-    /// Handles a `_free`. Returns whether the value stays, because netlib owns it or the current call will drop it.
+    /// Records a `_free`. Returns whether the value must not be dropped now, because netlib owns it or the busy call
+    /// will drop it.
     fn outlives_free(&self) -> bool {
         if self.lent.get() {
             return true;
@@ -229,7 +231,7 @@ impl<V> UniqueInner<V> {
     }
 }
 
-/// The value of a `Unique` handle, for one call that may change it or run callbacks.
+/// Exclusive access to the value of a `Unique` handle, for one call that may change the value or run callbacks.
 pub(crate) struct Exclusive<'a, V> {
     inner: NonNull<UniqueInner<V>>,
     value: PhantomData<&'a mut V>,
@@ -237,7 +239,7 @@ pub(crate) struct Exclusive<'a, V> {
 
 impl<V> Exclusive<'_, V> {
     fn inner(&self) -> &UniqueInner<V> {
-        // SAFETY: the slot lives until this is dropped, because a `_free` in the meantime is deferred until then.
+        // SAFETY: the `UniqueInner` lives until this `Exclusive` is dropped, because a `_free` is deferred until then.
         unsafe { self.inner.as_ref() }
     }
 }
@@ -246,14 +248,14 @@ impl<V> Deref for Exclusive<'_, V> {
     type Target = V;
 
     fn deref(&self) -> &V {
-        // SAFETY: the slot lives, and nothing else borrows its value while it is busy.
+        // SAFETY: the `UniqueInner` lives, and nothing else borrows the value while it is busy.
         unsafe { &*self.inner().value.get() }
     }
 }
 
 impl<V> DerefMut for Exclusive<'_, V> {
     fn deref_mut(&mut self) -> &mut V {
-        // SAFETY: as in `deref`.
+        // SAFETY: the same reason as in `deref`.
         unsafe { &mut *self.inner().value.get() }
     }
 }
@@ -262,32 +264,33 @@ impl<V> Drop for Exclusive<'_, V> {
     fn drop(&mut self) {
         self.inner().busy.set(false);
         if self.inner().freed.get() {
-            // SAFETY: the owner freed the handle during the call that ends here.
+            // SAFETY: the application freed the handle during the call that ends here, so no other code uses it.
             drop(unsafe { Box::from_raw(self.inner.as_ptr()) });
         }
     }
 }
 
-/// The type that owns the value of a handle type.
+/// The smart pointer that owns the value of a handle of type `H`.
 pub(crate) type Owned<H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Owned;
 
-/// The type through which a call accesses a handle's value.
+/// The type through which a call accesses the value of a handle of type `H`.
 pub(crate) type Borrowed<'a, H> = <<H as Handle>::Ownership as Ownership<<H as Handle>::Value>>::Borrowed<'a>;
 
-/// Gives the value to C.
+/// Converts a value to a handle that C owns.
 pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
     H::Ownership::into_raw(owned).cast()
 }
 
-/// Lends a value to a callback until [`take`] takes it back: the callback cannot free it.
+/// Makes a handle for a callback, which the callback cannot free. [`take`] takes the value back after the callback.
 pub(crate) fn lend_to_callback<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
     let raw = Unique::into_raw(owned);
-    // SAFETY: the pointer was made from a slot above.
+    // SAFETY: `into_raw` made the pointer from a `UniqueInner` above.
     unsafe { &*raw.cast::<UniqueInner<H::Value>>() }.lent.set(true);
     raw.cast()
 }
 
-/// Lends a value that lives inside another handle, until that handle is freed.
+/// Returns a borrowed handle for a value inside another handle. The borrowed handle is valid until the other handle is
+/// freed.
 pub(crate) fn lend<H: Handle>(value: Option<&Owned<H>>) -> *const H
 where
     H::Ownership: Sharing<H::Value>,
@@ -295,7 +298,7 @@ where
     value.map_or(std::ptr::null(), |value| H::Ownership::as_raw(value).cast())
 }
 
-/// Borrows the value of a handle. `name` is the name of the parameter in the error.
+/// Borrows the value of a handle. `name` is the parameter's name for error messages.
 ///
 /// # Safety
 /// `handle` is NULL or a live handle of type `H` that stays alive for `'a`.
@@ -307,15 +310,16 @@ pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Resu
     if unsafe { H::Ownership::is_busy(handle.cast()) } {
         return Err(busy_argument(name));
     }
-    // SAFETY: as above, and no call is changing the value.
+    // SAFETY: a live handle came from `give` or `lend`, and no call is changing the value.
     Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
-/// Borrows the value of a single-threaded handle for one call. If a callback of that call uses the handle, it gets
+/// Borrows the value of a single-threaded handle for one call. A callback of the call that uses the handle gets
 /// `NETLIB_BUSY`.
 ///
 /// # Safety
-/// As [`borrow`]; and, as netlib.h requires for a single-threaded handle, no call on another thread is using it.
+/// The conditions of [`borrow`] apply; and, as netlib.h requires for a single-threaded handle, no call on another
+/// thread is using it.
 pub(crate) unsafe fn borrow_mut<'a, H: Handle<Ownership = Unique>>(
     handle: *mut H,
     name: &str,
@@ -324,7 +328,7 @@ where
     Unique: Ownership<H::Value>,
 {
     let inner = NonNull::new(handle.cast::<UniqueInner<H::Value>>()).ok_or_else(|| null_argument(name))?;
-    // SAFETY: a live handle is a slot, and only the slot's value is ever borrowed mutably.
+    // SAFETY: a live handle points to a `UniqueInner`, and only the field `value` is ever borrowed mutably.
     if unsafe { inner.as_ref() }.busy.replace(true) {
         return Err(busy_argument(name));
     }
@@ -346,10 +350,11 @@ impl<V> Deref for KeptAlive<'_, V> {
     }
 }
 
-/// Like [`borrow`], but counts a reference if `may_call_back` returns true. The check is cheaper than counting.
+/// Borrows the value of a shared handle, and counts a reference if `may_call_back` returns true. The check is cheaper
+/// than counting.
 ///
 /// # Safety
-/// As [`borrow`].
+/// The conditions of [`borrow`] apply.
 pub(crate) unsafe fn borrow_and_keep_alive<'a, H: Handle<Ownership = Shared>>(
     handle: *const H,
     name: &str,
@@ -358,17 +363,17 @@ pub(crate) unsafe fn borrow_and_keep_alive<'a, H: Handle<Ownership = Shared>>(
 where
     H::Value: Sync + 'a,
 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let value: &'a H::Value = unsafe { borrow(handle, name) }?;
-    // SAFETY: as above.
+    // SAFETY: guaranteed by the caller.
     let count = if may_call_back(value) { Some(unsafe { share(handle, name) }?) } else { None };
     Ok(KeptAlive { value, _count: count })
 }
 
-/// Counts and returns another reference to the value of a shared handle.
+/// Returns another counted reference to the value of a shared handle.
 ///
 /// # Safety
-/// As [`borrow`].
+/// The conditions of [`borrow`] apply.
 pub(crate) unsafe fn share<H: Handle>(handle: *const H, name: &str) -> Result<Owned<H>>
 where
     H::Ownership: Sharing<H::Value>,
@@ -382,22 +387,22 @@ where
     Ok(H::Ownership::add_reference(&owned))
 }
 
-/// Runs the body of a `_clone`: returns another reference to a shared value, NULL for NULL.
+/// Runs the body of a `_clone` function: returns another handle for a shared value; NULL for NULL.
 ///
 /// # Safety
-/// As [`borrow`].
+/// The conditions of [`borrow`] apply.
 pub(crate) unsafe fn clone<H: Handle>(handle: *const H) -> *mut H
 where
     H::Ownership: Sharing<H::Value>,
 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 
-/// Runs the body of a `_free`.
+/// Runs the body of a `_free` function.
 ///
 /// # Safety
-/// `handle` is NULL or owned by the caller, who gives it up.
+/// `handle` is NULL, or owned by the caller, which gives up the ownership.
 pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
     if !handle.is_null() {
         // SAFETY: an owned handle came from `give` and is given back once.
@@ -405,10 +410,10 @@ pub(crate) unsafe fn free<H: Handle>(handle: *mut H) {
     }
 }
 
-/// Takes ownership of a handle that the caller gives up; `None` for NULL.
+/// Takes the value out of a handle whose ownership the caller gives up; `None` for NULL.
 ///
 /// # Safety
-/// As [`free`].
+/// The conditions of [`free`] apply.
 pub(crate) unsafe fn take<H: Handle>(handle: *mut H) -> Option<Owned<H>> {
     // SAFETY: an owned handle came from `give` and is given back once.
     if handle.is_null() { None } else { Some(unsafe { H::Ownership::from_raw(handle.cast()) }) }

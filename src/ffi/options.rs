@@ -1,5 +1,5 @@
-//! Option builders. Setters return nothing: the first invalid value is kept, and the function that uses the options
-//! reports it.
+//! Option builders. Setters return nothing: the builder keeps the error of the first invalid value, and the function
+//! that uses the options reports it.
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -10,8 +10,8 @@ use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
-/// The value behind every `netlib_…_options` handle. It is reference counted, so that an object made from options can
-/// keep them without a copy. A setter that is called later copies the options first.
+/// The value of every `netlib_…_options` handle. The options are reference counted, so that an object made from them
+/// can keep them without a copy. A setter that is called later copies them first.
 #[derive(Default)]
 pub(crate) struct Options<T> {
     value: Arc<T>,
@@ -32,8 +32,8 @@ impl<T: Clone> Options<T> {
     }
 }
 
-/// Runs the body of a setter. The error that it keeps begins with the setter's name. For NULL options nothing happens,
-/// because there is nowhere to report an error.
+/// Runs the body of a setter. The error that the builder keeps begins with the setter's name. NULL options are ignored,
+/// because there is no builder to keep the error.
 ///
 /// # Safety
 /// `options` is NULL or a live handle that no other call is using.
@@ -44,7 +44,7 @@ where
     Unique: Ownership<Options<T>>,
 {
     guard::nothing(|| {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let Ok(mut options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
         if options.first_error.is_none() {
             let result = apply(Arc::make_mut(&mut options.value));
@@ -53,14 +53,14 @@ where
     });
 }
 
-/// Runs the body of a setter for a callback, like [`set`]. Takes ownership of `ctx` in every case. `replace` returns
-/// the callback that was set before.
+/// Runs the body of a setter for a callback, and takes ownership of `ctx` in every case. `replace` returns the previous
+/// callback.
 ///
-/// Callbacks are dropped only after the borrow of the options has ended, because their `ctx_free` may use and free the
-/// options.
+/// The previous callback is dropped only after the borrow of the options has ended, because its `ctx_free` may use and
+/// free the options.
 ///
 /// # Safety
-/// As [`set`].
+/// The conditions of [`set`] apply.
 pub(crate) unsafe fn set_callback<H, T, Old>(
     options: *mut H,
     setter: &str,
@@ -74,19 +74,20 @@ pub(crate) unsafe fn set_callback<H, T, Old>(
     guard::nothing(|| {
         let ctx = CallbackContext::new(ctx, ctx_free);
         let mut replaced = None;
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe {
             set(options, setter, |value| {
                 replaced = replace(value, ctx.clone());
                 Ok(())
             });
         }
-        // Dropped before `ctx`, which the options may not have kept.
+        // The previous callback is dropped before `ctx`, which is released here if the options have not kept it.
         drop(replaced);
     });
 }
 
-/// Borrows the value of options. NULL stands for the defaults. The value is not copied, because it may hold megabytes.
+/// Borrows the value of options, without a copy, because the value may have megabytes. NULL stands for the default
+/// options.
 ///
 /// # Safety
 /// `options` is NULL or a live handle that stays alive for `'a`.
@@ -99,11 +100,11 @@ where
     if options.is_null() {
         return Ok(Cow::Owned(T::default()));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle::borrow(options, "options") }?.check().map(|value| Cow::Borrowed(&**value))
 }
 
-/// Like [`borrowed`], but returns a counted reference that the caller may keep.
+/// Returns the value of options as a counted reference that the caller may keep. NULL stands for the default options.
 ///
 /// # Safety
 /// `options` is NULL or a live handle.
@@ -116,11 +117,11 @@ where
     if options.is_null() {
         return Ok(Arc::default());
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { handle::borrow(options, "options") }?.check().map(Arc::clone)
 }
 
-/// Like [`borrowed`], but returns a copy.
+/// Returns a copy of the value of options. NULL stands for the default options.
 ///
 /// # Safety
 /// `options` is NULL or a live handle.
@@ -130,6 +131,6 @@ where
     T: Clone + Default,
     for<'a> Unique: Ownership<Options<T>, Borrowed<'a> = &'a Options<T>>,
 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { borrowed(options) }.map(Cow::into_owned)
 }

@@ -1,16 +1,16 @@
-//! Output parameters: zeroed before anything can fail, and filled only on success.
+//! Output parameters. Each one is zeroed before anything can fail, and filled only on success.
 
 use std::ffi::c_int;
 
 use crate::error::Result;
 use crate::ffi::handle::{self, Handle, Owned, null_argument};
 
-/// Plain values that C may receive through a pointer.
+/// The types of values that a function may store through a pointer from C.
 ///
 /// # Safety
 /// All-zero bytes are a valid value of the type.
 pub(crate) unsafe trait OutValue {}
-// SAFETY: zero is a number or a null pointer.
+// SAFETY: all-zero bytes are the number 0 or a null pointer.
 unsafe impl OutValue for i32 {}
 unsafe impl OutValue for i64 {}
 unsafe impl OutValue for usize {}
@@ -19,7 +19,7 @@ unsafe impl OutValue for f64 {}
 unsafe impl<T> OutValue for *mut T {}
 unsafe impl<T> OutValue for *const T {}
 
-/// An output parameter.
+/// An output parameter that was zeroed and can be set once.
 pub(crate) struct Out<'a, T>(&'a mut T);
 
 impl<T> Out<'_, T> {
@@ -36,7 +36,7 @@ impl Out<'_, i32> {
 }
 
 impl<H: Handle> Out<'_, *mut H> {
-    /// Stores a handle and gives the caller ownership.
+    /// Stores a handle, which the caller then owns.
     pub(crate) fn give(self, owned: Owned<H>) {
         self.set(handle::give(owned));
     }
@@ -48,25 +48,25 @@ impl<H: Handle> Out<'_, *mut H> {
 /// `p` is NULL or points to writable memory for a `T`.
 pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
     if !p.is_null() {
-        // SAFETY: writable by the caller's promise, and zero is a `T` by the trait's.
+        // SAFETY: the caller guarantees that `p` is writable, and the trait that all-zero bytes are a `T`.
         unsafe { p.write_bytes(0, 1) };
     }
 }
 
-/// Returns an output parameter; fails for NULL.
+/// Converts a pointer to an output parameter. Fails for NULL.
 ///
 /// # Safety
 /// `p` is NULL or points to an initialised `T`, as [`zero`] leaves it, that nothing else uses during the call.
 pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'a, T>> {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { p.as_mut() }.map(Out).ok_or_else(|| null_argument(name))
 }
 
 /// Zeroes every given output parameter, then makes a tuple of [`Out`]s, or an error naming the first one that is NULL.
-/// Must come first in a body, so that an earlier failure cannot leave an output parameter unchanged.
+/// Must be the first statement of a body, so that an earlier failure cannot leave an output parameter unchanged.
 macro_rules! outs {
     ($($p:ident),+) => {{
-        // SAFETY: netlib.h: each is NULL or points to memory for its type, and none aliases another argument.
+        // SAFETY: netlib.h requires that each is NULL or points to memory of its type that no other argument uses.
         unsafe {
             $($crate::ffi::out::zero($p);)+
             ($($crate::ffi::out::out($p, stringify!($p))?),+)
@@ -77,7 +77,7 @@ macro_rules! outs {
 /// Zeroes an output parameter that may be NULL, and makes an [`Out`] if it is not NULL. Must come before [`outs`].
 macro_rules! out_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or points to memory for its type, which aliases no other argument.
+        // SAFETY: netlib.h requires NULL or points to memory for its type, which aliases no other argument.
         unsafe {
             $crate::ffi::out::zero($p);
             $crate::ffi::out::out($p, stringify!($p)).ok()
@@ -85,32 +85,32 @@ macro_rules! out_opt {
     };
 }
 
-/// Reads an in/out parameter; NULL reads as 0. Call this before [`out_opt`], which zeroes the parameter.
+/// Reads the value of an in/out parameter; NULL gives 0. Must come before [`out_opt`], which zeroes the parameter.
 macro_rules! in_out {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or points to an initialised value of its type.
+        // SAFETY: netlib.h requires NULL or points to an initialised value of its type.
         unsafe { $p.as_ref() }.copied().unwrap_or_default()
     };
 }
 
-/// Returns an output parameter for a descriptor. It is -1 until it is set, because a caller that closes 0 would close
-/// its standard input.
+/// Converts a pointer to an output parameter for a descriptor. Its value is -1 until it is set, because a caller that
+/// closes descriptor 0 would close its standard input.
 ///
 /// # Safety
 /// `p` is NULL or points to writable memory for an `int` that nothing else uses during the call.
 pub(crate) unsafe fn descriptor<'a>(p: *mut c_int, name: &str) -> Result<Out<'a, c_int>> {
     if !p.is_null() {
-        // SAFETY: writable by the caller's promise.
+        // SAFETY: the caller guarantees that `p` is writable.
         unsafe { p.write(-1) };
     }
-    // SAFETY: the caller's promise; the value was initialised above.
+    // SAFETY: guaranteed by the caller; the value was initialised above.
     unsafe { out(p, name) }
 }
 
-/// Like [`outs`], for one descriptor.
+/// Does what [`outs`] does, for a single output parameter that is a descriptor.
 macro_rules! out_fd {
     ($p:ident) => {
-        // SAFETY: netlib.h: NULL or points to memory for an int that aliases no other argument.
+        // SAFETY: netlib.h requires NULL or points to memory for an int that aliases no other argument.
         unsafe { $crate::ffi::out::descriptor($p, stringify!($p)) }?
     };
 }

@@ -1,4 +1,4 @@
-//! Converts data that C passes in several pieces.
+//! Converts arrays of `netlib_slice`, which scatter/gather functions take.
 
 use crate::error::{Error, Result};
 use crate::ffi::api::tls::stream::netlib_slice;
@@ -6,17 +6,17 @@ use crate::ffi::args;
 use crate::memory;
 use crate::status::Status;
 
-/// The maximum number of pieces in one call: Linux's IOV_MAX.
+/// The maximum number of slices in one call: Linux's IOV_MAX.
 const MAX_COUNT: usize = 1024;
 
-/// Up to this many pieces are described on the stack.
+/// The maximum number of slices whose conversion needs no allocation.
 const MAX_ON_STACK: usize = 32;
 
-/// Calls `call` with the pieces. The sum of their lengths fits in a `usize`.
+/// Converts the slices and calls `call` with them. The sum of their lengths is at most `isize::MAX`.
 ///
 /// # Safety
-/// `slices` points to `count` initialised values, each of whose `data` points to `len` readable bytes; both live across
-/// the call. Or a count or length is 0.
+/// `slices` points to `count` initialised values, or `count` is 0. The `data` of each value points to `len` readable
+/// bytes, or its `len` is 0. All of this memory lives across the call.
 pub(crate) unsafe fn with<T>(
     slices: *const netlib_slice,
     count: usize,
@@ -26,7 +26,7 @@ pub(crate) unsafe fn with<T>(
         let message = format!("count must be at most {MAX_COUNT}; it is {count}");
         return Err(Error::new(Status::InvalidArgument, message));
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let slices = unsafe { args::slice(slices, count, "slices", "count") }?;
     let mut few: [&[u8]; MAX_ON_STACK] = [&[]; MAX_ON_STACK];
     let mut many = Vec::new();
@@ -44,7 +44,7 @@ pub(crate) unsafe fn with<T>(
     }
     for (i, (piece, slice)) in pieces.iter_mut().zip(slices).enumerate() {
         let (data, len): (*const u8, usize) = (slice.data.cast(), slice.len);
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         *piece = unsafe { args::slice(data, len, "data", "len") }
             .map_err(|error| error.prefixed(&format!("slices[{i}]")))?;
     }

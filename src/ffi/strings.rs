@@ -1,11 +1,12 @@
-//! Returns strings to C: borrowed from a handle, NUL-terminated, with an optional length.
+//! Returns strings to C that are borrowed from a handle and NUL-terminated. The length is optional.
 
 use std::ffi::{CStr, c_char};
 
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle};
 
-/// Runs the body of a getter that lends text: NULL with length 0 if the text is absent or the handle is NULL.
+/// Runs the body of a getter that returns borrowed text: NULL with length 0 if the text is absent or the handle is
+/// NULL.
 ///
 /// # Safety
 /// `handle` is NULL or live; `len` is NULL or writable.
@@ -14,47 +15,48 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
 ) -> *const c_char {
-    // SAFETY: the caller's promises. The text lives in the handle's value.
+    // SAFETY: guaranteed by the caller. The text lives in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr(), text.count_bytes()))) }
 }
 
-/// Like [`lend_text`], for bytes whose last one is the NUL, so that no search for the NUL is needed.
+/// Does what [`lend_text`] does, for bytes that end with the NUL, so that no search for the NUL is needed.
 ///
 /// # Safety
-/// As [`lend_text`].
+/// The conditions of [`lend_text`] apply.
 pub(crate) unsafe fn lend_terminated<H: Handle>(
     handle: *const H,
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const c_char {
-    // SAFETY: the caller's promises. The text lives in the handle's value.
+    // SAFETY: guaranteed by the caller. The text lives in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr().cast(), text.len().saturating_sub(1)))) }
 }
 
-/// Runs the body of a getter that lends bytes: NULL with length 0 if the bytes are absent or the handle is NULL.
+/// Runs the body of a getter that returns borrowed bytes: NULL with length 0 if the bytes are absent or the handle is
+/// NULL.
 ///
 /// # Safety
-/// As [`lend_text`].
+/// The conditions of [`lend_text`] apply.
 pub(crate) unsafe fn lend_bytes<H: Handle>(
     handle: *const H,
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const u8 {
-    // SAFETY: the caller's promises. The bytes live in the handle's value.
+    // SAFETY: guaranteed by the caller. The bytes live in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|bytes| (bytes.as_ptr(), bytes.len()))) }
 }
 
 /// # Safety
-/// As [`lend_text`].
+/// The conditions of [`lend_text`] apply.
 unsafe fn lend<H: Handle, T>(
     handle: *const H,
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<(*const T, usize)>,
 ) -> *const T {
     guard::value(std::ptr::null(), || {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let len = unsafe { len.as_mut() };
-        // The length stays 0 if there is nothing to lend, or after a panic.
+        // The length is 0 unless text is returned, even after a panic.
         let len = len.map(|len| {
             *len = 0;
             len
@@ -62,7 +64,7 @@ unsafe fn lend<H: Handle, T>(
         if handle.is_null() {
             return Ok(std::ptr::null());
         }
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         let value = unsafe { handle::borrow(handle, "handle") }?;
         let Some((start, length)) = get(&*value) else {
             return Ok(std::ptr::null());
@@ -74,39 +76,39 @@ unsafe fn lend<H: Handle, T>(
     })
 }
 
-/// Runs the body of a getter that cannot fail: `fallback` if the handle is NULL. A getter that makes a system call must
-/// also use a [`guard`](crate::ffi::guard).
+/// Runs the body of a getter that cannot fail. Returns `fallback` if the handle is NULL. A getter that makes a system
+/// call must also use a [`guard`](crate::ffi::guard), which disables cancellation.
 ///
 /// # Safety
 /// `handle` is NULL or live.
 pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl FnOnce(&H::Value) -> T) -> T {
-    // Checked first, so that NULL allocates no error: `netlib_limit_cancel` runs in signal handlers.
+    // NULL is checked before `borrow`, which would allocate an error: `netlib_limit_cancel` runs in signal handlers.
     if handle.is_null() {
         return fallback;
     }
     guard::value(fallback, || {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         Ok(get(&*unsafe { handle::borrow(handle, "handle") }?))
     })
 }
 
-/// Like [`read`], for a boolean: 1 or 0.
+/// Does what [`read`] does, for a boolean, which is returned as 1 or 0.
 ///
 /// # Safety
-/// As [`read`].
+/// The conditions of [`read`] apply.
 pub(crate) unsafe fn read_bool<H: Handle>(
     handle: *const H,
     fallback: bool,
     get: impl FnOnce(&H::Value) -> bool,
 ) -> i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { read(handle, i32::from(fallback), |value| i32::from(get(value))) }
 }
 
-/// A constant list of strings in the form that C reads: an array of pointers.
+/// A constant list of strings for C: an array of pointers.
 pub(crate) struct TextList<const N: usize>([*const c_char; N]);
 
-// SAFETY: the pointers are to constants.
+// SAFETY: the pointers refer to constants.
 unsafe impl<const N: usize> Sync for TextList<N> {}
 
 impl<const N: usize> TextList<N> {
@@ -125,7 +127,7 @@ impl<const N: usize> TextList<N> {
     /// # Safety
     /// `count` is NULL or writable.
     pub(crate) unsafe fn lend(&'static self, count: *mut usize) -> *const *const c_char {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         unsafe { lend_list(&self.0, count) }
     }
 }
@@ -135,7 +137,7 @@ impl<const N: usize> TextList<N> {
 /// # Safety
 /// `count` is NULL or writable.
 pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) -> *const i32 {
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     unsafe { lend_list(numbers, count) }
 }
 
@@ -143,7 +145,7 @@ pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) ->
 /// `count` is NULL or writable.
 unsafe fn lend_list<T>(list: &'static [T], count: *mut usize) -> *const T {
     guard::value(list.as_ptr(), || {
-        // SAFETY: the caller's promise.
+        // SAFETY: guaranteed by the caller.
         if let Some(count) = unsafe { count.as_mut() } {
             *count = list.len();
         }

@@ -1,6 +1,6 @@
-//! Wraps the application's TLS callbacks in closures that the core can hold: the transport callbacks, and the
-//! server-name callback. The core checks the numbers that they return. A context that the server-name callback stores
-//! is always taken over, whatever the callback returns, so that it is not leaked.
+//! Wraps the application's TLS callbacks in closures for the core: the transport callbacks and the server-name
+//! callback. The core checks the numbers that the callbacks return. netlib takes ownership of a context that the
+//! server-name callback stores, even if the callback fails, so that the context is not leaked.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ pub(crate) fn server_name(callback: Option<ServerNameFn>, ctx: CallbackContext) 
     Some(Arc::new(move |name: Option<&CStr>| {
         let name = name.map_or(std::ptr::null(), CStr::as_ptr);
         let mut replacement = std::ptr::null_mut();
-        // SAFETY: netlib.h: the function takes its `ctx`, a text or NULL, and a place for a context.
+        // SAFETY: by netlib.h, the callback takes its `ctx`, a string or NULL, and a pointer to a context.
         let answer = unsafe { callback(ctx.pointer(), name, &mut replacement) };
-        // SAFETY: netlib.h: a stored context is a reference that the application gives up.
+        // SAFETY: by netlib.h, a stored context is a reference that the application gives up.
         let replacement = unsafe { handle::take(replacement) };
         Ok(match (check_verdict(answer, "server-name")?, replacement) {
             (Verdict::Allow, None) => Choice::Stay,
@@ -44,13 +44,13 @@ pub(crate) fn callbacks(read: ReadFn, write: WriteFn, ctx: CallbackContext) -> C
     Callbacks {
         read: Box::new(move |buffer| {
             let mut n = usize::MAX;
-            // SAFETY: netlib.h: the function takes its `ctx`, a buffer with its length, and a place for a count.
+            // SAFETY: by netlib.h, the callback takes its `ctx`, a buffer with its length, and a pointer to a count.
             let code = unsafe { read(ctx.pointer(), buffer.as_mut_ptr().cast(), buffer.len(), &mut n) };
             (code, n)
         }),
         write: Box::new(move |bytes| {
             let mut n = usize::MAX;
-            // SAFETY: netlib.h: the function takes its `ctx`, bytes with their length, and a place for a count.
+            // SAFETY: by netlib.h, the callback takes its `ctx`, bytes with their length, and a pointer to a count.
             let code = unsafe { write(ctx_of_write.pointer(), bytes.as_ptr().cast(), bytes.len(), &mut n) };
             (code, n)
         }),

@@ -1,4 +1,4 @@
-//! The counter, one per thread because tests run in parallel.
+//! Counts the bytes that parsers examine, separately for each thread, because tests run in parallel.
 
 use std::cell::Cell;
 

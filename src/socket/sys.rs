@@ -312,7 +312,7 @@ unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
     if entry.ai_addr.is_null() {
         return None;
     }
-    // SAFETY: the caller's promise.
+    // SAFETY: guaranteed by the caller.
     let bytes = unsafe { std::slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize) };
     match sockaddr::read(bytes) {
         Ok(Sockaddr::Ip(address)) => Some(address),

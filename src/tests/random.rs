@@ -1,6 +1,6 @@
-//! Reproducible random choices.
+//! A reproducible random number generator for tests.
 
-/// SplitMix64: a seed gives the same numbers on every machine.
+/// The generator SplitMix64, which gives the same numbers for a seed on every machine.
 pub(crate) struct Random(pub(crate) u64);
 
 impl Random {
