@@ -587,11 +587,10 @@ typedef int32_t netlib_status;
  * so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
  * its own copy.
  *
- * A setter of a callback releases an earlier `ctx` after it has changed the options (or the timeout), so `ctx_free`
- * may use and free the handle passed to that setter. During any other call that may change a handle, a call of
- * `ctx_free` on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes
- * effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being
- * freed. */
+ * A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
+ * free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
+ * on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
+ * when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed. */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
 /** Returns the value of the macro `NETLIB_NTS`, for languages that cannot read C macros. */
@@ -1188,10 +1187,10 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
  * `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
  * error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
- * `NETLIB_DEADLINE_EXCEEDED`, the call adds the outcomes of earlier requests to the error's causes, see
- * `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with
- * `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
- * `NETLIB_RESPONSE_STATUS`.
+ * `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
+ * further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
+ * never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
+ * a redirect, else `NETLIB_RESPONSE_STATUS`.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: the method is unknown.
  * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May

@@ -123,8 +123,8 @@ fn is_must_use(line: &str) -> bool {
     line.strip_prefix("netlib_status ").is_some_and(can_fail) || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// Begins and ends comments on lines of text, drops the empty line before their tags, writes enums as `enum name
-/// NETLIB_INT32`, so that C and C++ name them alike, and gives structs their tag.
+/// Rewrites the output of cbindgen: begins and ends comments on lines of text, removes the empty line before tags,
+/// writes enums as `enum name NETLIB_INT32`, so that C and C++ have the same names for them, and gives structs a tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut out: Vec<String> = Vec::new();
@@ -144,7 +144,7 @@ fn compact(text: &str) -> String {
             at += 2;
             continue;
         }
-        // A comment ends on its last line of text if that fits and is no code.
+        // Moves the end of a comment to its last line, if that line is not code and is short enough.
         if line.trim() == "*/"
             && let Some(last) = out.last_mut()
             && last.len() + " */".len() <= WIDEST

@@ -164,11 +164,10 @@ pub enum netlib_outcome {
 /// so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
 /// its own copy.
 ///
-/// A setter of a callback releases an earlier `ctx` after it has changed the options (or the timeout), so `ctx_free`
-/// may use and free the handle passed to that setter. During any other call that may change a handle, a call of
-/// `ctx_free` on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes
-/// effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being
-/// freed.
+/// A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
+/// free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
+/// on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
+/// when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
 /// An error: a status, a message, and the errors that caused it. **Immutable**. A function that fails stores an error

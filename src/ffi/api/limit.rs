@@ -61,7 +61,7 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// @threads any, and signal handlers
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
-    // Cancelling wakes waiting threads by a system call.
+    // Not guard::nonblocking, because cancelling makes a system call, which may be a cancellation point.
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 

@@ -96,10 +96,10 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
 /// `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
 /// error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
-/// `NETLIB_DEADLINE_EXCEEDED`, the call adds the outcomes of earlier requests to the error's causes, see
-/// `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call never fails with
-/// `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
-/// `NETLIB_RESPONSE_STATUS`.
+/// `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
+/// further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
+/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
+/// a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: the method is unknown.

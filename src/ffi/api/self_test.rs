@@ -1,4 +1,4 @@
-//! Functions that only the tests' own build exports.
+//! Functions that are exported only in builds for tests.
 
 use std::ffi::c_char;
 
@@ -6,7 +6,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg_str;
 use crate::ffi::guard;
 
-/// Panics with the given message, as a bug inside netlib would.
+/// Panics with the given message, to test that netlib catches panics.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_self_test_panic(
     message: *const c_char,

@@ -121,7 +121,7 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 /// use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
-    // This fails only after a panic in an earlier call, which every other call reports.
+    // set_limit fails only after a panic in an earlier call. All later calls report that panic.
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
 
