@@ -11,7 +11,7 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
-/// A request body. Only one thread at a time may read it.
+/// A request body, which only one thread at a time may read.
 pub struct Body {
     source: Source,
     limit: Option<Arc<Limit>>,
@@ -36,7 +36,7 @@ pub struct Callbacks {
     pub is_closed: Option<IsClosedCallback>,
 }
 
-/// Fills the buffer. Returns the number of bytes written to it; 0 at the end of the body.
+/// Reads bytes of the body into the buffer. Returns the number of bytes read; 0 at the end of the body.
 pub type ReadCallback = Box<dyn FnMut(&mut [u8]) -> Result<usize> + Send>;
 pub type TellCallback = Box<dyn FnMut() -> Result<i64> + Send>;
 pub type SeekCallback = Box<dyn FnMut(i64) -> Result<()> + Send>;

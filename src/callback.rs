@@ -26,13 +26,14 @@ pub enum Verdict {
     Refuse,
 }
 
-/// Identifies a callback by the addresses of its function and its `ctx`. All fields are 0 for a Rust closure.
+/// Identifies a callback by the addresses of its function and its `ctx`. All fields of the id are 0 if the callback is
+/// a Rust closure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallbackId {
     pub function: usize,
     pub ctx: usize,
-    /// The serial number of a `ctx` that netlib releases. A later `ctx` may have the same address, but not the same
-    /// serial number.
+    /// The serial number of a `ctx` that netlib releases. A `ctx` that is created later may have the same address, but
+    /// not the same serial number.
     pub serial: u64,
 }
 

@@ -24,7 +24,8 @@ pub type Result<T> = std::result::Result<T, Error>;
 /// take exponential time.
 const MAX_ERRORS: usize = 1024;
 
-/// An error. The data is behind a pointer, because every `Result` is at least as large as its error, even on success.
+/// An error of netlib. The data is behind a pointer, because every `Result` is at least as large as its error, even on
+/// success.
 #[derive(Clone, Debug)]
 pub struct Error(Box<ErrorInner>);
 
@@ -83,7 +84,7 @@ pub enum CertificateProblem {
 }
 
 impl Error {
-    /// Creates an error. Control characters and NUL in the message are escaped, so that it has one line.
+    /// Creates an error. Control characters and NUL in the message are escaped, so that the message has one line.
     pub fn new(status: Status, message: impl AsRef<str>) -> Error {
         // If memory runs out, the message becomes empty. netlib's own messages are short, so this hardly happens.
         Error::with_message(status, one_line(message.as_ref()).unwrap_or_default())
@@ -118,7 +119,7 @@ impl Error {
         error
     }
 
-    /// Creates an error for a failure in the application's own code. `code` is the number of its status.
+    /// Creates an error for a failure in the application's own code. `code` is the number of the error's status.
     pub fn reported(code: i32, message: &str, options: &ErrorOptions) -> Result<Error> {
         let status = Status::from_code(code)
             .filter(|status| !matches!(status.class(), StatusClass::Success | StatusClass::Progress))
@@ -266,9 +267,9 @@ impl Error {
         }))
     }
 
-    /// Returns the error without its payload and the payloads of its causes. A Retry's history contains only such
-    /// errors. With payloads, an error could contain a Retry whose history contains an error with a Retry, and so on,
-    /// and dropping the error would recurse without bound.
+    /// Returns the error without its payload and the payloads of its causes. A Retry's history contains only errors
+    /// without payloads. With payloads, an error could contain a Retry whose history contains an error with a Retry,
+    /// and so on, and dropping the error would recurse without bound.
     pub fn without_payload(self: &Arc<Error>) -> Arc<Error> {
         if !self.has_payload() {
             return Arc::clone(self);

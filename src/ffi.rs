@@ -1,5 +1,6 @@
 //! The C ABI. [`api`] has one module per section of the header and contains no logic: each function checks its
-//! arguments, converts them, calls the core and stores the result. The other modules contain the code for these steps.
+//! arguments, converts them, calls the core and stores the result. The other modules of `ffi` contain the code that
+//! checks, converts and stores.
 //!
 //! netlib.h states a contract for every pointer. The macros of `args` and `out` turn a pointer into a Rust reference, or
 //! into an error that names the parameter, so that the modules of `api` contain no pointer arithmetic.

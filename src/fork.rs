@@ -3,13 +3,13 @@
 //! A forked child has a copy of its parent's memory, but only one of its threads. A lock that another thread held at
 //! the time of the fork stays locked forever in the child. aws-lc aborts a child that was forked while another thread
 //! signed with the same key (`rsa_blinding_get`). So a thread holds a [`Delay`] while it calls aws-lc or holds a lock
-//! that a child needs. A handler of pthread_atfork(3) makes fork(2) wait until no thread holds a [`Delay`]. Meanwhile,
-//! other threads wait before they take one. Each wait is bounded, because handlers of other libraries can make two
-//! threads wait for each other.
+//! that a child needs. A handler of pthread_atfork(3) makes fork(2) wait until no thread holds a [`Delay`], and lets no
+//! further thread take one until the fork is done. Each wait is bounded, because handlers of other libraries can make
+//! two threads wait for each other.
 //!
 //! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so both see every change. Fork
-//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM. Even then, the memory page that the kernel wipes
-//! in the child distinguishes the two processes.
+//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but the memory page that the kernel wipes in the
+//! child still distinguishes the two processes.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -33,7 +33,7 @@ pub(crate) struct Process(NonZeroU64);
 
 /// The identity of the current process; 0 after a fork, until `Process::current` is called.
 static CURRENT: OnceRef<'static, AtomicU64> = OnceRef::new();
-/// Stores the identity if the kernel cannot wipe a page. The fork handler clears it in the child.
+/// Stores the identity if the kernel cannot wipe a page. The fork handler sets this variable to 0 in the child.
 static UNWIPED: AtomicU64 = AtomicU64::new(0);
 
 impl Process {
@@ -96,7 +96,7 @@ fn current() -> &'static AtomicU64 {
 }
 
 /// Installs the fork handler. If two threads call this function at the same time, both install the handler, so that
-/// neither continues without one. The handler may then run twice.
+/// neither continues without one. A handler that is installed twice runs twice at each fork, which does no harm.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -271,7 +271,7 @@ impl<T> Mutex<T> {
         LockGuard { value: self.0.lock().unwrap_or_else(PoisonError::into_inner), _delay: delay }
     }
 
-    /// Locks the mutex without waiting; `None` if it is locked.
+    /// Locks the mutex without waiting; `None` if another thread has locked it.
     pub(crate) fn try_lock(&self) -> Option<LockGuard<'_, T>> {
         let delay = delay();
         let value = match self.0.try_lock() {

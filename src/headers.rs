@@ -36,8 +36,8 @@ struct Fields {
     spans: Vec<Span>,
 }
 
-/// The offsets and lengths of a field's name and value, without their NULs. All fit in 32 bits, because [`MAX_BYTES`]
-/// does.
+/// The offsets and lengths of a field's name and value, without their NULs. Offsets and lengths fit in 32 bits, because
+/// [`MAX_BYTES`] does.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     name: u32,
@@ -67,7 +67,7 @@ impl Fields {
         Ok(room)
     }
 
-    /// Adds a field whose name and value were already checked. The value is the concatenation of both slices.
+    /// Adds a field whose name and value were already checked. The value is the concatenation of two slices.
     fn push(&mut self, name: &[u8], value: [&[u8]; 2]) -> Result<()> {
         let [front, back] = value;
         let more = [name.len(), front.len(), back.len(), 2].into_iter().fold(0, usize::saturating_add);
@@ -172,7 +172,7 @@ impl Headers {
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
-            // Another thread may already have set the same bytes.
+            // The result is ignored: another thread may already have set the same bytes.
             let _ = self.wire.set(Box::new(Wire(made)));
         }
         Ok(self.wire.get().map_or(c"", |wire| wire.0.as_c_str()))
@@ -192,8 +192,8 @@ impl Headers {
         Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
-    /// Returns a copy of the list without the fields for whose names `drop` returns true. `drop` is called with each
-    /// name in its original case.
+    /// Returns a copy of the list without the fields for whose names `drop` returns true. The closure `drop` gets each
+    /// header name in its original letter case.
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
         let mut kept = Fields::with_capacity(self.len(), self.fields.bytes.len())?;
         for (name, value) in self.iter() {
@@ -274,7 +274,7 @@ fn check_name(name: &[u8]) -> Result<()> {
         None => Ok(()),
         Some(at) => {
             // The error message contains only the text before the invalid byte. If the caller passed a whole header
-            // line as the name, this text is the name.
+            // line as the name, the text before the colon is the actual name.
             let good = truncated_name(name.get(..at).unwrap_or_default());
             let bad = name.get(at).copied().unwrap_or_default();
             let message =

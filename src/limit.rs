@@ -23,9 +23,9 @@ pub struct Limit {
 /// limits are never waited on.
 ///
 /// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens a descriptor of its
-/// own and makes only this one readable. The linked list has one entry unless a forked child waits too. The list only
-/// grows and has no lock, because a signal handler could find a lock taken, and a forked child could find it taken
-/// forever.
+/// own for the limit, and cancelling makes only the descriptor of the calling process readable. The linked list has one
+/// entry unless a forked child waits too. The list only grows and has no lock, because a signal handler could find a
+/// lock taken, and a forked child could find it taken forever.
 #[derive(Debug, Default)]
 struct WakeList(OnceBox<ProcessWake>);
 
@@ -128,8 +128,8 @@ impl Limit {
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
-    /// Returns a descriptor that becomes readable when the limit is cancelled. A wait polls this descriptor together
-    /// with its own.
+    /// Returns a descriptor that becomes readable when the limit is cancelled. A waiting call polls the limit's
+    /// descriptor together with the descriptor that it waits for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
         let process = Process::current();
         if let Some(wake) = self.wakes.for_process(process) {

@@ -1,4 +1,4 @@
-//! Response heads: parsing them, the framing of the body, and the redirect location.
+//! Response heads: parses them, and determines the framing of the body and the redirect location.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};

@@ -40,7 +40,7 @@ use crate::error::{Error, Result};
 use backoff::DecorrelatedDraw;
 use redirect::ChainState;
 
-/// The statuses of redirects. A response with one of them is a redirect only if it has a Location.
+/// The statuses of redirects. A response with one of these statuses is a redirect only if it has a Location.
 pub const REDIRECT_STATUS_CODES: &[i32] = &[301, 302, 303, 307, 308];
 
 /// A retry policy with its remaining counts and the history of the request.

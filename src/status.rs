@@ -21,7 +21,7 @@ pub enum RetryKind {
 }
 
 impl RetryKind {
-    /// Returns the kind with this number, if there is one.
+    /// Returns the retry kind with this number; `None` if no kind has it.
     pub const fn from_code(code: i32) -> Option<RetryKind> {
         match code {
             0 => Some(RetryKind::Never),
@@ -75,7 +75,7 @@ macro_rules! statuses {
                 }),* }
             }
 
-            /// Returns the status with this number, if there is one.
+            /// Returns the status with this number; `None` if no status has it.
             pub const fn from_code(code: i32) -> Option<Status> {
                 match code { $($code => Some(Status::$variant),)* _ => None }
             }
@@ -119,7 +119,7 @@ statuses! {
 
     Internal            =  400 INTERNAL            System   Never   "netlib has a bug that caused this error: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be allocated";
-    // The number 403 is not reused. It was TOO_MANY_LOOKUPS, before lookups were queued.
+    // The number 403 is not reused: before lookups were queued, it was TOO_MANY_LOOKUPS.
     Io                  =  402 IO                  System   Read    "a system call failed";
 
     Cancelled           =  500 CANCELLED           Time     Never   "the limit was cancelled";

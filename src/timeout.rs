@@ -46,8 +46,8 @@ fn invalid_time_limit(seconds: f64, name: &str) -> Error {
     Error::new(Status::InvalidArgument, message)
 }
 
-/// The total, connect and read timeouts of a request. Each is a number of seconds above 0 or [`NONE`]; connect and read
-/// may also be [`DEFAULT`].
+/// The total, connect and read timeouts of a request. Each timeout is a number of seconds above 0 or [`NONE`]; the
+/// connect and read timeouts may also be [`DEFAULT`].
 pub struct Timeout {
     total: f64,
     connect: f64,
@@ -80,7 +80,7 @@ impl Timeout {
         Timeout::new(NONE, timeout, timeout)
     }
 
-    /// Returns a copy with the same timeouts and the same clock, which has not been started.
+    /// Returns a `Timeout` with the same timeouts and the same clock that has not been started.
     pub fn unstarted(&self) -> Timeout {
         Timeout { clock: self.clock.clone(), started: None, ..*self }
     }

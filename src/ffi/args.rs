@@ -130,7 +130,7 @@ macro_rules! arg_data {
     };
 }
 
-/// Reads an array of NUL-terminated strings: `Vec<&CStr>`. `(NULL, 0)` gives an empty one.
+/// Reads an array of NUL-terminated strings: `Vec<&CStr>`. `(NULL, 0)` gives an empty `Vec`.
 macro_rules! arg_cstrs {
     ($p:ident, $count:ident) => {
         // SAFETY: netlib.h requires `$count` pointers, each to a NUL-terminated string that lives across the call.
@@ -169,7 +169,7 @@ macro_rules! arg_f64_opt {
     };
 }
 
-/// Reads a C boolean: 0 or 1. Any other value is refused.
+/// Reads a C boolean, which must be 0 or 1.
 macro_rules! arg_bool {
     ($p:ident) => {
         $crate::ffi::args::boolean($p, stringify!($p))?
@@ -300,7 +300,8 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     })
 }
 
-/// The maximum length of a path: Linux's PATH_MAX. The maximum also bounds every error message that contains a path.
+/// The maximum length of a path: Linux's PATH_MAX. Error messages may contain paths, so this maximum also bounds their
+/// length.
 const MAX_PATH: usize = 4096;
 
 pub(crate) fn path(bytes: &[u8], name: &str) -> Result<PathBuf> {

@@ -10,8 +10,8 @@ use crate::ffi::cancellation::DisableCancellation;
 /// Releases the `ctx` of a callback.
 pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);
 
-/// The `ctx` of one or more callbacks. Each closure that calls such a callback has a clone. Dropping the last clone
-/// calls `ctx_free`.
+/// The `ctx` of one or more callbacks. Each closure that calls one of the callbacks has a clone of the context.
+/// Dropping the last clone calls `ctx_free`.
 ///
 /// netlib never drops the last clone while it holds a lock, because `ctx_free` may call netlib.
 #[derive(Clone)]
@@ -60,7 +60,7 @@ impl Drop for Owned {
         let Some(ctx_free) = self.ctx_free else { return };
         // The last clone may be dropped in a call that does not disable cancellation itself.
         let _disabled = DisableCancellation::begin();
-        // SAFETY: netlib.h requires that the function accepts the `ctx` that came with it. It is called once.
+        // SAFETY: netlib.h requires that `ctx_free` accepts the `ctx` with which it was set. `ctx_free` is called once.
         unsafe { ctx_free(self.ctx) };
     }
 }

@@ -45,7 +45,7 @@ mod system {
     }
 }
 
-/// These systems have no pthread_cancel(3).
+/// Does nothing on systems that have no pthread_cancel(3).
 #[cfg(not(all(unix, not(target_os = "android"))))]
 mod system {
     pub(super) type State = ();

@@ -1,14 +1,15 @@
-//! Handles: C pointers that own Rust values. Each handle type declares its kind of ownership once, and the compiler
-//! checks every use.
+//! Defines handles, which are C pointers that own Rust values. Each handle type declares its kind of ownership once,
+//! and the compiler checks every use.
 //!
-//! A handle type such as `netlib_url` is an opaque struct in C. Its [`Handle`] implementation names the Rust value
-//! behind the pointer and the kind of ownership: [`Shared`] (an `Arc`: immutable, `_clone` counts a reference),
-//! [`Counted`] (the value counts its own references) or [`Unique`] (a [`UniqueInner`] with one owner). A `Unique`
-//! handle cannot be cloned or freed as a `Shared` handle, because such code does not compile.
+//! A handle type such as `netlib_url` is an opaque struct in C. The [`Handle`] implementation of a handle type names
+//! the Rust value behind the pointer and the kind of ownership: [`Shared`] (an `Arc`: immutable, `_clone` counts a
+//! reference), [`Counted`] (the value counts its own references) or [`Unique`] (a [`UniqueInner`] with one owner). A
+//! `Unique` handle cannot be cloned or freed as a `Shared` handle, because such code does not compile.
 //!
 //! A callback may use the handle of the call that runs it. A call that changes a `Unique` value marks the value as
-//! busy. Until the call ends, any other call fails with `NETLIB_BUSY`, and a `_free` is deferred to the end of the
-//! call. A call on a `Shared` value that may run callbacks keeps the value alive with [`borrow_and_keep_alive`].
+//! busy. While a value is busy, any other call with its handle fails with `NETLIB_BUSY`, and a `_free` is deferred to
+//! the end of the busy call. A call on a `Shared` value that may run callbacks keeps the value alive with
+//! [`borrow_and_keep_alive`].
 
 use std::cell::{Cell, UnsafeCell};
 use std::marker::PhantomData;
@@ -166,8 +167,8 @@ impl Sharing<Url> for Counted {
     }
 }
 
-/// The value of a `Unique` handle, and its state. The fields are not atomic, because only one thread at a time uses a
-/// `Unique` handle; only a callback can make a nested call.
+/// The value of a `Unique` handle, and the state of the handle. The fields are not atomic, because only one thread at a
+/// time uses a `Unique` handle; only a callback can make a nested call.
 pub(crate) struct UniqueInner<V> {
     /// Whether an [`Exclusive`] for the value exists.
     busy: Cell<bool>,

@@ -1,5 +1,5 @@
-//! Option builders. Setters return nothing: the builder keeps the error of the first invalid value, and the function
-//! that uses the options reports it.
+//! Builders for options. A setter returns nothing: the builder keeps the error of the first invalid value, and the
+//! function that uses the options reports it.
 
 use std::borrow::Cow;
 use std::ffi::c_void;
@@ -11,7 +11,7 @@ use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
 /// The value of every `netlib_…_options` handle. The options are reference counted, so that an object made from them
-/// can keep them without a copy. A setter that is called later copies them first.
+/// can keep them without a copy. A setter that is called after that copies the options before it changes them.
 #[derive(Default)]
 pub(crate) struct Options<T> {
     value: Arc<T>,

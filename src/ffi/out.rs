@@ -1,4 +1,4 @@
-//! Output parameters. Each one is zeroed before anything can fail, and filled only on success.
+//! Output parameters, which are zeroed before anything can fail, and filled only on success.
 
 use std::ffi::c_int;
 
@@ -77,7 +77,7 @@ macro_rules! outs {
 /// Zeroes an output parameter that may be NULL, and makes an [`Out`] if it is not NULL. Must come before [`outs`].
 macro_rules! out_opt {
     ($p:ident) => {
-        // SAFETY: netlib.h requires NULL or points to memory for its type, which aliases no other argument.
+        // SAFETY: netlib.h requires NULL or a pointer to memory of its type that no other argument uses.
         unsafe {
             $crate::ffi::out::zero($p);
             $crate::ffi::out::out($p, stringify!($p)).ok()
@@ -88,13 +88,13 @@ macro_rules! out_opt {
 /// Reads the value of an in/out parameter; NULL gives 0. Must come before [`out_opt`], which zeroes the parameter.
 macro_rules! in_out {
     ($p:ident) => {
-        // SAFETY: netlib.h requires NULL or points to an initialised value of its type.
+        // SAFETY: netlib.h requires NULL or a pointer to an initialised value of its type.
         unsafe { $p.as_ref() }.copied().unwrap_or_default()
     };
 }
 
-/// Converts a pointer to an output parameter for a descriptor. Its value is -1 until it is set, because a caller that
-/// closes descriptor 0 would close its standard input.
+/// Converts a pointer to an output parameter for a descriptor, and sets the descriptor to -1. The initial value is not
+/// 0, because a caller that closes descriptor 0 after an error would close its standard input.
 ///
 /// # Safety
 /// `p` is NULL or points to writable memory for an `int` that nothing else uses during the call.
@@ -110,7 +110,7 @@ pub(crate) unsafe fn descriptor<'a>(p: *mut c_int, name: &str) -> Result<Out<'a,
 /// Does what [`outs`] does, for a single output parameter that is a descriptor.
 macro_rules! out_fd {
     ($p:ident) => {
-        // SAFETY: netlib.h requires NULL or points to memory for an int that aliases no other argument.
+        // SAFETY: netlib.h requires NULL or a pointer to memory for an int that no other argument uses.
         unsafe { $crate::ffi::out::descriptor($p, stringify!($p)) }?
     };
 }

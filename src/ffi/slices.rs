@@ -12,11 +12,12 @@ const MAX_COUNT: usize = 1024;
 /// The maximum number of slices whose conversion needs no allocation.
 const MAX_ON_STACK: usize = 32;
 
-/// Converts the slices and calls `call` with them. The sum of their lengths is at most `isize::MAX`.
+/// Converts the slices and calls `call` with the result. Fails if the lengths of the slices add up to more than
+/// `isize::MAX`.
 ///
 /// # Safety
 /// `slices` points to `count` initialised values, or `count` is 0. The `data` of each value points to `len` readable
-/// bytes, or its `len` is 0. All of this memory lives across the call.
+/// bytes, or its `len` is 0. The array and the memory that its values refer to live across the call.
 pub(crate) unsafe fn with<T>(
     slices: *const netlib_slice,
     count: usize,

@@ -1,9 +1,9 @@
 //! Finds the defects of a raw header block, for `assert_header_parsing`.
 //!
 //! urllib3 parses a header block with Python's mail parser, and reports the parser's defects and the data that it left
-//! unread. This module finds the same defects in one pass over the lines. A block ends with its first empty line.
-//! Unlike urllib3, this module always reports data after a bare CR that ends the headers early, and never searches it
-//! for multipart bodies (docs/reference/differences.md, bare-cr).
+//! unread. This module finds the defects that urllib3 reports, in one pass over the lines. A block ends with its first
+//! empty line. Unlike urllib3, this module always reports data after a bare CR that ends the headers early, and never
+//! searches it for multipart bodies (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 
@@ -15,7 +15,8 @@ const MAX_LISTED: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
-    /// A line that is neither a header nor the end of the block. The line and all lines after it are not parsed.
+    /// A line that is neither a header nor the end of the block. A line that is no header ends parsing: neither this
+    /// line nor the lines after it are parsed.
     NotAHeader,
     /// A continuation line without a header before it.
     ContinuationFirst,
@@ -53,7 +54,7 @@ pub struct Defect {
     pub offset: usize,
 }
 
-/// Fails if a header block has defects. The error has one cause per defect.
+/// Fails if a header block has defects. The error for a block with defects has one cause per defect.
 pub fn assert_header_parsing(block: &[u8]) -> Result<()> {
     let FoundDefects { mut listed, count } = find_defects(block);
     listed.sort_by_key(|defect| defect.offset);

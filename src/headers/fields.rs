@@ -52,8 +52,9 @@ pub(crate) fn protocol_error(what: impl std::fmt::Display, at: usize) -> Error {
     Error::new(Status::Protocol, format!("{what} at byte {at}")).at(at)
 }
 
-/// Parses the fields of a block that ends with an empty line. Also returns the length of the fields in bytes, including
-/// the first empty line. `start` is the offset of the block in the input; `lines` is its approximate number of lines.
+/// Parses the fields of a header block that ends with an empty line. Returns the headers and the length of the fields
+/// in bytes, including the empty line. `start` is the offset of the header block in the input; `lines` is the
+/// approximate number of lines in the block.
 pub(crate) fn parse_fields(block: &[u8], start: usize, lines: usize) -> Result<(Headers, usize)> {
     let mut fields = Fields::with_capacity(lines.min(MAX_FIELDS + 1), block.len())?;
     fields.bytes.extend_from_slice(block);
@@ -122,7 +123,7 @@ impl<'a> Lines<'a> {
 }
 
 impl Fields {
-    /// Writes the NULs after name and value. They overwrite the colon and the byte after the value.
+    /// Overwrites the colon after the name and the byte after the value with NULs.
     fn write_nuls(&mut self, span: Span) {
         for (at, length) in [(span.name, span.name_length), (span.value, span.value_length)] {
             if let Some(end) = self.bytes.get_mut(at as usize + length as usize) {

@@ -205,7 +205,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 
 impl Headers {
     /// Returns options that make the same list of headers. A leading field that an option can make becomes this option,
-    /// so that setting the option again replaces the field. All other fields become added headers.
+    /// so that setting the option again replaces the field. A field that is not leading, or that no option can make,
+    /// becomes an added header.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();
@@ -226,7 +227,7 @@ impl Headers {
 }
 
 impl HeaderOptions {
-    /// Sets the option that makes this header. Returns whether the option makes exactly this value.
+    /// Sets the option that makes the header `kind`. Returns whether the option makes exactly the given value.
     fn set_from_field(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
         let copy = || memory::copy(value, "a header's value");
         match kind {

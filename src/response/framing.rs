@@ -13,7 +13,7 @@ pub enum Framing {
     None,
     /// The body has this many bytes.
     Length(i64),
-    /// The body consists of chunks. It ends after the last chunk and the trailer.
+    /// The body consists of chunks and ends after the last chunk and the trailer.
     Chunked,
     /// The body lasts until the peer closes the connection.
     UntilClose,
@@ -45,10 +45,10 @@ impl Response {
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
 
-    /// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid list is an error,
-    /// because another parser may find "chunked" in it. An empty element is also an error, although RFC 9110 section
-    /// 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read until the
-    /// peer closes.
+    /// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid Transfer-Encoding
+    /// is an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC
+    /// 9110 section 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read
+    /// until the peer closes.
     fn transfer_framing(&self) -> Result<Framing> {
         let mut framing = Framing::UntilClose;
         for value in self.headers.get_all("transfer-encoding") {

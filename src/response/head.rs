@@ -21,12 +21,12 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Parses the response head at the start of `head`. Also returns the length of the response head in bytes. `None`
-    /// means that it is incomplete.
+    /// Parses the response head at the start of `head`. Returns the response and the length of its head in bytes;
+    /// `None` if the head is incomplete.
     ///
-    /// `state` is 0, or the value that the last call stored for the same bytes. The function stores 0 unless it returns
-    /// `None`. Once the end of the head is found, the head is parsed from its start. So a state that belongs to other
-    /// bytes can delay the result, but cannot change it.
+    /// `state` is 0, or the value that the last call stored for the same bytes. `parse` sets `state` to 0 unless it
+    /// returns `None`. Once the end of the head is found, the head is parsed from its start. So a state that belongs to
+    /// other bytes can delay the result, but cannot change it.
     pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         let last = std::mem::take(state);
         super::check_method(request_method)?;
@@ -273,7 +273,7 @@ mod tests {
         }
     }
 
-    /// Passes many numbers as the state. Each one is refused or delays the result, but never changes the result.
+    /// Passes many numbers as `state`. A wrong state is refused or delays the result, but never changes the result.
     #[test]
     fn a_parser_state_of_other_bytes_never_changes_the_response() {
         let heads: [&[u8]; 4] = [

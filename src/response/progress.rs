@@ -33,15 +33,15 @@ enum Phase {
     Fields = 2,
 }
 
-/// The end of a head.
+/// The end of a response head, once it is found.
 pub(super) struct FoundEnd<'a> {
     /// The status line and the offset of the fields; `None` if an earlier call found the status line.
     pub(super) status_line: Option<(StatusLine<'a>, usize)>,
     pub(super) end: usize,
 }
 
-/// The widths in bits of the values in a packed state, from the lowest bits: `position`, `start`, `lines`, `phase`. All
-/// other bits are 0.
+/// The widths in bits of the values in a packed state, from the lowest bits: `position`, `start`, `lines`, `phase`. The
+/// remaining bits of a packed state are 0.
 const BITS: [u32; 4] = [20, 8, 12, 2];
 
 impl Progress {

@@ -92,7 +92,7 @@ impl Backoff {
         })
     }
 
-    /// Draws the random number for the next consecutive failure. `last` is the draw for the failure before it. Returns
+    /// Draws the random number for the next consecutive failure. `last` is the draw for the previous failure. Returns
     /// `None` for jitter kinds without state.
     pub(super) fn next_draw(
         &self,

@@ -83,7 +83,8 @@ pub const SENSITIVE_HEADERS: &[&CStr] = &[
     c"XI-API-Key",
 ];
 
-/// Request headers that describe the body. A redirect that drops the body drops them too (RFC 9110 section 15.4).
+/// Request headers that describe the body. A redirect that drops the body drops these headers too (RFC 9110 section
+/// 15.4).
 pub(super) const CONTENT_HEADERS: &[&CStr] = &[
     c"Content-Digest",
     c"Content-Encoding",

@@ -8,11 +8,12 @@ pub enum Count {
     None,
     /// Disabled.
     False,
-    /// This many retries are left. A negative number means that more retries were used than allowed.
+    /// The number of retries that are left. A negative number means that more retries were used than allowed.
     Number(i32),
 }
 
-/// The C value of `Count::None` (`NETLIB_NONE`). `FALSE_CODE` is that of `Count::False` (`NETLIB_RETRY_DISABLED`).
+/// The C value of `Count::None` (`NETLIB_NONE`). `FALSE_CODE` is the C value of `Count::False`
+/// (`NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
 /// The lowest number of a count. Counting down stops here, because the two lower values are the codes of None and

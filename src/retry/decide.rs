@@ -24,7 +24,7 @@ pub enum Action {
     Redirect = 2,
 }
 
-/// The next action, with everything that a caller needs for it.
+/// The action that the caller takes next, with the data that it needs: the Retry, the delay, and the next request.
 #[derive(Clone, Debug)]
 pub struct Decision {
     action: Action,

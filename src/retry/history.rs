@@ -1,7 +1,7 @@
 //! The history of a Retry: one entry per call of `increment`.
 //!
-//! Each Retry has one more entry than the Retry that it was made from, and both may exist at the same time. They share
-//! their entries in a linked list whose newest entry comes first.
+//! Each Retry has one more entry than the Retry that it was made from, and both may exist at the same time. All Retries
+//! of a request share their entries in a linked list whose newest entry comes first.
 
 use std::ffi::{CStr, CString};
 use std::fmt;
@@ -20,7 +20,8 @@ const HIDDEN: &[u8] = b"***";
 
 /// The maximum number of history entries that are added to an error as causes.
 const MAX_ATTEMPTS: usize = 16;
-/// The maximum number of causes of an error. Without it, an error that is reported repeatedly would grow each time.
+/// The maximum number of causes of an error. The maximum keeps an error that is reported repeatedly from growing each
+/// time.
 const MAX_CAUSES: usize = 64;
 
 /// A request and its outcome, recorded because another request may follow.
@@ -200,7 +201,7 @@ impl History {
     }
 
     /// Adds the outcomes in the history as causes to the error of an ended limit, oldest first. If the history is long,
-    /// only its newest outcomes are added. Any other error is returned unchanged.
+    /// only its newest outcomes are added. An error with any status other than that of a limit is returned unchanged.
     pub(super) fn with_attempts(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;

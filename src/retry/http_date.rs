@@ -31,7 +31,7 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {
-    /// Splits a date into its five words; `None` if it has fewer. Words after the fifth are ignored.
+    /// Splits a date into its five words; `None` if the date has fewer words. Words after the fifth are ignored.
     fn split(text: &'a [u8]) -> Option<DateFields<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;

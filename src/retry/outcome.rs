@@ -1,4 +1,5 @@
-//! A request and its outcome. A public function of [`Retry`](super::Retry) determines both once and passes them on.
+//! A request and its outcome. A public function of [`Retry`](super::Retry) determines the outcome once and passes it
+//! on.
 
 use std::borrow::Cow;
 use std::ffi::CStr;

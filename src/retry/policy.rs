@@ -157,7 +157,7 @@ impl Default for Policy {
     }
 }
 
-/// The name under which the allowed methods were set. Setting them under both names is an error.
+/// The name under which the allowed methods were set. Setting the allowed methods under both names is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodsSetting {
     AllowedMethods,

@@ -30,8 +30,8 @@ impl LongRetryAfter {
 pub enum RetryAfterStatuses {
     /// Retry-After is obeyed for every status that is retried. The header alone does not cause a retry.
     Retried,
-    /// Retry-After is obeyed for these statuses, sorted and unique. A response with one of them and a Retry-After is
-    /// retried even if `status_forcelist` does not contain its status.
+    /// Retry-After is obeyed for these statuses, sorted and unique. A response with a listed status and a Retry-After
+    /// is retried even if `status_forcelist` does not contain the status.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -71,7 +71,7 @@ impl RetryAfterRules {
         self.respect && self.statuses.listed().binary_search(&status).is_ok()
     }
 
-    /// Caps the requested seconds at the maximum. With `LongRetryAfter::Stop` they are not capped.
+    /// Caps the requested seconds at the maximum. With `LongRetryAfter::Stop` the seconds are not capped.
     pub(super) fn capped(&self, seconds: f64) -> f64 {
         match self.over_max {
             LongRetryAfter::Clamp => seconds.min(self.max),

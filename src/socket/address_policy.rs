@@ -14,7 +14,7 @@ use crate::status::Status;
 /// The application's callback that allows or refuses an address.
 pub type AddressCallback = Arc<dyn Fn(&Endpoint, Classes) -> Result<Verdict> + Send + Sync>;
 
-/// An address policy. By default it allows every address.
+/// An address policy, which allows every address by default.
 #[derive(Clone, Default)]
 pub struct AddressPolicy {
     refused: Classes,

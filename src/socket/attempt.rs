@@ -39,8 +39,8 @@ pub(super) fn start(
     source: Option<&SourceAddresses>,
     blocking: bool,
 ) -> Result<(Socket, Progress), AttemptFailure> {
-    // The policy checks the same address value that is passed to connect(2), so the address cannot change in between.
-    // No socket is opened for a refused address.
+    // The policy checks the same address value that is passed to connect(2), so the address cannot change between check
+    // and use. No socket is opened for a refused address.
     options.policy.check(endpoint).map_err(|error| AttemptFailure::from_policy(&error))?;
     let socket = new_socket(endpoint.domain(), blocking)
         .map_err(|error| AttemptFailure::from_setup("cannot open a socket", &error))?;
@@ -106,7 +106,7 @@ fn applies_to(endpoint: &Endpoint, level: i32) -> bool {
     matches!(endpoint, Endpoint::Ip(_)) || level == libc::SOL_SOCKET
 }
 
-/// Calls connect(2). After [`Progress::BacklogFull`], the caller calls this function again with the same socket. The
+/// Calls connect(2). After [`Progress::BacklogFull`], the caller calls `connect` again with the same socket. The
 /// repeated call belongs to the same attempt, so the address policy is not checked again.
 pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, AttemptFailure> {
     let address = endpoint.to_sockaddr();
@@ -146,7 +146,8 @@ fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
 }
 
 /// Fails if the socket is connected to itself. TCP allows a self-connection if the system chooses the destination port
-/// as the source port and no server listens on this port. The application would read its own request as the response.
+/// as the source port and no server listens on this port. On a self-connection, the application would read its own
+/// request as the response.
 fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), AttemptFailure> {
     let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
     let Endpoint::Ip(requested) = endpoint else { return Ok(()) };
@@ -196,7 +197,7 @@ impl AttemptFailure {
         AttemptFailure::from_system(error, error::describe_io(error))
     }
 
-    /// Adds the likely cause to the system's error message, which does not state it.
+    /// Adds the likely cause of a failed connect(2) to the system's error message.
     fn from_unix_connect(address: &UnixAddress, error: &io::Error) -> AttemptFailure {
         let explained = match error.raw_os_error() {
             Some(libc::ECONNREFUSED) if address.is_abstract() => ": no socket listens on this name",
@@ -249,7 +250,7 @@ impl AttemptFailure {
     }
 }
 
-/// A failed attempt. It becomes a cause of the error that the connect function returns.
+/// A failed attempt, which becomes a cause of the error that the connect function returns.
 pub(super) struct FailedAttempt {
     pub endpoint: Endpoint,
     pub failure: AttemptFailure,

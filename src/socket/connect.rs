@@ -63,15 +63,15 @@ pub(crate) struct Connect {
     /// Becomes readable when the limit is cancelled. Each [`Connect`] has its own descriptor for the limit, because
     /// epoll accepts the same descriptor only once.
     limit_fd: Option<OwnedFd>,
-    /// The descriptors of limits that [`Connect::set_limit`] replaced since the last step. The next step moves them to
-    /// `closing_limit_fds`, and the step after that one closes them.
+    /// The descriptors of limits that [`Connect::set_limit`] replaced since the last step. The next step moves these
+    /// descriptors to `closing_limit_fds`, and the step after that one closes them.
     replaced_limit_fds: Vec<OwnedFd>,
     closing_limit_fds: Vec<OwnedFd>,
     started: Option<Instant>,
     phase: Phase,
     /// The local addresses to bind to, once they are resolved.
     source: Option<SourceAddresses>,
-    /// A lookup that has ended. The next step closes its descriptor, as [`Connect::interests`] explains.
+    /// A lookup that has ended, whose descriptor the next step closes, as [`Connect::interests`] explains.
     ended_lookup: Option<Lookup>,
     /// The attempts, which the report lists even after connecting has ended.
     scheduler: Option<Scheduler<SystemNetwork>>,
@@ -162,7 +162,7 @@ impl Connect {
 
     /// Sets the limit for the following calls of [`Connect::step`].
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
-        // The descriptor is opened here, because `interests` cannot report an error.
+        // The descriptor for the limit is opened here, because `interests` cannot report an error.
         let watched = limit.as_ref().filter(|_| !self.has_ended());
         let limit_fd = watched.map(|limit| duplicate_limit_fd(limit.wake_fd()?)).transpose()?;
         let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
@@ -174,7 +174,7 @@ impl Connect {
     }
 
     /// Continues connecting as far as possible without waiting. Returns the connected socket, in blocking mode, or
-    /// `None` if the caller has to wait. After a failure, every further call returns the same error.
+    /// `None` if the caller has to wait. After `step` has failed, every further call returns the same error.
     pub(crate) fn step(&mut self) -> Result<Option<OwnedFd>> {
         match &self.phase {
             Phase::Connected => {
@@ -328,7 +328,7 @@ impl Connect {
         if let Some(scheduler) = &mut self.scheduler {
             scheduler.stop(error);
         }
-        // Replacing the phase drops a lookup in progress, which abandons it.
+        // Replacing the phase drops a lookup in progress, and dropping a lookup abandons it.
         self.phase = Phase::Failed(error.clone());
         self.close_all();
     }

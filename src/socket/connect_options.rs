@@ -21,7 +21,7 @@ pub struct ConnectOptions {
     /// gives up.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
-    /// TCP options with their own setters. They are applied before `socket_options`, which may override them.
+    /// TCP options with their own setters, applied before `socket_options`, which may override them.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
     /// The policy for addresses to connect to. The source address is not checked.
@@ -92,15 +92,15 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // The result is not used, because only the number is validated here. The process default is read when
-        // connecting starts.
+        // The result of `resolve` is not used, because only the number is validated here. The process default is read
+        // when connecting starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
     }
 
     pub fn set_source_address(&mut self, host: &str, port: u16) -> Result<()> {
-        // The host is validated before it is copied, because it may be of any length.
+        // The host is validated before it is copied, because the caller may pass a host of any length.
         if !host.is_empty() {
             HostPort::new(host, port)?;
         }
@@ -132,7 +132,7 @@ impl ConnectOptions {
     }
 }
 
-/// The local address of connections. If the host is empty or the port is 0, the system chooses it.
+/// The local address of connections. The system chooses an empty host and a port of 0.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,
@@ -158,6 +158,6 @@ pub(super) fn prefix_source_address(error: Error) -> Error {
 pub struct SocketOption {
     pub level: i32,
     pub name: i32,
-    /// The value may be long, so copies of the options share it.
+    /// The value of a socket option may be long, so copies of the options share it.
     pub value: Arc<Vec<u8>>,
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::error::Result;
 use crate::socket::{sys, wait};
 
-/// The descriptor value for a connection that the hosting platform manages. Such a connection never counts as dropped.
+/// The descriptor value for a connection that the hosting platform manages. A managed connection never counts as
+/// dropped.
 pub(crate) const FD_MANAGED: RawFd = -2;
 
 /// Returns whether an idle connection cannot be used for another request: it has unsolicited data, end of stream, an

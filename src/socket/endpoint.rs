@@ -97,7 +97,7 @@ impl UnixAddress {
         if name.is_empty() {
             return refused("the path of a Unix domain socket is empty".to_owned());
         }
-        // Only 0 bytes: the caller passed a zeroed sockaddr_un without writing a path into it.
+        // If all bytes are 0, the caller has passed a zeroed sockaddr_un without writing a path into it.
         if name.iter().all(|byte| *byte == 0) {
             return refused("the address of a Unix domain socket has only NUL bytes".to_owned());
         }

@@ -15,7 +15,7 @@ use crate::url;
 /// the limit's deadline, in seconds.
 pub(crate) type ResolveCallback = Arc<dyn Fn(&CStr, u16, f64) -> Result<Vec<Endpoint>> + Send + Sync>;
 
-/// The maximum length of a host, in bytes. It bounds the work for hostile input; a valid domain name has at most 253
+/// The maximum length of a host, in bytes, to bound the work for hostile input. A valid domain name has at most 253
 /// bytes.
 const MAX_HOST: usize = 1024;
 /// The maximum length of a DNS label: RFC 1035 section 2.3.4.
@@ -74,7 +74,7 @@ impl HostPort {
         url::append_idna(&mut name, inner.as_bytes(), |at| at + skipped)?;
         let name = String::from_utf8_lossy(&name);
         let mut at = 0;
-        // A trailing dot marks an absolute domain name; no label follows it.
+        // A trailing dot marks an absolute domain name. No label follows the trailing dot.
         for label in name.strip_suffix('.').unwrap_or(&name).split('.') {
             if label.is_empty() || label.len() > MAX_LABEL {
                 let mut what = match label.len() {

@@ -12,8 +12,8 @@ use crate::socket::sys;
 /// environment.
 const STACK: usize = 1 << 20;
 
-/// A name lookup to run. Its destructor must not use the queue, because the queue may drop a job while holding its own
-/// lock.
+/// A name lookup to run. The destructor of a job must not use the queue, because the queue may drop a job while holding
+/// its own lock.
 pub(super) type Job = Box<dyn FnOnce() + Send>;
 
 /// The running and waiting lookups of this process. A forked child starts with an empty queue, because it has none of
@@ -178,7 +178,7 @@ mod tests {
             Err(io::Error::from_raw_os_error(libc::EAGAIN))
         });
         static COMPLETED: CompletedJobs = CompletedJobs(Mutex::new(Vec::new()));
-        // Occupies one thread until the end of the test.
+        // This job occupies one of the two threads until the end of the test.
         let _hung = occupy_thread(&QUEUE);
         let error = QUEUE.submit(2, COMPLETED.job("failed")).unwrap_err();
         assert_eq!(error.raw_os_error(), Some(libc::EAGAIN));

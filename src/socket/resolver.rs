@@ -39,7 +39,7 @@ impl Resolver {
         Resolver { lookup, queue, max_threads }
     }
 
-    /// Looks up a host on the calling thread. Returns at least one address, or an error.
+    /// Looks up a host on the calling thread. `resolve_blocking` returns at least one address, or an error.
     pub(crate) fn resolve_blocking(&self, host: &HostPort) -> Result<Vec<SocketAddr>> {
         let found = host.numeric().unwrap_or_else(|| (self.lookup)(host))?;
         host.require_addresses(found)
@@ -282,7 +282,8 @@ mod tests {
             resolve(&resolver, name(), &limit).unwrap_err().status()
         };
         assert_eq!([status(), status(), status()], [Status::DeadlineExceeded; 3]);
-        // The lookups beyond the maximum never ran. Abandoning them removed them from the queue.
+        // The lookups beyond the maximum number of threads never ran. Abandoning a waiting lookup removes it from the
+        // queue.
         assert_eq!([status(), status()], [Status::DeadlineExceeded; 2]);
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (3, 0));
         drop(release);

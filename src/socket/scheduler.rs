@@ -27,7 +27,7 @@ use crate::status::Status;
 /// The order in which attempts start, and the delay between their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {
-    /// One attempt at a time, in the given order.
+    /// Only one attempt is in progress at a time, in the given order of addresses.
     Sequential,
     /// As in RFC 8305 ("Happy Eyeballs"): address families alternate, and the next attempt starts after this Connection
     /// Attempt Delay even if the previous attempt is still in progress.
@@ -71,7 +71,7 @@ pub(super) struct Scheduler<N: Network> {
     attempts: Vec<Attempt<N::Socket>>,
     schedule: Schedule,
     timeout: Option<Duration>,
-    /// Sockets of failed attempts. The next step closes them, as `Connect::interests` explains.
+    /// Sockets of failed attempts, which the next step closes, as `Connect::interests` explains.
     to_close: Vec<N::Socket>,
     /// The time at which to retry the next address; set if no descriptor was free for its socket.
     retry_at: Option<Instant>,
@@ -84,8 +84,8 @@ pub(crate) struct Attempt<S> {
     text: OnceCell<CString>,
     started: Instant,
     timeout_at: Option<Instant>,
-    /// The time to call connect(2) again; set while the listener's backlog is full. Until then, the descriptor never
-    /// becomes ready.
+    /// The time to call connect(2) again; set while the listener's backlog is full, because the descriptor does not
+    /// become ready when the backlog has room.
     backlog_retry_at: Option<Instant>,
     ended: Option<Instant>,
     state: State<S>,

@@ -53,7 +53,8 @@ pub fn classify(bytes: &[u8]) -> Result<Classes> {
     })
 }
 
-/// Parses a sockaddr. The bytes may be more than the address family needs, for example those of a sockaddr_storage.
+/// Parses a sockaddr. The sockaddr may have more bytes than its address family needs, for example if it is a
+/// sockaddr_storage.
 pub(crate) fn read(sockaddr: &[u8]) -> Result<Sockaddr<'_>> {
     let family = bytes_at(sockaddr, offset_of!(sockaddr, sa_family)).map(sa_family_t::from_ne_bytes);
     let found = match family.map(i32::from) {

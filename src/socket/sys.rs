@@ -214,9 +214,9 @@ pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
 }
 
-/// Opens another close-on-exec descriptor that is readable when `fd` is readable. On Linux it is an epoll instance,
-/// because epoll removes it when it is closed. A dup(2) of `fd` would stay registered with the application's epoll
-/// until `fd` is closed as well.
+/// Opens another close-on-exec descriptor that is readable when `fd` is readable. On Linux the new descriptor is an
+/// epoll instance, because an application's epoll forgets it when it is closed. A dup(2) of `fd` would stay registered
+/// with the application's epoll until `fd` is closed as well.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.
@@ -299,7 +299,7 @@ pub(crate) fn getaddrinfo(
         }
         at = entry.ai_next;
     }
-    // SAFETY: the list came from getaddrinfo and nothing refers into it.
+    // SAFETY: the list came from getaddrinfo, and no reference to its entries is left.
     unsafe { libc::freeaddrinfo(list) };
     Ok(found)
 }

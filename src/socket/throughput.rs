@@ -159,7 +159,7 @@ mod tests {
     /// An event of a simulated connection. Times are in seconds.
     #[derive(Clone, Copy, Debug)]
     enum Event {
-        /// The call waits for this time and then receives this many bytes.
+        /// The call waits for the given seconds and then receives the given number of bytes.
         Wait(u64, usize),
         /// The call waits for this time, receives no bytes, and returns to the application.
         Nothing(u64),
@@ -224,8 +224,8 @@ mod tests {
             (&[Wait(5, 50), Wait(5, 49), Wait(1, 0)], Some((2, 99, 10))),
             // Receiving the minimum ends the window, and the next window has its full time.
             (&[Wait(9, 100), Wait(9, 100), Wait(9, 99), Wait(1, 0), Wait(0, 0)], Some((4, 99, 10))),
-            // Bytes that arrive at the end of the window or later are still delivered. If they are too few, the next
-            // wait fails.
+            // Bytes that arrive at the end of the window or later are still delivered. If too few bytes arrived, the
+            // next wait fails.
             (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
             (&[Wait(12, 100), Wait(9, 0)], None),
             (&[Wait(12, 99), Add(1), Wait(9, 0)], None),
@@ -262,8 +262,8 @@ mod tests {
         guard.end_wait(began + 52 * second);
         guard.add(1);
         assert_eq!(guard.begin_wait(began + 52 * second), Ok(10 * second));
-        // The time after a call without bytes may exceed the window. Then the next wait has zero time and only checks
-        // for data.
+        // If the time after a call without bytes exceeds the window, the next wait has zero time and only checks for
+        // data.
         assert_eq!(guard.begin_wait(began + 99 * second), Ok(Duration::ZERO));
     }
 

@@ -77,7 +77,7 @@ fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
 
 /// Sleeps until the given time or until the limit ends. Without a time, only the limit ends the sleep.
 pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Result<()> {
-    // Without a limit the descriptor is -1, which poll(2) ignores, so that it only waits.
+    // Without a limit the descriptor is -1. poll(2) ignores -1 and only waits for the timeout.
     let mut wake = [poll_fd(-1, sys::POLL_IN)];
     if let Some(limit) = limit {
         wake[0] = poll_fd(limit.wake_fd()?, sys::POLL_IN);
@@ -125,7 +125,7 @@ mod tests {
     use std::sync::Arc;
 
     const NOW: Option<Duration> = Some(Duration::ZERO);
-    /// A timeout that no test reaches unless it hangs.
+    /// A timeout that a test reaches only if it hangs.
     const LONG: Option<Duration> = Some(Duration::from_secs(30));
 
     #[test]

@@ -31,7 +31,7 @@ pub(super) struct Authority {
     pub(super) port: Option<u16>,
     /// Whether the host may have bytes that are not UTF-8.
     pub(super) may_be_invalid_utf8: bool,
-    /// Whether a slash that belongs to the path follows the host. In this case there is no room for the host's NUL.
+    /// Whether a slash that belongs to the path follows the host, so that there is no room for the host's NUL.
     slash_follows: bool,
 }
 

@@ -1,7 +1,7 @@
 //! The memory of a URL: one reference-counted allocation with a header and the text.
 //!
 //! The text begins with a copy of the parsed source. A component that is already normalised stays in the copy, and its
-//! NUL replaces the delimiter after it. Any other component is written after the copy.
+//! NUL replaces the delimiter after it. A component that normalisation changes is written after the copy.
 
 use once_cell::race::OnceBox;
 use triomphe::{Arc, HeaderSlice, HeaderWithLength, ThinArc};
@@ -50,8 +50,8 @@ impl Component {
 
 const COUNT: usize = 6;
 
-/// Offset and length of a component in the text, without its NUL. Both fit in 32 bits, because [`MAX_ROOM`] limits the
-/// text.
+/// Offset and length of a component in the text, without its NUL. Offset and length fit in 32 bits, because
+/// [`MAX_ROOM`] limits the text.
 #[derive(Clone, Copy)]
 struct Span {
     start: u32,
@@ -68,12 +68,14 @@ const ABSENT: Span = Span { start: u32::MAX, length: 0 };
 pub(crate) struct Head {
     spans: [Span; COUNT],
     pub(super) port: Option<u16>,
-    /// Whether "//" follows the scheme's colon. Always true for a parsed URL.
+    /// Whether "//" follows the scheme's colon. A URL that was parsed from text, unlike a resolved reference, always
+    /// has "//".
     pub(super) slashes: bool,
     pub(super) composed: OnceBox<Composed>,
 }
 
-/// The unit in which the text is allocated and zeroed. Zeroing a constant number of bytes needs no loop.
+/// The unit in which the text is allocated and zeroed. Zeroing a constant number of bytes compiles to a few
+/// instructions without a loop.
 type Piece = [u8; 64];
 
 pub(crate) type Thin = ThinArc<Head, Piece>;

@@ -1,6 +1,6 @@
 //! Classes of bytes that URL components may contain without percent-encoding.
 
-/// A class of bytes. Its value is its bit in the entries of [`CLASSES`].
+/// A class of bytes. The numeric value of a class is its bit in the entries of [`CLASSES`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     /// The bytes that userinfo may contain.

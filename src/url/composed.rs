@@ -1,10 +1,10 @@
-//! Texts that are composed of several components of a URL. They are made on first use and cached.
+//! Texts that are composed of several components of a URL, made on first use and cached.
 
 use std::ffi::CString;
 
 use once_cell::race::OnceBox;
 
-/// The composed texts of a URL, each followed by a NUL. The first use of any of the texts makes all of them.
+/// The composed texts of a URL, each followed by a NUL. The first use of any composed text makes all of them.
 pub(super) struct Composed {
     pub(super) text: Vec<u8>,
     pub(super) ends: [u32; 4],
@@ -28,7 +28,7 @@ impl Composed {
     }
 }
 
-/// Texts that few URLs need. Each of them is made on first use.
+/// Texts that few URLs need, each made on first use.
 #[derive(Default)]
 pub(super) struct Derived {
     pub(super) redacted: OnceBox<CString>,

@@ -1,5 +1,6 @@
 //! A fast path that parses text which normalisation does not change: http and https URLs whose host is a name or an
-//! IPv4 address, and file URLs. [`parse`](super::parse) gives the same result, and parses every other text.
+//! IPv4 address, and file URLs. The full parser, [`parse`](super::parse), gives the same result for such text, and
+//! parses every other text.
 
 use super::block::{Block, BlockBuilder, Component};
 use super::class::Class;

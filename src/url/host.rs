@@ -59,7 +59,7 @@ fn parse_port(digits: &[u8], at: usize) -> Result<Option<u16>> {
     port_number(digits).map(Some).ok_or_else(|| invalid("the port is larger than 65535,", at))
 }
 
-/// Checks the grammar of a host. The grammar is the same for every scheme.
+/// Checks the grammar of a host. Hosts have the same grammar for every scheme.
 pub(super) fn check(host: &[u8], at: usize) -> Result<()> {
     if let Some(inner) = host.strip_prefix(b"[") {
         let inner = inner.strip_suffix(b"]").ok_or_else(|| invalid("the host's bracket is not closed,", at))?;

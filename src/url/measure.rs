@@ -20,8 +20,8 @@ pub(super) struct Measured {
     length: u32,
     /// The number of bytes to percent-encode.
     bytes_to_encode: u32,
-    /// The component has a "%" that does not begin a percent-encoding. Such a component is treated as not encoded, and
-    /// every "%" in it is encoded.
+    /// The component has a "%" that does not begin a percent-encoding. A component with such a "%" is treated as not
+    /// encoded, and every "%" in it is encoded.
     pub(super) has_stray_percent: bool,
     /// A percent-encoding has a lower-case digit.
     pub(super) has_lower_case_digits: bool,

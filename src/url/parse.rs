@@ -153,7 +153,7 @@ impl MeasuredUrl {
         let followed = self.query.present || self.fragment.present;
         if self.path.may_change_length() || self.path_needs_slash(text) {
             writer.path(b"", self.path.of(text), &self.path, Dots::Rooted);
-            // The path is now empty if it consisted of dot segments only.
+            // A path that consisted of dot segments only is empty now.
             if !followed {
                 writer.absent_if_empty(Component::Path);
             }

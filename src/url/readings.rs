@@ -15,8 +15,8 @@ use crate::parse_cost::examined;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reader {
-    /// A parser that splits text as RFC 3986 does (appendix B, then section 3.2). Like most parsers of this kind, it
-    /// does not check the characters of the components.
+    /// A parser that splits text as RFC 3986 does (appendix B, then section 3.2). Like most RFC 3986 parsers, this
+    /// parser does not check the characters of the components.
     Rfc3986 = 0,
     /// A parser that follows the WHATWG URL Standard, as browsers do.
     Whatwg = 1,
@@ -89,7 +89,7 @@ impl Readings {
 }
 
 /// Fails if the parsers would run out of memory. The parsers, one of which belongs to another crate, allocate without
-/// checks, and a failed allocation would abort the process. So this function allocates the maximum that the parsers
+/// checks, and a failed allocation would abort the process. So `check_room` allocates the maximum that the parsers
 /// need, and frees it again.
 fn check_room(length: usize) -> Result<()> {
     const BYTES_PER_BYTE: usize = 32;

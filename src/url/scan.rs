@@ -1,5 +1,6 @@
 //! Finds the first byte outside a class. Examines 32 bytes at a time with AVX2, which is detected at run time;
-//! otherwise one byte at a time. The URL parser has no other unsafe code. A test compares both implementations.
+//! otherwise one byte at a time. The URL parser has no other unsafe code. A test compares the AVX2 and the portable
+//! implementation.
 
 #![allow(unsafe_code)]
 
@@ -174,8 +175,8 @@ mod avx2 {
             self.start + self.distance + WIDTH
         }
 
-        /// Combines the masks of both blocks into a mask of 64 bits for the text from `start`. `of` returns the mask of
-        /// one block.
+        /// Combines the masks of both blocks into a mask of 64 bits for the text from `start`. The closure `of` returns
+        /// the mask of one block.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn bits(&self, of: impl Fn(__m256i) -> u32) -> u64 {
@@ -288,7 +289,7 @@ mod avx2 {
             }
         }
 
-        /// This function is not inlined, so that the first window stays in registers.
+        /// Does what [`Window::new`] does, but is never inlined, so that the first window stays in registers.
         #[target_feature(enable = "avx2")]
         #[inline(never)]
         fn new_not_inlined(text: &[u8], from: usize) -> Option<Window> {

@@ -68,7 +68,8 @@ impl Url {
     fn compose(&self) -> Result<Composed> {
         let part = |component| self.part(component).unwrap_or_default();
         let mut text = Vec::new();
-        // The size suffices for the whole URL and for the authority, the netloc and the request target after it.
+        // The reserved size suffices for the whole URL and for the authority, the netloc and the request target after
+        // it.
         let all: usize = Component::ALL.iter().map(|&component| part(component).len()).sum();
         let names = part(Component::Auth).len() + 2 * part(Component::Host).len();
         let target = part(Component::Path).len() + part(Component::Query).len();
@@ -157,8 +158,8 @@ impl Url {
     }
 }
 
-/// Writes the host. `zone` is the offset of a zone that itself begins with "25". Such a zone gets the prefix "25" of
-/// RFC 6874, so that a parser does not take the zone's own "25" for the prefix.
+/// Writes the host. `zone` is the offset of a zone that itself begins with "25". A zone that begins with "25" gets the
+/// prefix "25" of RFC 6874, so that a parser does not take the zone's own "25" for the prefix.
 fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
     let (before, zone) = host.split_at(zone.unwrap_or(host.len()));
     text.extend_from_slice(before);

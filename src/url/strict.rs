@@ -179,8 +179,8 @@ fn check_path(text: &str, at: usize) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether a path segment is a percent-encoded "." or "..", such as "%2e%2e". WHATWG parsers treat it as a dot
-/// segment, other parsers as a name.
+/// Returns whether a path segment is a percent-encoded "." or "..", such as "%2e%2e". WHATWG parsers treat a
+/// percent-encoded dot segment as a dot segment, other parsers as a name.
 fn is_encoded_dots(segment: &str) -> bool {
     let dot = |text: &'_ str| match text.get(..3) {
         Some(first) if first.eq_ignore_ascii_case("%2e") => Some(3),

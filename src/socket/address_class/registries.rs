@@ -67,7 +67,8 @@ impl V6Row {
     }
 }
 
-/// Makes a row for an IPv6 network. `head` contains the first 16-bit groups of its address; the other groups are 0.
+/// Makes a row for an IPv6 network. `head` contains the first 16-bit groups of the network's address; the other groups
+/// are 0.
 const fn v6(head: &[u16], len: u32, classes: Classes, embedded: &'static [EmbeddedAddress]) -> V6Row {
     V6Row { network: groups(head), len, classes, embedded }
 }
@@ -90,8 +91,8 @@ const SIX_TO_FOUR: &[EmbeddedAddress] = &[|bits| Some((bits >> 80) as u32)];
 /// Teredo server, which gets the first packet.
 const TEREDO: &[EmbeddedAddress] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
 /// RFC 8215 leaves the prefix length to the network, so the IPv4 address may start at any of the four bit offsets of
-/// RFC 6052 section 2.2, and skips bits 64 to 71. All four readings count. A wrong reading usually gives an address in
-/// 0.0.0.0/8, to which a translator forwards nothing.
+/// RFC 6052 section 2.2, and skips bits 64 to 71. An address has the classes of all four possible IPv4 addresses. A
+/// wrong reading usually gives an address in 0.0.0.0/8, to which a translator forwards nothing.
 const LOCAL_TRANSLATION: &[EmbeddedAddress] = &[
     |bits| if_translated((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
     |bits| if_translated((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),

@@ -21,8 +21,8 @@ fn class_of(text: &str) -> Classes {
     classify(text.parse().unwrap())
 }
 
-/// The whole IPv4 address space in ascending order. The classes of a row apply from its address up to the address of
-/// the next row.
+/// The whole IPv4 address space in ascending order. The classes of a row apply from the address of the row up to the
+/// address of the next row.
 const V4: &[(&str, Classes)] = &[
     ("0.0.0.0", UNSPECIFIED),
     ("1.0.0.0", GLOBAL),

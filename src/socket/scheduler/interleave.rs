@@ -3,8 +3,8 @@
 use crate::socket::endpoint::Endpoint;
 
 /// Alternates the address families, starting with the family of the first address, and keeps the order within a family.
-/// The "First Address Family Count" of RFC 8305 is 1. With Unix domain sockets there may be three families; then the
-/// second and the third are treated as one.
+/// The "First Address Family Count" of RFC 8305 is 1. If Unix domain sockets make a third family, the second and the
+/// third family are treated as one.
 pub(super) fn interleave_families(addresses: Vec<Endpoint>) -> Vec<Endpoint> {
     let first_family = addresses.first().map(Endpoint::domain);
     let (first, second): (Vec<_>, Vec<_>) =

@@ -221,8 +221,8 @@ fn an_attempt_without_free_descriptor_is_retried_if_one_will_be_freed() {
     }
     assert_eq!(one.step(605), "2 won");
     assert_eq!(one.report(), "1 0-600 ConnectFailed, 2 600-605 Ok");
-    // No descriptor is free for the first attempt. The attempt is retried if the caller will close a descriptor;
-    // otherwise it fails.
+    // No descriptor is free for the first attempt. If the caller will close a descriptor, the attempt is retried;
+    // otherwise the attempt fails.
     let mut none = simulate(0, &[(1, None), (2, None)], NONE);
     assert_eq!((none.step_with(0, true), none.next_timer(), none.report()), (pending(), Some(0), String::new()));
     assert_eq!(

@@ -186,7 +186,7 @@ fn names_that_idna_changes_are_refused() {
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
-        // IDNA maps this letter to its capital, so the result differs from Unicode lower case.
+        // IDNA maps a small Cherokee letter to its capital, so the result differs from Unicode lower case.
         ("http://\u{13a0}.com", "IDNA", 7),
         ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),
@@ -385,7 +385,7 @@ fn xn_labels_that_do_not_round_trip_are_refused() {
         ("http://xn--a-ecp.ru", "IDNA", 7),
         ("http://xn--bcher-kva.xn--0", "IDNA", 21),
     ]);
-    // IDNA refuses these labels even if it allows hyphens at the end of a label.
+    // IDNA refuses the labels of the first two rows even if hyphens at the end of a label are allowed.
     assert_eq!((unambiguous_ascii("xn--example-.org"), unambiguous_ascii("example.org.xn--")), (Err(0), Err(12)));
     for name in ["xn--bcher-kva.de", "xn--wgv71a119e.jp", "xn--p1ai", "a.xn--fiqs8s"] {
         Url::parse_strict(format!("http://{name}").as_bytes()).unwrap();

@@ -21,7 +21,7 @@ pub(super) enum Behaviour {
     /// connect(2) succeeds immediately.
     ConnectedAtOnce,
     ConnectedAfter(u64),
-    /// connect(2) blocks for this time, then fails.
+    /// connect(2) blocks for the given milliseconds, then fails.
     BlockedThenRefused(u64),
     /// The listener's backlog is full for this time. The listener closes after `LISTENER_CLOSES`.
     RoomAfter(u64),
@@ -40,7 +40,7 @@ pub(super) struct SimulatedNetwork {
     retries: Rc<Cell<usize>>,
 }
 
-/// A simulated socket. Its destructor decrements the number of open sockets.
+/// A simulated socket, whose destructor decrements the number of open sockets.
 pub(super) struct SimulatedSocket {
     port: u16,
     started: Duration,
