@@ -13,8 +13,8 @@ fn main() {
     if !elf || matches!(os.as_str(), "illumos" | "solaris") {
         return;
     }
-    // dlclose must not unmap the library: when a thread that used netlib ends, it runs thread-local destructors, whose
-    // code must still be mapped.
+    // dlclose must not unmap the library: when a thread that used netlib ends, the thread runs thread-local
+    // destructors, whose code must still be mapped.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
     // Only the release library has a SONAME. Programs find a development build by its file name, so that it needs no
     // symbolic links.
@@ -24,7 +24,7 @@ fn main() {
 }
 
 /// Returns the version in the SONAME: the major version, which is 0 before release 1.0. Programs that are linked with
-/// one release work with later releases of the same version.
+/// one release work with later releases of the same SONAME.
 fn abi_version() -> String {
     env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default()
 }

@@ -58,8 +58,8 @@ static void send_output(struct endpoint *end) {
     }
 }
 
-/* Receives available bytes and feeds them to the engine. The engine has room for all of them, because the program has
- * read all earlier data. */
+/* Receives available bytes and feeds them to the engine. The engine has room for all received bytes, because the
+ * program has read all earlier data. */
 static void feed_input(struct endpoint *end) {
     char in[16384];
     netlib_error *err = NULL;

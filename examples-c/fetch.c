@@ -19,10 +19,10 @@
  *
  * Read this file from main upwards: each function is defined before the functions that call it.
  *
- * The program writes the response's body to standard output or to a file. It writes a file as FILE.part, which every
- * attempt overwrites, and renames FILE.part to FILE when the body is complete. Bytes on standard output cannot be
- * replaced, so an attempt that fails after writing a byte there is not repeated. The exit code tells the kind of
- * failure; fetch/options.h lists the codes.
+ * The program writes the response's body to standard output or to a file. Until the body is complete, the file is
+ * called FILE.part, which every attempt overwrites; then the program renames FILE.part to FILE. Bytes on standard
+ * output cannot be replaced, so an attempt that fails after writing a byte to standard output is not repeated. The exit
+ * code tells the kind of failure; fetch/options.h lists the codes.
  */
 #define _POSIX_C_SOURCE 200809L
 

@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* libFuzzer's two entry points. Every target defines LLVMFuzzerTestOneInput; a target with preparations also defines
- * LLVMFuzzerInitialize. */
+/* libFuzzer's two entry points. Every target defines LLVMFuzzerTestOneInput; a target that prepares contexts or options
+ * also defines LLVMFuzzerInitialize. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 /* Restarts the random number generator for keys and nonces, so that the same input gives the same session, byte for
- * byte. Has no effect in replay.c, which uses the system's random numbers. */
+ * byte. Has no effect in a program that is built with replay.c, which uses the system's random numbers. */
 void fuzz_reset_random(void);
 
 #define MUST(condition) \
@@ -130,8 +130,8 @@ static inline struct input take(struct input *input, size_t len) {
     return taken;
 }
 
-/* Takes the bytes before the next byte `end`, and skips that byte. Takes the rest of the input if there is no such
- * byte. */
+/* Takes the bytes before the next byte `end`, and skips that byte. Takes the rest of the input if it contains no byte
+ * `end`. */
 static inline struct input take_until(struct input *input, char end) {
     const uint8_t *at = input->len > 0 ? memchr(input->data, end, input->len) : NULL;
     struct input taken = take(input, at != NULL ? (size_t)(at - input->data) : input->len);
@@ -139,8 +139,8 @@ static inline struct input take_until(struct input *input, char end) {
     return taken;
 }
 
-/* 2026-01-01 00:00:00 UTC. At this time the certificates of tests/certs/verify are valid or expired as their names
- * say. */
+/* 2026-01-01 00:00:00 UTC. On 2026-01-01 the certificates of tests/certs/verify are valid or expired as their file
+ * names say. */
 #define NOW 1767225600.0
 
 static inline int32_t fixed_clock(void *ctx, double *seconds) {

@@ -1,7 +1,7 @@
 //! Implements TLS contexts and streams.
 //!
 //! A [`Context`] reads files, the system's certificate store and the environment when it is created, and holds the
-//! configuration that its streams share. Each session has three layers, and each layer uses only the layer below:
+//! configuration that its streams share. A TLS session has three layers, each of which uses only the layer below:
 //!
 //! - [`stream`]: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting, limits and
 //!   locks.

@@ -16,7 +16,7 @@ pub struct Agreement {
     pub refused_by_netlib: usize,
     pub refused_by_rival: usize,
     pub refused_by_both: usize,
-    /// The URLs with a different result. One such URL makes the corpus invalid.
+    /// The URLs with a different result. A single URL with different results makes the corpus invalid.
     pub different: Vec<String>,
 }
 
@@ -59,7 +59,7 @@ fn bare(mut components: Components) -> Components {
 }
 
 /// Normalises everything that the standards define differently: default ports, the empty path, the text of an IPv6
-/// address, and percent-encoding. Also converts the host to lower case, because libcurl keeps its letter case.
+/// address, and percent-encoding. Also converts the host to lower case, because libcurl does not.
 fn canonical(components: &Components) -> Components {
     let default_port: &[u8] = match components.scheme.as_slice() {
         b"http" | b"ws" => b"80",

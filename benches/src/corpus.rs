@@ -50,7 +50,7 @@ impl Corpus {
         (self.text.len() - self.len()) as f64 / self.len() as f64
     }
 
-    /// Returns the URLs. In memory a NUL follows each URL, because libcurl needs one.
+    /// Returns the URLs. In memory a NUL follows each URL, because libcurl's parser needs a terminating NUL.
     pub fn urls(&self) -> impl Iterator<Item = &str> {
         let mut start = 0;
         self.ends.iter().map(move |&end| {

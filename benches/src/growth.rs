@@ -47,15 +47,15 @@ const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// Returns a URL whose repeated part has at least `length` bytes. The other parts have 9 to 21 bytes.
+    /// Returns a URL whose repeated part has at least `length` bytes. The other parts of the URL have 9 to 21 bytes.
     fn text(&self, length: usize) -> String {
         format!("{}{}{}", self.start, self.repeated.repeat(length.div_ceil(self.repeated.len())), self.end)
     }
 }
 
 pub fn run(rng: &mut Rng) -> Result<(), String> {
-    // Keeps freed memory in the process. Otherwise most of the time for a long URL would be spent requesting memory
-    // from the operating system.
+    // Makes malloc keep freed memory; otherwise most of the time for a long URL would be spent requesting memory from
+    // the operating system.
     unsafe {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 28);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 28);

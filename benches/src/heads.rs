@@ -1,5 +1,5 @@
-//! Parses response heads with netlib and with httparse. The two do different work: httparse's headers point into the
-//! caller's buffer, while netlib copies the headers into a handle that stays valid without the buffer.
+//! Parses response heads with netlib and with httparse. httparse's headers point into the caller's buffer, while netlib
+//! copies the headers into a handle that stays valid without the buffer.
 
 use std::ffi::{CStr, c_char, c_void};
 use std::hint::black_box;

@@ -1,4 +1,4 @@
-//! Benchmarks that compare the cost of netlib's functions with other libraries. `make bench` runs them;
+//! Benchmarks that compare the cost of netlib's functions with other libraries. `make bench` runs the benchmarks;
 //! docs/contributing/benchmarks.md explains the output.
 //!
 //! A *group* is a list of operations to be compared. Two programs measure the same groups: `time` measures times, and

@@ -31,7 +31,7 @@ pub fn pin(processor: Processor) {
 /// variable, a child process would see only the processor to which the thread that started it is pinned.
 const VARIABLE: &str = "NETLIB_BENCH_PROCESSORS";
 
-/// Sets that environment variable for a child process.
+/// Sets the environment variable NETLIB_BENCH_PROCESSORS for a child process.
 pub fn hand_down(command: &mut Command) {
     let numbers: Vec<String> = allowed().iter().map(usize::to_string).collect();
     command.env(VARIABLE, numbers.join(" "));

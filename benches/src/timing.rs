@@ -1,5 +1,6 @@
-//! Measures in rounds. Each round runs one pass of every operation, in a random order, so that changes of the
-//! processor's clock speed or of the system's load affect all operations alike. Ratios are computed within a round.
+//! Measures the times of operations in rounds. Each round runs one pass of every operation, in a random order, so that
+//! changes of the processor's clock speed or of the system's load affect all operations alike. Ratios are computed
+//! within a round.
 
 use crate::Operation;
 use crate::rng::Rng;

@@ -68,7 +68,7 @@ fn group(parsers: &[Rc<dyn Timed>], corpus: &Rc<Corpus>, reading: Reading) -> Gr
 }
 
 /// Prints which parsers are missing and why, describes the corpora, and prints how many results are equal. Returns
-/// false if results differ.
+/// false if the results of two parsers differ.
 pub fn check() -> Result<bool, String> {
     for (name, parser) in candidates() {
         if let Err(reason) = parser {

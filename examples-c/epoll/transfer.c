@@ -257,8 +257,8 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     putchar('\n');
 }
 
-/* Ends a transfer and frees its resources. Closing a descriptor also removes it from epoll. Freeing the netlib_connect
- * abandons its lookup and all its connection attempts. */
+/* Ends a transfer and frees its resources. Closing a descriptor also removes the descriptor from epoll. Freeing the
+ * netlib_connect abandons its lookup and all its connection attempts. */
 static void finish(struct transfer *transfer, netlib_status status, const netlib_error *err) {
     print_line(transfer, status, err);
     transfer->succeeded = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;

@@ -81,8 +81,8 @@ static netlib_status send_connect(const struct proxy *proxy, struct http *http, 
     return status;
 }
 
-/* Creates the error for a proxy that answered with a status other than 2xx. A 5xx status is retried, because the proxy
- * may reach the server later; other statuses are not. */
+/* Creates the error for a proxy that answered with a status other than 2xx. After a 5xx status the request is retried,
+ * because the proxy may reach the server later; after other statuses it is not. */
 static netlib_status refused(const struct proxy *proxy, const netlib_response *answer, netlib_error **err) {
     int code = (int)netlib_response_status(answer);
     const char *reason = netlib_response_reason(answer, NULL);

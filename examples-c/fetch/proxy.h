@@ -1,8 +1,8 @@
 /*
  * proxy.h - parses the URL of an HTTP proxy, and opens tunnels through the proxy with CONNECT (RFC 9110 section 9.3.6).
  *
- * A failure before the tunnel is open gets the status NETLIB_PROXY_FAILED. The cause of that error decides whether the
- * retry policy retries.
+ * A failure before the tunnel is open gets the status NETLIB_PROXY_FAILED. The cause of the NETLIB_PROXY_FAILED error
+ * decides whether the retry policy retries.
  */
 #ifndef EXAMPLES_FETCH_PROXY_H
 #define EXAMPLES_FETCH_PROXY_H

@@ -114,7 +114,7 @@ static void print_advice(const struct options *options, const netlib_error *erro
 
 /* --- the message -------------------------------------------------------------------------------------------------- */
 
-/* Returns the error to print. If the retries are used up, this is the failure of the last attempt. */
+/* Returns the error to print. If the retries are used up, returns the failure of the last attempt. */
 static const netlib_error *reason_of(const netlib_error *error) {
     const netlib_error *cause = netlib_error_cause(error, 0);
     return netlib_error_status(error) == NETLIB_MAX_RETRY && cause != NULL ? cause : error;

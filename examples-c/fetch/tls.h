@@ -18,7 +18,8 @@ enum tls_peer {
 netlib_status tls_make_context(const struct options *options, enum tls_peer peer, netlib_tls_context **context,
                                netlib_error **err);
 
-/* Checks that the server's certificate has the fingerprint of --fingerprint. Succeeds if that option was not given. */
+/* Checks that the server's certificate has the fingerprint of --fingerprint. Succeeds if --fingerprint was not
+ * given. */
 netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream, netlib_error **err);
 
 #endif

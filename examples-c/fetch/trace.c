@@ -102,7 +102,7 @@ static void trace_delay(struct trace *to, const netlib_decision *decision) {
     }
 }
 
-/* Prints which headers of the request are dropped, and whether the body is. */
+/* Prints which headers of the request are dropped, and whether the body is dropped. */
 static void trace_dropped(struct trace *to, const struct request *request, const netlib_decision *decision) {
     for (size_t i = 0; i < netlib_decision_dropped_header_count(decision); i++) {
         const char *name = netlib_decision_dropped_header(decision, i, NULL);

@@ -33,7 +33,8 @@ static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
     netlib_error *err = NULL;
     netlib_certificate *first = NULL;
     bool found = false;
-    /* In DER, other certificates may follow the first one, so its length is read from its first bytes. */
+    /* In DER, other certificates may follow the first one, so the length of the first certificate is read from its
+     * first bytes. */
     if (len > 4 && chain[0] == 0x30 && chain[1] == 0x82) {
         size_t own = 4 + ((size_t)chain[2] << 8 | chain[3]);
         if (own < len) len = own;

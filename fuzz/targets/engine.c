@@ -135,7 +135,7 @@ static void work(struct end *end) {
     receive(end);
 }
 
-/* Feeds bytes to an engine. Whenever the engine accepts no more, does the handshake and reads plaintext. */
+/* Feeds bytes to an engine. Whenever the engine accepts no more bytes, does the handshake and reads plaintext. */
 static void feed(struct end *to, const uint8_t *bytes, size_t len) {
     netlib_error *err = NULL;
     while (len > 0) {
@@ -216,7 +216,7 @@ static void travel(struct end *from, uint8_t *record, size_t len, struct input *
     }
 }
 
-/* Drains all records of an engine and sends them. Returns true if there were any. */
+/* Drains all records of an engine and sends them. Returns true if the engine had records to send. */
 static bool send_records(struct end *from, struct input *input) {
     netlib_error *err = NULL;
     static uint8_t bytes[400000];

@@ -25,7 +25,7 @@ static void check_headers(const netlib_headers *headers) {
     }
 }
 
-/* Writes the parsed head as text and parses the text. The two results must be equal. */
+/* Writes the parsed head as text and parses the text. The text and the original head must give equal results. */
 static void round_trip(const netlib_response *response) {
     netlib_error *err = NULL;
     netlib_response *again = NULL;

@@ -47,7 +47,7 @@ static void check_url(const netlib_url *url) {
     ONE_OF(netlib_url_password(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
 }
 
-/* Writes a parsed URL as text and parses the text. The two results must be equal. */
+/* Writes a parsed URL as text and parses the text. The text and the original URL must have equal parts. */
 static void round_trip(const netlib_url *url) {
     netlib_error *err = NULL;
     netlib_url *again = NULL;
@@ -120,7 +120,7 @@ static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) 
     return again;
 }
 
-/* Checks that resolving a reference without an authority keeps the authority of the base URL. When the result is
+/* Checks that resolving a reference without an authority keeps the authority of the base URL. If the resolved URL is
  * resolved again, it has the same host, and may differ only by dot segments that were in the path of the base (RFC 3986
  * section 5.2.2). */
 static void resolve(const netlib_url *base, struct input reference) {

@@ -34,8 +34,8 @@ use crate::tls::verify::{
 };
 use configs::{Parts, no_trust_anchors};
 
-/// A TLS context. The context is immutable and shared by its streams. Clones share the configurations, sessions and
-/// buffers.
+/// A TLS context. The context is immutable and shared by its streams. Clones of a context share the configurations,
+/// sessions and buffers.
 #[derive(Clone)]
 pub struct Context {
     /// The options that the context was created from.
@@ -51,7 +51,7 @@ pub struct Context {
     /// The sessions that clients can resume.
     sessions: Arc<Sessions>,
     server: Option<Arc<ServerConfig>>,
-    /// The policy for verifying chains. The policy is set even if no session verifies a chain.
+    /// The policy for verifying chains. The policy exists even if no session verifies a chain.
     policy: Arc<Policy>,
     verifier_errors: Arc<VerifierErrors>,
     times: Option<Arc<Times>>,
@@ -157,8 +157,8 @@ impl Context {
         }
         let verifier = match parts.verifier() {
             Err(error) if is_server_only => Err(error),
-            // A context with an identity may be meant for servers, which need no verifier of servers. So the missing
-            // authorities become an error only when a client is created.
+            // A context with an identity may be meant for servers, which need no verifier of servers. So missing
+            // authorities are reported only when a client is created.
             Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };

@@ -1,7 +1,7 @@
-//! Describes rustls' and webpki's errors. The texts never contain a Rust identifier, which a C programmer could not
-//! look up.
+//! Describes rustls' and webpki's errors. The descriptions never contain a Rust identifier, which a C programmer could
+//! not look up.
 //!
-//! Each text completes a sentence that the caller has begun, for example `the server "example.com" broke the TLS
+//! Each description completes a sentence that the caller has begun, for example `the server "example.com" broke the TLS
 //! protocol: it …`. The error enums are non-exhaustive, so each function ends with a general text for variants of later
 //! releases; a test in `error_text/tests.rs` fails if a variant of the pinned releases gets the general text.
 

@@ -23,7 +23,8 @@ impl ThreadId {
 ///
 /// Passes data between a session and an object that all sessions of a context share, such as the certificate verifier.
 /// rustls calls the shared object without saying for which session, but on the thread of the session's own call to
-/// rustls. So the object sets a value for the current thread, and the session takes the value after its call to rustls.
+/// rustls. So the shared object sets a value for the current thread, and the session takes the value after its call to
+/// rustls.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     values: Mutex<Vec<(ThreadId, T)>>,

@@ -1,6 +1,6 @@
 //! Verifies the peer's certificate chain. webpki builds and checks the path. This module adds checks that webpki lacks,
-//! and [`explain`] finds out which certificate a webpki error is about. The result depends only on the policy and the
-//! certificates; [`peer_verifier`] calls this module from sessions.
+//! and [`explain`] finds out which certificate a webpki error is about. The result of verification depends only on the
+//! policy and the request; [`peer_verifier`] calls this module from sessions.
 
 pub mod chain;
 
@@ -51,7 +51,8 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
         match chain(policy, request, &leaf) {
             Ok(is_pinned) => is_pinned,
             // A peer can influence which error webpki reports: an appended certificate may cause an error that hides
-            // CertRevoked. So after any other error, a trusted leaf is checked for revocation separately.
+            // CertRevoked. So a trusted leaf is checked for revocation separately if webpki reports any error other
+            // than CertRevoked.
             Err(refusal) if refusal.problem != Problem::Revoked && policy.anchors.contain(request.end_entity) => {
                 trusted_leaf::check(policy, request)?;
                 policy.pins.allow(&leaf)

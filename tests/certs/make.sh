@@ -1,7 +1,7 @@
 #!/bin/sh
 # Creates the test certificates with the openssl command (3.0 or newer). The certificates are committed, so the tests
-# need no openssl; run this script only to change the certificates. They are valid until 2120, unless a test needs
-# another date.
+# need no openssl; run this script only to change the certificates. The certificates are valid until 2120, unless a test
+# needs another date.
 set -eu
 cd "$(dirname "$0")"
 work=$(mktemp -d)

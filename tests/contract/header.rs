@@ -84,8 +84,8 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
     for line in filled(&enumerators(&compact(&text))).lines() {
         match line.strip_prefix("typedef struct ").and_then(|rest| rest.strip_suffix(';')) {
             // All typedefs of handles are at the top of the header, so that a section can use the handles of later
-            // sections. The documentation of a handle is in its section, on a second declaration of the struct, which C
-            // and C++ allow.
+            // sections. The documentation of a handle is in the handle's section, on a second declaration of the
+            // struct, which C and C++ allow.
             Some(pair) if !pair.contains('{') => {
                 let handle = pair.split(' ').next().unwrap_or("");
                 let _ = writeln!(handles, "typedef struct {handle} {handle};");
@@ -113,7 +113,7 @@ pub const BEST_EFFORT: &[&str] = &[
 ];
 
 /// Returns true if the line declares a function that can fail, or one that returns a handle which the caller must free.
-/// A getter of a status is neither.
+/// Returns false for a getter of a status, which cannot fail.
 fn is_must_use(line: &str) -> bool {
     let owned = |rest: &str| rest.split_once(" *netlib_").is_some_and(|(handle, _)| !handle.contains([' ', '(']));
     let can_fail = |rest: &str| {

@@ -48,7 +48,7 @@ pub struct Param {
     pub ctype: String,
 }
 
-/// A documentation comment, split at its tags. The text of each tag is joined into one line.
+/// A documentation comment, split at its tags. The lines of each tag are joined into one line.
 #[derive(Clone, Debug, Default)]
 pub struct Doc {
     pub summary: String,

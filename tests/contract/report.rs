@@ -82,7 +82,7 @@ pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
             .map(String::as_str)
             .or_else(|| panic.downcast_ref::<&str>().copied())
             .unwrap_or("?");
-        report.fail(format!("the suite itself broke: {what}"));
+        report.fail(format!("the suite panicked: {what}"));
     }
     for note in &report.notes {
         println!("  {}", indented(note));

@@ -14,7 +14,7 @@ pub enum Connection {
 }
 
 impl Connection {
-    /// Creates a connection; over TLS if `tls` is given. The first read does the handshake.
+    /// Creates a connection; over TLS if `tls` is given. The TLS handshake is done by the first read.
     pub fn new(socket: Socket, tls: Option<&Arc<ServerConfig>>) -> std::result::Result<Connection, rustls::Error> {
         Ok(match tls {
             None => Connection::Plain(socket),
@@ -76,7 +76,7 @@ impl Connection {
         let _ = self.socket().set_linger(Some(Duration::ZERO));
     }
 
-    /// Sends nothing more until the peer closes.
+    /// Sends no more data, and waits until the peer closes the connection.
     pub fn stay_silent(mut self) {
         let _ = std::io::copy(&mut self, &mut std::io::sink());
     }

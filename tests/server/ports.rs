@@ -117,7 +117,7 @@ fn fill(name: &'static str, socket: Socket, address: SocketAddrV4) -> Result<Por
 }
 
 /// Starts a thread for each port that accepts connections, and one for each connection. The returned sockets reserve
-/// the other ports.
+/// the ports that accept no connections.
 pub fn start(ports: Vec<Port>, state: &Arc<SharedState>) -> Vec<Port> {
     let mut reserved = Vec::new();
     for port in ports {

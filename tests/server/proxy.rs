@@ -1,7 +1,7 @@
-//! Answers CONNECT requests as a proxy (RFC 9110 section 9.3.6). A table defines the answers.
+//! Answers CONNECT requests as a proxy (RFC 9110 section 9.3.6). The table ANSWERS defines the answers.
 //!
 //! The proxy connects to the local machine for every host under `.test`, so that a client can request names that only a
-//! proxy resolves. The proxy answers other requests itself, like an origin server.
+//! proxy resolves. The proxy answers requests other than CONNECT itself, like an origin server.
 
 use std::io::{BufReader, Result, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -35,8 +35,8 @@ const BAD_GATEWAY: &str = "HTTP/1.1 502 Bad Gateway\r\nContent-Length: 8\r\n\r\n
 const AUTHENTICATION_REQUIRED: &str = "HTTP/1.1 407 Proxy Authentication Required\r\nProxy-Authenticate: Basic realm=\"tests\"\r\nContent-Length: 0\r\n\r\n";
 
 /// The answers, selected by the first label of the host, for example "garbage" of "garbage.origin.test". The nth
-/// request for the same target on the same port gets the nth answer; further requests get the last answer. For other
-/// hosts the proxy opens a tunnel.
+/// request for the same target on the same port gets the nth answer; further requests get the last answer. The proxy
+/// opens a tunnel for hosts that the table does not list.
 const ANSWERS: &[(&str, &[Reply])] = &[
     // The credentials are the base64 encoding of "me:pass word@:".
     ("password", &[OpenFor("Basic bWU6cGFzcyB3b3JkQDo=")]),
@@ -119,7 +119,7 @@ fn say(mut client: Connection, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns when the client disconnects.
+/// Sends the endless response head until the client disconnects.
 fn babble(client: &mut Connection) -> Result<()> {
     client.write_all(b"HTTP/1.1 200 Connection established\r\n")?;
     loop {

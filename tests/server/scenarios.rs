@@ -1,4 +1,4 @@
-//! Defines the server's behaviour for each path in a table, and implements it.
+//! Implements the server's behaviour for each path, which a table defines.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -68,7 +68,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/large", &[Large]),
     ("/hello", &[Say(HELLO, End::Close)]),
     ("/echo", &[Echo]),
-    // These paths need concurrent requests: a client that sends one request after the other waits forever.
+    // Paths that need concurrent requests: a client that sends one request after the other waits forever.
     ("/when-two-ask", &[Together(2)]),
     ("/when-forty-ask", &[Together(40)]),
     ("/when-fifty-ask", &[Together(50)]),
@@ -94,7 +94,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             End::Close,
         )],
     ),
-    // The announced body is complete, so a missing close_notify does not matter.
+    // The body has the announced length, so a client must accept the missing close_notify.
     ("/no-goodbye", &[Say(HELLO, End::Cut)]),
     // Bodies that end early or are malformed.
     ("/cut-length", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this\n", End::Close)]),
@@ -103,7 +103,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/cut-between-chunks",
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\na\r\nonly this\n\r\n", End::Close)],
     ),
-    // Over TLS only close_notify shows that this body is complete.
+    // A body without a length, which over TLS is complete only if close_notify follows.
     ("/cut-until-close", &[Say("HTTP/1.1 200 OK\r\n\r\nonly this\n", End::Cut)]),
     ("/reset-mid-body", &[Say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nonly this\n", End::Reset)]),
     ("/bad-chunk", &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", End::Close)]),

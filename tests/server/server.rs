@@ -1,4 +1,4 @@
-//! A server that misbehaves on purpose, for the tests and the demo. It listens on free loopback ports.
+//! A server that misbehaves on purpose, for the tests and the demo. The server listens on free loopback ports.
 //!
 //!     misbehaving-server DIR [SECONDS]   serves until its standard input closes, or for SECONDS (default 600)
 //!     misbehaving-server sha256 FILE     prints the file's SHA-256

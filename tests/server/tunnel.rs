@@ -14,7 +14,7 @@ pub fn join(client: Connection, origin: Socket) {
     let (session, client) = client.into_parts();
     let session = session.map(Mutex::new);
     let ended = |done: Result<()>| {
-        // The end of one direction leaves the other direction open. An error ends both directions.
+        // The end of one direction leaves the other direction open. An error ends both directions of the tunnel.
         if done.is_err() {
             let _ = client.shutdown(Shutdown::Both);
             let _ = origin.shutdown(Shutdown::Both);
@@ -41,7 +41,7 @@ fn up(session: Option<&Mutex<ServerConnection>>, mut client: &Socket, mut origin
     }
 }
 
-/// Copies from the origin to the client. Holds the lock while writing, so that records do not mix.
+/// Copies from the origin to the client. Holds the lock of the TLS session while writing, so that records do not mix.
 fn down(session: Option<&Mutex<ServerConnection>>, mut origin: &Socket, mut client: &Socket) -> Result<()> {
     let mut buffer = [0; 16 * 1024];
     loop {

@@ -1,8 +1,8 @@
 //! Counts allocations and system calls on sockets. Prints one line per operation, separated by tabs: the section, the
 //! group and the operation, then the allocations, reads, writes and waits per operation.
 //!
-//! This program defines malloc and related functions and the system calls on sockets. The dynamic linker prefers these
-//! definitions to those of the C library, also for shared libraries that are opened later.
+//! This program defines malloc and related functions and the system calls on sockets. The dynamic linker prefers this
+//! program's definitions to those of the C library, also for shared libraries that are opened later.
 
 use std::ffi::c_void;
 use std::process::ExitCode;

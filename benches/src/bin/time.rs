@@ -87,12 +87,13 @@ fn key(section: &str, group: &str, operation: &str) -> String {
     [section, group, operation].join("\t")
 }
 
-/// Returns the command of a program in the same directory as this one.
+/// Returns a command that runs a program in the directory of this program.
 fn beside(name: &str) -> Result<Command, String> {
     std::env::current_exe().map(|program| Command::new(program.with_file_name(name))).map_err(|e| e.to_string())
 }
 
-/// Runs the program `stopping`, which prints a table. The comment in that program explains why it is separate.
+/// Runs the program `stopping`, which prints a table. The comment in stopping.rs explains why `stopping` is a separate
+/// program.
 fn stopping() -> Result<(), String> {
     let status = beside("stopping")?.status().map_err(|e| format!("stopping: {e}"))?;
     if status.success() { Ok(()) } else { Err("stopping failed".into()) }

@@ -106,7 +106,7 @@ impl Reader for Touch {
     }
 }
 
-/// Receives components and stores them. An absent component equals an empty one here.
+/// Receives components and stores them. An absent component is stored as an empty one.
 #[derive(Default, PartialEq, Eq, Debug, Clone)]
 pub struct Components {
     pub scheme: Vec<u8>,

@@ -80,7 +80,7 @@ impl Wait {
 }
 
 fn wait_group(c: &Rc<Calls>, name: &str, references: &'static [&'static str], wait: Wait) -> Result<Group, String> {
-    // The goal applies to descriptors that are ready.
+    // The goal for netlib_wait_for_read applies only to descriptors that are ready.
     let (times, plain, limited) = match wait.expected {
         OK => (WAITS, WAIT, "netlib_wait_for_read with a limit"),
         _ => (BLOCKING_WAITS, "netlib_wait_for_read, not ready", "netlib_wait_for_read, not ready, with a limit"),

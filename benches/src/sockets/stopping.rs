@@ -56,7 +56,7 @@ pub fn hang() {
     CHANGED.notify_all();
 }
 
-/// Waits at most a second until `count` lookups are blocked. Returns false if fewer are.
+/// Waits at most a second until `count` lookups are blocked. Returns false if fewer lookups are blocked.
 fn wait_for_lookups(count: usize) -> bool {
     let lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = CHANGED.wait_timeout_while(lookups, Duration::from_secs(1), |lookups| lookups.inside != count);
@@ -90,7 +90,7 @@ fn started_lookup(c: &Calls) -> Result<Handle, String> {
 
 /* The tables. */
 
-/// Measures the rows of a table in rounds, each round in a new order. Returns their names and times.
+/// Measures the rows of a table in rounds, each round in a new order. Returns the names of the rows and their times.
 fn rounds(
     rng: &mut Rng,
     names: &[&'static str],
@@ -115,7 +115,7 @@ fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Strin
     let mut names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
     names.push("poll(2) alone");
     let measured = rounds(rng, &names, |i, rng| {
-        // The time is not a whole number of milliseconds, like real deadlines.
+        // Like real deadlines, the time is not a whole number of milliseconds.
         let seconds = rng.between(5_000, 15_000) as f64 / 1e6;
         let began = Instant::now();
         let Some(phase) = phases.get_mut(i) else {

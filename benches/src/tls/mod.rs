@@ -19,8 +19,8 @@ pub use operations::section;
 pub use table::print;
 
 pub const NETLIB: &str = "netlib";
-/// netlib without read timeout and limit. These times are printed as a separate row, because no real client runs
-/// without a timeout and a limit.
+/// netlib without read timeout and limit. The times of netlib without timeout and limit are printed in a separate row,
+/// because no real client runs without them.
 pub const NETLIB_UNLIMITED: &str = "netlib, no timeout, no limit";
 pub const OPENSSL: &str = "OpenSSL";
 pub const RUSTLS_FFI: &str = "rustls-ffi";
@@ -44,8 +44,8 @@ pub enum Share {
     PostQuantum,
 }
 
-/// Selects if netlib's streams have a read timeout and a limit. The other clients always have both: they wait with
-/// [`waiting`].
+/// Selects if netlib's streams have a read timeout and a limit. The clients of other libraries always have a timeout
+/// and a limit, because they wait with [`waiting`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Bounded,
@@ -61,7 +61,7 @@ pub trait Client {
     fn version(&self) -> String;
 }
 
-/// A TLS session after its handshake. Every call blocks; a failure ends the program.
+/// A TLS session after its handshake. Every method blocks; a failure ends the program.
 pub trait Session {
     /// Reads at least one byte.
     fn read(&mut self, room: &mut [u8]) -> usize;

@@ -182,8 +182,8 @@ fn download(rival: &str, peer: Rc<RefCell<Peer>>) -> Operation {
     Operation::new(rival, batch / RECORD, pass).prepared(prepare).repeated(BATCHES)
 }
 
-/// Nagle's algorithm. If it is on, as by default, the kernel may delay a write until earlier data has been
-/// acknowledged.
+/// The state of Nagle's algorithm: if on, which is the default, the kernel may delay a write until earlier data has
+/// been acknowledged.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Nagle {
     On,
@@ -198,7 +198,7 @@ fn upload(rival: &str, server: &Server, client: &Rc<dyn Client>, size: usize, na
     let prepare = move || {
         let mut peer = shared.borrow_mut();
         if std::mem::replace(&mut before, true) {
-            // The server sends this byte when it has read all data of the previous pass.
+            // Reads the byte that the server sends when it has read all data of the previous pass.
             peer.session.read_exact(&mut [0]);
         }
         let _ = peer.socket.set_nodelay(nagle == Nagle::Off);

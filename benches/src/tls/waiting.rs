@@ -18,7 +18,7 @@ pub fn set_nonblocking(fd: RawFd) {
     assert_eq!(unsafe { libc::fcntl(fd, libc::F_SETFL, libc::O_NONBLOCK) }, 0, "fcntl");
 }
 
-/// Waits for `events` on `fd`. Ends the program after the timeout, the deadline or a cancellation.
+/// Waits for `events` on `fd`. Ends the program if the timeout or the deadline passes, or after a cancellation.
 pub fn wait(fd: RawFd, events: i16) {
     let left = DEADLINE.saturating_duration_since(Instant::now()).as_secs_f64().min(READ_TIMEOUT);
     let mut polled =

@@ -66,7 +66,7 @@ pub(crate) struct Selection {
 }
 
 impl Selection {
-    /// Parses a cipher string. The words of the string are applied from left to right.
+    /// Parses a cipher string. The words of a cipher string are applied from left to right.
     pub(crate) fn parse(string: &[u8]) -> Result<Selection> {
         if string.len() > MAX_STRING {
             let message = format!("ciphers must have at most {MAX_STRING} bytes; it has {}", string.len());
@@ -113,7 +113,8 @@ pub(crate) fn offered(
 enum Rule {
     /// No operator: activates the suites and appends them to the list.
     Add,
-    /// `-`: deactivates the suites and moves them to the front. A later word can activate the suites again.
+    /// `-`: deactivates the suites and moves them to the front. A later word of the cipher string can activate the
+    /// suites again.
     Remove,
     /// `!`: removes the suites; later words cannot add them again.
     Kill,
@@ -179,8 +180,8 @@ struct Reader<'a> {
     at: usize,
     tls12: Ranking,
     tls13: Ranking,
-    /// True once the cipher string has named a TLS 1.3 suite. From then on, only TLS 1.3 suites that the string names
-    /// are selected.
+    /// True once the cipher string has named a TLS 1.3 suite. Then only the TLS 1.3 suites that the string names are
+    /// selected, otherwise all.
     tls13_named: bool,
     unknown: Vec<u8>,
 }

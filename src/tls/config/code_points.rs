@@ -7,8 +7,8 @@ use rustls::{CipherSuite, NamedGroup, ProtocolVersion};
 use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 
-/// A supported protocol version. The number of a version is its code on the wire, which Python's `ssl.TLSVersion` also
-/// uses.
+/// A TLS version that netlib supports. The number of a version is its code on the wire, which Python's `ssl.TLSVersion`
+/// also uses.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Version {

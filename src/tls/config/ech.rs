@@ -85,7 +85,7 @@ impl Ech {
 ///
 /// Resumption is disabled because of a defect in rustls 0.23: after a HelloRetryRequest, which anyone on the path can
 /// send, the second ClientHello carries the real ticket in plaintext. An attacker could use the ticket to find out
-/// which server issued it. rustls 0.24 fixes this (pull request 3186).
+/// which server issued it. rustls 0.24 fixes the defect (pull request 3186).
 pub(crate) fn derived(
     base: &ClientConfig,
     provider: CryptoProvider,

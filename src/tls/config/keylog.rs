@@ -65,8 +65,8 @@ impl KeyLog for KeylogFile {
             }
         }
         line.push('\n');
-        // A single call of write(2) keeps the lines of several processes from mixing. A failed write does not fail the
-        // connection.
+        // A single call of write(2) keeps the lines of several processes from mixing. A failed write to the key log
+        // does not fail the connection.
         let _ = sys::write_without_signal(self.file.as_raw_fd(), line.as_bytes());
     }
 }

@@ -10,8 +10,8 @@ use crate::error::Result;
 pub enum Choice {
     /// Continue the handshake with the context that the session was created with.
     Stay,
-    /// Continue the handshake with this `Arc<Context>`. The type is opaque here, because a context holds the options
-    /// that hold this callback.
+    /// Continue the handshake with this `Arc<Context>`. `dyn Any` avoids a cycle of types: a context holds the options,
+    /// and the options hold this callback.
     Use(Arc<dyn Any + Send + Sync>),
     /// End the handshake with the alert unrecognized_name.
     Refuse,

@@ -19,8 +19,8 @@ const HTTP: &[u8] = b"http/1.1";
 impl Context {
     /// Returns the context for a client's socket, as urllib3's ssl_wrap_socket does: `context` with the authorities and
     /// the identity of the options added, or a new context made from the options. The returned context offers http/1.1
-    /// unless the options set ALPN protocols. Pins of the options are added if `context` has no pins. Pins in both are
-    /// an error, because it would be unclear whether a peer must match both.
+    /// unless the options set ALPN protocols. Pins of the options are added if `context` has no pins. Pins in both the
+    /// options and `context` are an error, because it would be unclear whether a peer must match both.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -96,7 +96,7 @@ impl Context {
         Ok(Arc::new(derived))
     }
 
-    /// Returns a copy of the context that offers http/1.1. The copy is created once.
+    /// Returns a copy of the context that offers http/1.1. The copy is created on first use and then reused.
     fn for_http(self: &Arc<Self>) -> Arc<Context> {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
@@ -104,8 +104,8 @@ impl Context {
         Arc::clone(fork::get_or_init(&self.http, || self.with_alpn(&[HTTP.to_vec()])))
     }
 
-    /// Returns a copy of the context whose clients offer the ALPN protocols `protocols`. Reads no file. Both contexts
-    /// share a session store, which keeps sessions for different lists of protocols apart.
+    /// Returns a copy of the context whose clients offer the ALPN protocols `protocols`. Reads no file. The copy and
+    /// the original share a session store, which keeps sessions for different lists of protocols apart.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
         // Early data requires a single ALPN protocol.

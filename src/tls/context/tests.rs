@@ -48,8 +48,8 @@ fn sessions_are_resumed_only_if_client_and_server_allow_it() {
     };
     const TICKETS: i64 = 0;
     const NO_TICKETS: i64 = bits::NO_TICKET;
-    // Each row: the version, option bits and resumption of the client, the same of the server, and true if the second
-    // handshake resumes the first session.
+    // Each row has the version, the option bits and resumption setting of the client and of the server, and true if the
+    // second handshake resumes the first session.
     for (version, client, server, resumes) in [
         (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
         (Tls12, (TICKETS, true), (NO_TICKETS, true), true),

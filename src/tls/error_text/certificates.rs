@@ -1,5 +1,5 @@
-//! Describes errors in certificates and CRLs. Each text completes a sentence that begins with "the certificate" or "the
-//! CRL".
+//! Describes errors in certificates and CRLs. The returned texts complete a sentence that begins with "the certificate"
+//! or "the CRL".
 
 use std::borrow::Cow;
 

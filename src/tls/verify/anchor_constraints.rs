@@ -1,5 +1,5 @@
 //! Checks the trusted certificate at the end of a path that webpki accepts, because webpki ignores the restrictions in
-//! trusted certificates. The checks are the ones that `openssl verify` makes for the last certificate of a chain.
+//! trusted certificates. `openssl verify` makes the same checks for the last certificate of a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use webpki::VerifiedPath;

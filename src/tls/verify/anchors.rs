@@ -21,11 +21,11 @@ pub(crate) struct Anchors {
 /// The source of a trust anchor: the built-in list, trusted certificates, or both.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    /// True for a built-in authority, for which no certificate is available. Mozilla's root programme has approved it
-    /// for servers.
+    /// True for a built-in authority, for which no certificate is available. Mozilla's root programme has approved the
+    /// built-in authorities for servers.
     pub(crate) is_built_in: bool,
     /// The trusted certificates with the anchor's name and key: several after a root was renewed. A chain may end at
-    /// any of these certificates.
+    /// any of the certificates.
     pub(crate) certificates: Vec<AnchorCertificate>,
 }
 
@@ -34,8 +34,8 @@ pub(crate) struct Origin {
 pub(crate) struct AnchorCertificate {
     /// SHA-256 of the certificate.
     pub(crate) digest: Digest,
-    /// The reason why no chain may end at this certificate. A certificate with such a reason is trusted only as a
-    /// peer's own certificate.
+    /// The reason why no chain may end at this certificate. If set, the certificate is trusted only as a peer's own
+    /// certificate.
     pub(crate) unfit: Option<Unfit>,
     /// Start and end of the validity period in seconds since 1970, both inclusive.
     pub(crate) not_before: i64,

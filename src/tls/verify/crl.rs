@@ -47,8 +47,8 @@ pub(crate) fn checked_flags(flags: i32) -> Result<i32> {
     Ok(flags)
 }
 
-/// Returns the verification flags in effect. Adding CRLs turns revocation checking on; turning it on without a CRL is
-/// an error.
+/// Returns the verification flags in effect. Adding CRLs turns revocation checking on; revocation checking without a
+/// CRL is an error.
 pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result<i32> {
     let requested = requested.unwrap_or(0) | flag::ALWAYS;
     match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {
@@ -60,7 +60,7 @@ pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result
     }
 }
 
-/// A file or bytes to load CRLs from. Clones share the bytes.
+/// A file or bytes to load CRLs from. Clones of a source share its bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),
@@ -83,11 +83,12 @@ pub(crate) struct Crl {
 pub(crate) struct Signer {
     /// False if a trusted key signed the CRL and its certificate forbids signing CRLs.
     pub(crate) may_sign: bool,
-    /// The index of the trust anchor whose key signed the CRL. `None` if no trusted key did.
+    /// The index of the trust anchor whose key signed the CRL. `None` if no trusted key signed the CRL.
     pub(crate) anchor: Option<usize>,
 }
 
-/// Finds the signer of a CRL. The arguments are the content of the CRL's issuer name and the whole CRL in DER.
+/// A function that finds the signer of a CRL. Its arguments are the content of the CRL's issuer name and the whole CRL
+/// in DER.
 type FindSigner<'a> = &'a dyn Fn(&[u8], &[u8]) -> Signer;
 
 /// Loads all CRLs and sorts them, newest first, because verification uses the first CRL of each issuer.
@@ -107,8 +108,8 @@ pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Ve
     Ok(crls)
 }
 
-/// An upper bound of the memory that webpki allocates per byte of a CRL. The shortest entry has 21 bytes and needs a
-/// hash table entry and three allocations; webpki aborts if one of them fails.
+/// An upper bound of the memory that webpki allocates per byte of a CRL. The shortest entry of a CRL has 21 bytes and
+/// needs a hash table entry and three allocations; webpki aborts if an allocation fails.
 const MEMORY_PER_BYTE: usize = 16;
 
 /// CRLs up to this size are parsed without checking first that memory is available.

@@ -1,5 +1,5 @@
-//! Finds out which certificate a webpki error is about, and why that certificate was refused. Runs only after webpki
-//! has refused a chain.
+//! Finds out which certificate a webpki error is about, and why that certificate was refused. This module is used only
+//! after webpki has refused a chain.
 
 use rustls::crypto::WebPkiSupportedAlgorithms;
 use rustls_pki_types::CertificateDer;
@@ -31,9 +31,8 @@ struct NamedPath<'a> {
     links: Vec<Link<'a>>,
     /// The keys of the trusted authorities that have the name of the last certificate's issuer.
     anchors: Vec<&'a [u8]>,
-    /// True if the peer has probably left out the last certificate's issuer. The evidence is a certificate that the
-    /// peer sent but that is not part of this chain: any certificate if the chain consists of the peer's own only,
-    /// otherwise a root.
+    /// True if the peer has probably left out the last certificate's issuer. The evidence is a sent certificate that is
+    /// not part of the chain: any certificate if the chain consists only of the peer's own, otherwise a root.
     is_cut_off: bool,
 }
 
@@ -375,8 +374,8 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         Error::IssuerNotCrlSigner => "the issuer of a CRL may not sign CRLs (its keyUsage lacks cRLSign)",
         _ => "a CRL is signed with an algorithm that is not supported",
     };
-    // webpki's error does not say which issuer's CRL caused it. The certificate is known only if a single one is
-    // checked.
+    // webpki's error does not say which issuer's CRL caused it. The certificate in question is known only if a single
+    // certificate is checked.
     match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),

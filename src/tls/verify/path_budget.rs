@@ -14,8 +14,8 @@ const MAX_COMPARISONS: u64 = 1_000_000;
 /// webpki's limit on the number of intermediate certificates in a path.
 const MAX_INTERMEDIATES: usize = 6;
 
-/// The number of trust anchors that cost as much as one comparison. Each step also searches the anchors, which is cheap
-/// because anchors are parsed already.
+/// The number of trust anchors that cost as much as one comparison. Each step of the search also compares the trust
+/// anchors, which is cheap because anchors are parsed already.
 const ANCHORS_PER_COMPARISON: usize = 64;
 
 /// Returns true if trying all paths from `leaf` needs at most MAX_COMPARISONS comparisons. Counts the paths of each

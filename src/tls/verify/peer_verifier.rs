@@ -16,9 +16,9 @@ use crate::status::Status;
 use crate::tls::per_thread::PerThread;
 use crate::tls::x509::Certificate;
 
-/// The verifier that ServerVerifier and ClientVerifier share.
+/// Verifies certificate chains and handshake signatures for ServerVerifier and ClientVerifier.
 struct ChainVerifier {
-    /// `None` accepts any chain.
+    /// The policy for verifying chains; with `None`, any chain is accepted.
     policy: Option<Arc<Policy>>,
     algorithms: WebPkiSupportedAlgorithms,
     times: Option<Arc<Times>>,
@@ -108,7 +108,7 @@ impl ChainVerifier {
     }
 
     /// Turns a failed handshake signature into a refusal: the peer has not proved possession of its certificate's key.
-    /// This check has no setting that switches it off.
+    /// No setting switches off the check of the handshake signature.
     fn signature(
         &self,
         certificate: &CertificateDer<'_>,
@@ -116,7 +116,7 @@ impl ChainVerifier {
     ) -> std::result::Result<HandshakeSignatureValid, rustls::Error> {
         verified.map_err(|error| {
             // Passes on errors that do not concern the certificate. For example, a signature scheme that was not
-            // offered is a protocol violation.
+            // offered is a violation of the TLS protocol.
             let rustls::Error::InvalidCertificate(_) = error else { return error };
             let Ok(certificate) = Certificate::parse(certificate) else { return error };
             let refusal = match unfit_key(&certificate.public_key) {

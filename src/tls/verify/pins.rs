@@ -1,5 +1,5 @@
 //! Pins: SHA-256 digests of certificates or public keys, one of which the peer's chain must contain. For verified
-//! chains this is the pin validation of RFC 7469 section 2.6; the HTTP header of that RFC is not supported.
+//! chains, pins are compared as in RFC 7469 section 2.6; the HTTP header of RFC 7469 is not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -74,7 +74,7 @@ pub(crate) fn of_key(public_key_info: &[u8]) -> String {
     format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
 
-/// The pins of a context. A single match suffices, so the other pins may be for backup keys.
+/// The pins of a context. A single matching pin suffices, so the other pins may be for backup keys.
 #[derive(Default)]
 pub(crate) struct Pins {
     pins: Vec<Pin>,

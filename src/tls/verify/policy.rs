@@ -9,8 +9,8 @@ use super::pins::Pins;
 
 /// The trust and verification settings of a context, shared by all its sessions.
 pub(crate) struct Policy {
-    /// True if handshakes require a chain to a trusted authority. Even if false, pins are compared with the peer's
-    /// certificate.
+    /// True if handshakes require a chain to a trusted authority. Pins are compared with the peer's certificate even if
+    /// `verifies_chain` is false.
     pub(crate) verifies_chain: bool,
     pub(crate) pins: Pins,
     /// The trust anchors. A peer whose own certificate is among the trusted certificates is also accepted.

@@ -86,20 +86,20 @@ impl Refusal {
             .with_advice(self.advice.map(|advice| *advice))
     }
 
-    /// Returns the rustls error for which rustls sends the alert of RFC 8446 section 6.2. The detailed refusal reaches
-    /// the session through [`super::peer_verifier::VerifierErrors`].
+    /// Returns the rustls error for which rustls sends the alert of RFC 8446 section 6.2. The session receives the
+    /// detailed refusal through [`super::peer_verifier::VerifierErrors`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
-            // Alert certificate_expired: "has expired or is not currently valid".
+            // rustls sends the alert certificate_expired: "has expired or is not currently valid".
             Problem::Expired | Problem::NotYetValid => CertificateError::Expired,
             Problem::Revoked => CertificateError::Revoked,
-            // Alert unknown_ca. As in OpenSSL, an unknown revocation status sends the same alert.
+            // rustls sends the alert unknown_ca, which OpenSSL also sends for an unknown revocation status.
             Problem::UnknownIssuer | Problem::IncompleteChain | Problem::SelfSigned | Problem::RevocationUnknown => {
                 CertificateError::UnknownIssuer
             }
-            // Alert unsupported_certificate: "of an unsupported type".
+            // rustls sends the alert unsupported_certificate: "of an unsupported type".
             Problem::WrongPurpose | Problem::NotCa | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
-            // Alert decrypt_error, as in OpenSSL.
+            // rustls sends the alert decrypt_error, as OpenSSL does.
             Problem::BadSignature => CertificateError::BadSignature,
             // bad_certificate
             Problem::Malformed | Problem::NameMismatch | Problem::WeakKey | Problem::WeakSignature => {
@@ -178,8 +178,8 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
     format!("was not issued for {wanted}")
 }
 
-/// Returns the refusal for a chain without a pinned certificate. The message contains the pin of the peer's key, so
-/// that an administrator can add the pin.
+/// Returns the refusal for a chain without a pinned certificate. The error message contains the pin of the peer's key,
+/// so that an administrator can add the pin.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
     let pin = pins::of_key(&leaf.subject_public_key_info());

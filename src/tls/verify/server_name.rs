@@ -12,9 +12,9 @@ const MAX_SHOWN: usize = 256;
 /// The longest accepted host name. A valid name has at most this many bytes before IDNA processing.
 const MAX_HOST: usize = 4096;
 
-/// Parses a host as in a URL. IP addresses may be in brackets. A zone identifier ("%eth0") names a local network
-/// interface and is used neither for matching nor for SNI. Non-ASCII names are converted by IDNA (UTS 46). One trailing
-/// dot is dropped, because names in certificates have no trailing dot.
+/// Parses a host as written in a URL: a DNS name or an IP address, which may be in brackets. A zone identifier
+/// ("%eth0") names a local network interface and is used neither for matching nor for SNI. Non-ASCII names are
+/// converted by IDNA (UTS 46). One trailing dot is dropped, because names in certificates have no trailing dot.
 pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
     of_parameter(host, "server_hostname")
 }
@@ -22,7 +22,7 @@ pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
 /// Parses a host like [`parse`]; error messages call it `parameter`.
 pub(crate) fn of_parameter(host: &str, parameter: &str) -> Result<ServerName<'static>> {
     let invalid = || {
-        // The error message does not quote a host that contains "@", which may contain a password, or a very long host.
+        // The error message quotes neither a host with "@", which may contain a password, nor a very long host.
         let shown = if host.contains('@') || host.len() > MAX_SHOWN { String::new() } else { format!("{host:?} ") };
         Error::new(Status::InvalidArgument, format!("{parameter} {shown}is not a host name"))
     };

@@ -23,7 +23,7 @@ pub const SYSTEM: i32 = 1;
 pub const EMBEDDED: i32 = 2;
 pub const CUSTOM: i32 = 4;
 
-/// A file, directory or byte string with authorities that the application added. Clones share the bytes.
+/// A file, directory or byte string with authorities that the application added. Clones of a source share its bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     File(PathBuf),

@@ -1,6 +1,6 @@
-//! Checks a peer certificate that is itself trusted. A trusted leaf needs no issuer and may be a CA certificate. Its
-//! validity dates, purpose, encoding and revocation are still checked. The other certificates that the peer sent are
-//! ignored.
+//! Checks a peer certificate that is itself trusted. A trusted leaf needs no issuer and may be a CA certificate. The
+//! validity dates, purpose, encoding and revocation of a trusted leaf are still checked. The other certificates that
+//! the peer sent are ignored.
 
 use webpki::Error;
 
@@ -35,7 +35,7 @@ pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), 
 }
 
 /// Looks the certificate up in its issuer's CRLs, newest first. The issuer must be a trusted authority whose key signed
-/// both the certificate and the CRL; keys that only the peer sent do not count.
+/// both the certificate and the CRL; the keys of certificates that only the peer sent are not used.
 fn revocation(policy: &Policy, request: &VerifyRequest<'_>, certificate: &Certificate<'_>) -> Result<(), Refusal> {
     let has_issued = |at: usize| {
         let root = policy.anchors.roots().get(at);

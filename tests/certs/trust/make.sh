@@ -27,7 +27,8 @@ chain() {
 issue root root root "/CN=netlib root" "$v3
 $authority"
 
-# A trusted, self-signed server certificate. An attacker who has its key could issue a certificate for another name.
+# A trusted, self-signed server certificate. An attacker with the key of a server certificate could issue a certificate
+# for another name.
 chain self-signed leaf "$v3
 basicConstraints=critical,CA:FALSE
 $server"
@@ -39,7 +40,7 @@ cp "$work/leaf-root.pem" leaf-root.pem
 cp "$work/leaf.key" "$work/leaf-root.key"
 issue leaf-leaf leaf leaf-root "/CN=localhost" "$leaf"
 sent leaf leaf-leaf
-# `openssl req -x509` creates such a certificate if its configuration sets no extensions.
+# A certificate without basicConstraints, which `openssl req -x509` creates if its configuration sets no extensions.
 chain plain leaf "subjectKeyIdentifier=hash
 subjectAltName=DNS:localhost"
 chain no-sign nosign "$v3

@@ -33,7 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
     negative(env, &build, &scratch, report);
 }
 
-/// Checks that AddressSanitizer reports a memory error in the library, a memory error in the test, and a leak.
+/// Checks that AddressSanitizer reports a memory error in the library, a memory error in a test, and a leak.
 fn negative(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let start = "#include <netlib.h>\n#include <stdlib.h>\nint main(void) {\n    netlib_error *error = NULL;\n    \
                  if (netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL) != NETLIB_OK) return 0;\n";
@@ -48,7 +48,7 @@ fn negative(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report
         let built = build.compile(env, &source, &program);
         let ran = env.command(&program).load_from(&build.library).run(60);
         let seen = built.is_ok() && !ran.ok && ran.text.contains(found);
-        report.check(seen, format!("a program with the error \"{name}\" is found out\n{built:?}\n{}", ran.text));
+        report.check(seen, format!("a program with the error \"{name}\" is reported\n{built:?}\n{}", ran.text));
     }
 }
 

@@ -26,7 +26,7 @@ fn replay(env: &Env, target: &Path, scratch: &Path, library: &Path) -> Report {
     cc.args(["-std=c11", "-D_GNU_SOURCE", "-g", "-Wall", "-Wextra", "-Werror", "-Iinclude", "fuzz/replay.c"]);
     match cc.arg(target).arg("-o").arg(&program).link_to(library).run(SECONDS).or_text() {
         Ok(()) => {
-            // A target that is built with forged signatures uses the seeds of the target with real signatures.
+            // A fuzz target with forged signatures (forged_NAME) uses the seeds of the target NAME.
             let seeds = env.root.join(format!("fuzz/seeds/{}.pack", stem(target).trim_start_matches("forged_")));
             let ran = env.command(&program).arg(seeds).load_from(library).run(SECONDS);
             take_counts(name(target), &ran, &mut report);

@@ -42,7 +42,7 @@ pub fn check_width(header: &str, report: &mut Report) {
 /// The table of TLS names may contain only functions that netlib.h declares.
 pub fn check_names(header: &Header, what: &str, text: &str, report: &mut Report) {
     let unknown = words(text).filter(|name| !header.declares(name) && !is_family(header, name));
-    report.problems(what, unknown.map(|name| format!("it speaks of {name}, which netlib.h does not have")).collect());
+    report.problems(what, unknown.map(|name| format!("it names {name}, which netlib.h does not declare")).collect());
 }
 
 pub fn check(header: &Header, report: &mut Report) {
@@ -234,7 +234,7 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
     for name in names(&doc.whole) {
         // A name that ends in a star or an underscore stands for a family of functions.
         if !header.declares(name) && !is_family(header, name) {
-            problems.push(format!("it speaks of {name}, which netlib.h does not have"));
+            problems.push(format!("it names {name}, which netlib.h does not declare"));
         }
     }
     problems

@@ -1,5 +1,5 @@
-//! Checks that the whole body of every exported function runs inside one panic guard. Most bodies call a function of
-//! `src/ffi` that contains the guard; the suite also checks these functions.
+//! Checks that the whole body of every exported function runs inside one panic guard. Most exported functions call a
+//! function of `src/ffi` that contains the guard; the suite also checks those functions of `src/ffi`.
 
 use std::fs;
 
@@ -43,7 +43,7 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     let exported = env.header().functions.len();
     report
-        .check(count >= exported, format!("{count} exported functions were looked at, of {exported} in the header"));
+        .check(count >= exported, format!("{count} exported functions were checked, but the header has {exported}"));
 }
 
 /// Checks the exported functions in a source text, and returns their number.
@@ -132,7 +132,7 @@ fn inside(text: &str) -> Option<&str> {
     None
 }
 
-/// Returns the end of a constant: its first semicolon outside brackets.
+/// Returns the end of a Rust constant: the first semicolon outside brackets.
 fn end_of_item(text: &str) -> Option<usize> {
     let mut depth = 0i32;
     for (at, c) in text.char_indices() {

@@ -1,8 +1,8 @@
-//! Computes the import graph of `src/`: which file uses an item of which other file. Unit tests are ignored.
+//! Computes the import graph of `src/`: which file uses an item of which other file. Imports in unit tests are ignored.
 //!
-//! A file imports another one if a `use` declaration or a path in its code resolves to an item that is defined there.
-//! A `mod` declaration is no import, and a re-export is followed to the definition. A cycle is a largest set of files
-//! that all import each other, directly or through others of the set.
+//! A file imports another one if a `use` declaration or a path in its code resolves to an item that is defined there. A
+//! `mod` declaration is no import, and a re-export is followed to the definition. An import cycle is a maximal set of
+//! files in which each file imports every other, directly or through files of the set.
 
 pub mod source;
 
@@ -12,7 +12,8 @@ use crate::env::Env;
 use crate::report::Report;
 use source::{Crate, Module};
 
-/// The maximum number of files in one import cycle. Three files allow a module and two submodules that share its type.
+/// The maximum number of files in one import cycle. The limit of three files allows a module and two submodules that
+/// share its type.
 pub const MAX_CYCLE: usize = 3;
 
 /// Maps each file to the files that it imports, each with the first path that imports it.
@@ -47,7 +48,8 @@ pub fn graph(source: &Crate) -> Graph {
     graph
 }
 
-/// Returns the paths of a module that are imports. A re-export is an import only if the module uses the name itself.
+/// Returns the paths of a module that are imports. A re-export counts as an import only if the module uses the
+/// re-exported name itself.
 fn paths(module: &Module) -> impl Iterator<Item = &Vec<String>> {
     let used = |name: &str| module.names.contains(name);
     let imported = module.uses.iter().filter(move |import| !import.is_public || used(&import.name));

@@ -87,7 +87,7 @@ pub fn run(env: &Env, report: &mut Report) {
     load(env, &scratch, &file, report);
 }
 
-/// Loads the identities of a list. c-tests/tls/credentials/keys.c describes its format.
+/// Loads the identities in a list file, whose format c-tests/tls/credentials/keys.c describes.
 pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     let program = scratch.join("keys");
     match env.compile(&env.root.join("c-tests/tls/credentials/keys.c"), &program, env.library()) {
@@ -99,7 +99,7 @@ pub fn load(env: &Env, scratch: &Path, list: &Path, report: &mut Report) {
     }
 }
 
-/// Runs an openssl command. Splits the command line at spaces, so only the password may contain spaces.
+/// Runs an openssl command. The command line is split at spaces, so no argument except the password may contain spaces.
 fn openssl(env: &Env, command: &str) -> Result<(), String> {
     let arguments = command.split(' ').map(|argument| argument.replace('\u{1}', " "));
     env.command("openssl").args(arguments).run(SECONDS).or_text().map_err(|text| format!("openssl {command}\n{text}"))

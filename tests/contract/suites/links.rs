@@ -48,7 +48,7 @@ fn links(text: &str) -> Vec<&str> {
     files.filter(|file| !file.is_empty() && !file.contains("://") && !file.starts_with("mailto:")).collect()
 }
 
-/// Returns the words of a text that are project paths. In a path, NAME stands for any name.
+/// Returns the words of a text that are project paths. In a mentioned path, NAME stands for any file name.
 fn paths(text: &str) -> impl Iterator<Item = &str> {
     let words = text.split(|c: char| !(c.is_alphanumeric() || "_-./".contains(c)));
     words.map(|word| word.trim_end_matches('.')).filter(|word| {

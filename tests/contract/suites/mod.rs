@@ -1,4 +1,4 @@
-//! Lists the suites. A new suite is a module in this folder and a row of [`ALL`].
+//! Lists the suites of the contract tests. A new suite needs a module in this folder and a row of [`ALL`].
 
 use crate::env::Env;
 use crate::report::Report;
@@ -88,19 +88,19 @@ pub const ALL: &[Suite] = &[
     long("keys", "private keys and PKCS#12 files written by the openssl command", keys::run),
     suite("chains", "certificate chains, compared with the verdict of the openssl command", chains::run),
     suite("vectors", "answers recorded from urllib3, compared through the C ABI", vectors::run),
-    long("vectors-leaks", "a sample of these answers under valgrind", vectors::valgrind),
-    long("negative", "each suite fails when given something broken", negative::run),
+    long("vectors-leaks", "a sample of the vectors under valgrind", vectors::valgrind),
+    long("negative", "each suite reports a deliberate defect", negative::run),
     suite("fetch", "examples-c/fetch against a misbehaving server", fetch::run),
-    long("fetch-leaks", "the same under valgrind", fetch::valgrind),
+    long("fetch-leaks", "examples-c/fetch under valgrind", fetch::valgrind),
     suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
-    long("epoll-leaks", "the same under valgrind", epoll::valgrind),
-    long("demo", "make demo prints what it demonstrates", fetch::demo),
+    long("epoll-leaks", "examples-c/epoll under valgrind", epoll::valgrind),
+    long("demo", "make demo succeeds and prints the expected lines", fetch::demo),
     suite(
         "interop",
         "TLS with openssl and GnuTLS in both directions: each cipher suite and key, refusals",
         interop::run,
     ),
-    long("interop-leaks", "a sample of these sessions under valgrind", interop::valgrind),
+    long("interop-leaks", "a sample of the interop sessions under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the remaining combinations", interop::run_rest),
     long("ech", "Encrypted Client Hello with a Go server", interop::ech::run),
     long("netns", "connecting in network namespaces with slow, refusing and silent hosts", netns::run),

@@ -84,7 +84,7 @@ pub fn body_of_test<'a>(file: &str, text: &'a str, function: &str) -> Option<&'a
     let runs = match in_c || file.starts_with("tests/") {
         true => {
             let call = format!("{function}(");
-            // Returns the words of a table row after the quoted name.
+            // Returns the words after the quoted name in a row of a C table, for example function names.
             let words = |row: &'a str| row.split('"').skip(2).step_by(2).flat_map(|rest| rest.split([' ', ',', '}']));
             let is_in_row = |row: &'a str| row.starts_with("{\"") && words(row).any(|word| word == function);
             lines

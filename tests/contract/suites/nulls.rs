@@ -1,6 +1,6 @@
 //! Generates a C program from netlib.h that calls every function with one pointer NULL at a time and the other
-//! arguments valid. The documentation of the parameter states the expected result. The program also calls every
-//! function on a thread with a pending cancellation, which must not take effect inside the function.
+//! arguments valid. The documentation of a parameter states the expected result of passing NULL. The program also calls
+//! every function on a thread with a pending cancellation, which must not take effect inside the function.
 //!
 //! Macros in c-tests/support/null_makers.h, called makers, create the valid arguments; the first comment of that file
 //! says which maker applies to a parameter. The suite fails if a parameter has no maker.
@@ -35,7 +35,7 @@ pub fn check(
     let sweep = Sweep { header, makers: Makers::of(makers) };
     let program = match sweep.program(extra) {
         Ok(program) => program,
-        Err(problems) => return report.problems("the sweep cannot be made", problems),
+        Err(problems) => return report.problems("the program cannot be generated", problems),
     };
     let (source, binary) = (scratch.join("nulls.c"), scratch.join("nulls"));
     fs::write(&source, program).expect("target is writable");
@@ -44,7 +44,7 @@ pub fn check(
     cc.arg(format!("-DTEST_DIRECTORY=\"{}\"", scratch.display()));
     match cc.arg(&source).arg("-o").arg(&binary).link_to(library).run(300).or_text() {
         Ok(()) => run_counted(env, &binary, library, &[], report),
-        Err(text) => report.fail(format!("the sweep does not compile\n{text}")),
+        Err(text) => report.fail(format!("the generated program does not compile\n{text}")),
     }
 }
 
@@ -84,7 +84,7 @@ impl Makers {
         Makers(defines.map(|rest| rest.split([' ', '(']).next().unwrap_or("").to_owned()).collect())
     }
 
-    /// Returns the most specific maker for a parameter of a function.
+    /// Returns the most specific maker macro for a parameter of a function.
     fn find(&self, function: &Function, param: &Param) -> Option<String> {
         let ctype = key(&param.ctype);
         let specific = [
@@ -145,8 +145,8 @@ impl Sweep<'_> {
         ))
     }
 
-    /// Returns the C code of one call and its checks. Fails if an argument has no maker, or if the expected result is
-    /// not documented.
+    /// Returns the C code of one call and its checks. Fails if an argument has no maker macro, or if the expected
+    /// result is not documented.
     fn case(&self, function: &Function, kind: Kind<'_>) -> Result<String, String> {
         let null = if let Kind::Null(param) = kind { Some(param) } else { None };
         let mut body = String::new();
@@ -236,7 +236,7 @@ impl Sweep<'_> {
         let first = function.params.first();
         match said {
             Some((param, Null::Refused)) if function.returns == "void" => {
-                // A setter of options has no status; it stores the error until a function uses the options.
+                // A setter of options returns no status: the options store the error until a function uses the options.
                 let options = first.filter(|first| is_handle(self.header, first)).map_or("", |first| &first.ctype);
                 let options = options.trim_start_matches("const ").trim_end_matches('*');
                 let use_options = self.makers.named("USE_OPTIONS", options).ok_or_else(|| {
@@ -280,7 +280,7 @@ impl Sweep<'_> {
     /// Returns C code that checks that a failed call has set all outputs to zero.
     fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
         for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
-            // An output that is a descriptor must be -1 instead, because 0 is a valid descriptor.
+            // A failed call sets a descriptor to -1 instead of 0, because 0 is a valid descriptor.
             let _ = match function.doc.param(&param.name).unwrap_or("") {
                 text if text.starts_with("in/out") => Ok(()),
                 _ if param.ctype == "int*" => {

@@ -1,5 +1,5 @@
-//! Checks that a panic inside the library becomes NETLIB_INTERNAL. Only a special build of the library contains a
-//! function that panics.
+//! Checks that a panic inside the library becomes NETLIB_INTERNAL. Only a special build of the library contains the
+//! function that panics on purpose.
 
 use std::path::{Path, PathBuf};
 
@@ -20,8 +20,8 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// Builds the static library with the feature self-test. With a single crate type, the file name differs from that of
-/// the release build.
+/// Builds the static library with the feature self-test. cargo builds only the crate type staticlib, so the file name
+/// differs from that of the release build.
 fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     let mut cargo = env.command(std::env!("CARGO"));
     cargo.args(["rustc", "--quiet", "--lib", "--crate-type", "staticlib", "--features", "self-test"]);

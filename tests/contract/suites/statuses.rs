@@ -39,7 +39,7 @@ pub fn check(env: &Env, program: &str, report: &mut Report) {
     fs::write(&source, program).expect("target is writable");
     match env.compile(&source, &binary, env.library()) {
         Ok(()) => run_counted(env, &binary, env.library(), &[], report),
-        Err(text) => report.fail(format!("the walk does not compile\n{text}")),
+        Err(text) => report.fail(format!("the generated program does not compile\n{text}")),
     }
 }
 

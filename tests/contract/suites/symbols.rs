@@ -1,5 +1,5 @@
 //! Checks that the shared and the static library export only netlib_* symbols, and checks the SONAME, the hardening
-//! flags, and that no path of the build machine is contained.
+//! flags, and that the libraries contain no path of the build machine.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -71,7 +71,7 @@ fn without_paths(env: &Env, library: &Path, report: &mut Report) {
     let cargo = std::env::var("CARGO_HOME").unwrap_or_else(|_| format!("{home}/.cargo"));
     let places =
         [home, cargo, sysroot.trim().to_owned(), env.root.display().to_string(), env.target.display().to_string()];
-    // A short home directory such as "/" is part of every path, so finding it would not show a build path.
+    // A short home directory such as "/" is not searched for, because it is part of every path.
     for place in places.iter().filter(|place| place.len() > 4) {
         let found = bytes.windows(place.len()).any(|window| window == place.as_bytes());
         report.check(!found, format!("{} has no path of this machine: {place}", library.display()));

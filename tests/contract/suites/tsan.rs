@@ -1,7 +1,7 @@
 //! Runs threaded programs under ThreadSanitizer. rustc instruments the library, and the C compiler instruments aws-lc
 //! and the programs. Rust's standard library is precompiled without instrumentation, so c-tests/tsan/instrument.c
-//! instruments its locks; otherwise ThreadSanitizer would report every use of a lock as a race. No report is
-//! suppressed.
+//! instruments its locks; otherwise ThreadSanitizer would report every use of a lock as a race. The suite suppresses no
+//! report of ThreadSanitizer.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -66,7 +66,7 @@ fn build(env: &Env) -> Result<Instrumented, String> {
     let mut cc = env.strict_cc();
     cc.args(["-O2", "-c", "c-tests/tsan/fences.c", "-o"]).arg(&fences).run(60).or_text()?;
     let how = How {
-        // The precompiled crates of the standard library are not instrumented.
+        // The precompiled crates of Rust's standard library are not instrumented.
         rustflags: "-Zunstable-options -Cunsafe-allow-abi-mismatch=sanitizer",
         last: vec![
             // The instrumented object is linked before the archive of the same crate, so that the linker does not use
@@ -133,8 +133,8 @@ struct Race {
     found: &'static str,
 }
 
-/// The code uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` let one thread go first without
-/// synchronising.
+/// The code uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` let one thread run before the other
+/// without synchronising the two threads.
 const RACES: &[Race] = &[
     Race { name: "a variable of the program", bodies: ["plain++;", "plain++;"], found: "global 'plain'" },
     Race {

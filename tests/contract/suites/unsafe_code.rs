@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use crate::env::Env;
 use crate::report::Report;
 
-/// The files that may contain unsafe code. `src/ffi.rs` allows it for all files in `src/ffi`.
+/// The files that may contain unsafe code. `src/ffi.rs` allows unsafe code for all files in `src/ffi`.
 const ALLOWING: &[&str] =
     &["src/ffi.rs", "src/socket/sys.rs", "src/socket/sys/file.rs", "src/socket/sys/process.rs", "src/url/scan.rs"];
 
-/// The files that may use locks of the standard library, with the reason why no forked child waits for one. All other
-/// files use `fork::Mutex` or `once_cell::race::OnceBox`.
+/// The files that may use locks of the standard library, with the reason why no forked child waits for one. Files that
+/// are not listed use `fork::Mutex` or `once_cell::race::OnceBox`.
 const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),

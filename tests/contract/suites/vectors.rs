@@ -32,7 +32,7 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &Table::load(env, "differences"), &hits, report);
 }
 
-/// Runs a sample of the cases under valgrind, which finds memory errors; [`run`] finds wrong results.
+/// Runs a sample of the cases under valgrind to find memory errors; [`run`] checks the results of all cases.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");

@@ -1,7 +1,7 @@
 //! The default order of cipher suites: the fastest suite comes first, as in browsers and in Go. All supported suites
-//! are strong enough, so speed decides. AES-GCM is the fastest on a processor with AES instructions. Without these
-//! instructions, AES-GCM is slow and hard to implement without leaking the key through timing, so ChaCha20-Poly1305
-//! comes first.
+//! are strong enough, so speed decides. AES-GCM is the fastest on a processor with AES instructions. On a processor
+//! without AES instructions, AES-GCM is slow and hard to implement without leaking the key through timing, so
+//! ChaCha20-Poly1305 comes first.
 
 use rustls::CipherSuite;
 

@@ -34,7 +34,8 @@ fn all_tls13_suites_are_selected_unless_the_string_names_one() {
         ("TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384", vec![USUAL[2], USUAL[0]]),
         ("TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256", vec![USUAL[2], RSA128]),
         ("!TLS_AES_128_GCM_SHA256:TLS_AES_128_GCM_SHA256:ECDHE-RSA-AES128-GCM-SHA256", vec![RSA128]),
-        // Words joined by "+" select TLS 1.2 suites only, so the name of a TLS 1.3 suite is unknown there.
+        // Words joined by "+" select TLS 1.2 suites only, so the name of a TLS 1.3 suite in such a group is reported as
+        // unknown.
         ("ECDHE-RSA-AES128-GCM-SHA256:TLS_AES_128_GCM_SHA256+AES", [&USUAL[..], &[RSA128]].concat()),
     ] {
         assert_eq!(names_of(string).unwrap(), expected, "{string}");
@@ -113,7 +114,8 @@ fn unknown_words_of_a_cipher_string_are_reported() {
     }
 }
 
-/// Replaces each byte of a cipher string by every other byte. Parsing returns suites or an error, and never panics.
+/// Replaces each byte of a cipher string by every other byte. Parsing the changed string returns suites or an error,
+/// and never panics.
 #[test]
 fn cipher_strings_with_a_changed_byte_never_panic() {
     let string = b"HIGH:+AES+aRSA:-TLS_AES_128_GCM_SHA256:@SECLEVEL=1!x";

@@ -1,7 +1,7 @@
 //! The words that select several cipher suites in OpenSSL 3.0's cipher strings, such as "HIGH" and "AESGCM".
 
-/// A set of TLS 1.2 suites: bit `n` stands for entry `n` of the table `TLS12`. The two bits above the suites are
-/// strength classes (HIGH and FIPS). A set without a class bit selects no suite.
+/// A set of TLS 1.2 suites: bit `n` stands for entry `n` of the table `TLS12`. The two bits above those of the suites
+/// stand for the strength classes HIGH and FIPS. A set without a class bit selects no suite.
 pub(crate) type Set = u8;
 
 const CLASSES: Set = 0b1100_0000;
@@ -19,8 +19,8 @@ pub(crate) const ALL: Set = ECDSA | RSA;
 /// The set of a known word that matches no supported suite.
 const NONE: Set = 0;
 
-/// Each word with its set. All supported suites use ECDHE and an AEAD, so a word for another key exchange or for a MAC
-/// (such as "SHA256") selects no suite.
+/// The words of cipher strings, each with the set of suites that the word selects. All supported suites use ECDHE and
+/// an AEAD, so a word for another key exchange or for a MAC (such as "SHA256") selects no suite.
 const ALIASES: &[(&str, Set)] = &[
     ("ALL", ALL),
     ("HIGH", ALL & HIGH_ONLY),
@@ -52,7 +52,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("SSLv3", NONE),
     ("TLSv1", NONE),
     ("TLSv1.0", NONE),
-    // Key exchange without ECDHE.
+    // Words for key exchanges other than ECDHE.
     ("kRSA", NONE),
     ("kEDH", NONE),
     ("kDHE", NONE),
@@ -83,7 +83,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("aGOST01", NONE),
     ("aGOST12", NONE),
     ("aKRB5", NONE),
-    // Key exchange combined with authentication.
+    // Words for a key exchange combined with an authentication.
     ("RSA", NONE),
     ("EDH", NONE),
     ("DHE", NONE),

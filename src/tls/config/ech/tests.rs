@@ -155,7 +155,8 @@ fn sessions_with_accepted_ech_are_not_resumed() {
         let mut engine = Engine::client(context, Some(HIDDEN)).unwrap();
         let (mut sent, outer) = hello(&mut engine);
         let inner = outer.decrypt(&keys, &mut None).unwrap();
-        // The server has issued tickets. The comment on `derived` says why a client with ECH does not use them.
+        // The server has issued tickets, but a client with ECH does not use tickets, for the reason in the comment on
+        // `derived`.
         assert!(outer.extension(PRE_SHARED_KEY).is_none() && inner.extension(PRE_SHARED_KEY).is_none());
         let (server, answer) = server::accept(&inner, &tickets);
         sent.extend(complete_handshake(&mut engine, server, &answer));

@@ -16,8 +16,8 @@ use crate::tls::config::groups::{self, Group};
 pub(crate) enum Method {
     /// PROTOCOL_TLS or PROTOCOL_TLS_CLIENT: negotiates the version.
     Negotiate,
-    /// PROTOCOL_TLS_SERVER: also negotiates the version. It conflicts with a version range, because urllib3 treats
-    /// every number except PROTOCOL_TLS and PROTOCOL_TLS_CLIENT as an exact version.
+    /// PROTOCOL_TLS_SERVER: also negotiates the version. PROTOCOL_TLS_SERVER conflicts with a version range, because
+    /// urllib3 treats every number except PROTOCOL_TLS and PROTOCOL_TLS_CLIENT as an exact version.
     TlsServer,
     Tls12,
 }
@@ -44,7 +44,7 @@ impl Method {
     }
 }
 
-/// The versions, cipher suites and groups to offer. None of the three lists is empty.
+/// The versions, cipher suites and groups to offer. The lists of versions, cipher suites and groups are never empty.
 #[derive(Debug)]
 pub(crate) struct Offer {
     /// The protocol versions, newest first.

@@ -240,8 +240,8 @@ fn one_acceptable_path_among_several_suffices() {
     ] {
         assert_eq!(problem_of(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // A built-in authority has no certificate whose restrictions could be checked. It is used even if a trusted
-    // certificate with the same name and key does not allow the chain.
+    // A built-in authority has no certificate whose restrictions could be checked. A built-in authority accepts a chain
+    // even if a trusted certificate with the same name and key does not allow the chain.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());

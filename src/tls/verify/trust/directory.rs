@@ -1,9 +1,9 @@
 //! Loads a directory of CA certificates, in the layout of OpenSSL's capath.
 //!
 //! OpenSSL looks up only hashed names such as `5ed36f99.0`, which `c_rehash` creates: an authority whose link was
-//! removed is no longer trusted although its file still exists. So if the directory contains hashed names, only the
-//! files with such names are read. If the directory contains no hashed name, every file is read; OpenSSL would find no
-//! authority there.
+//! removed is no longer trusted although its file still exists. So netlib reads only the files with hashed names if the
+//! directory contains any. If a CA directory contains no hashed name, netlib reads every file; OpenSSL would find no
+//! authority.
 
 use std::collections::HashSet;
 use std::fs::{self, Metadata};

@@ -58,8 +58,8 @@ impl LoadedAnchors {
         Ok(())
     }
 
-    /// Adds certificates of the system's store. Unlike [`LoadedAnchors::add_bytes`], it skips malformed input instead
-    /// of failing.
+    /// Adds certificates of the system's store. Unlike [`LoadedAnchors::add_bytes`], this function skips malformed
+    /// input instead of failing.
     pub(crate) fn add_store(&mut self, bytes: &[u8]) {
         let mut added = self.add_bytes(bytes, "the store", "");
         if added.is_err() && pem::is_pem(bytes) {

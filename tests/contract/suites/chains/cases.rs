@@ -144,7 +144,7 @@ impl Maker<'_> {
         self.cases.last_mut().expect("just added")
     }
 
-    /// Issues a leaf issue_through one intermediate, and returns both certificates in PEM.
+    /// Issues a leaf through one intermediate, and returns both certificates in PEM.
     fn issue_through(&mut self, int: CertificateParams, leaf: CertificateParams) -> [String; 2] {
         let int = signed(int, &self.root);
         [signed(leaf, &int).pem, int.pem]
@@ -321,7 +321,7 @@ impl Maker<'_> {
         let key = generate();
         let own = authority("int");
         let int = own.signed_by(&key, &self.root.issuer).expect("a certificate").pem();
-        // The same intermediate CA, issued by another root.
+        // A certificate of the same intermediate CA that another root has issued.
         let crossed = own.signed_by(&key, &self.other.issuer).expect("a certificate").pem();
         let leaf_pem = signed(leaf(), &Made { pem: String::new(), issuer: Issuer::new(own, key) }).pem;
         let alone = self_signed(leaf()).pem;

@@ -1,6 +1,6 @@
 //! Verifies certificate chains of every kind with netlib_tls_context_verify_chain and with `openssl verify`, and
-//! compares the results and reasons. The table `chains` explains each allowed difference, and contains the number of
-//! cases.
+//! compares the results and reasons. The data file chains.tsv explains each allowed difference, and states the numbers
+//! of cases.
 
 mod cases;
 mod roots;

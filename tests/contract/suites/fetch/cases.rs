@@ -5,7 +5,7 @@ mod proxy;
 mod sockets;
 mod tls;
 
-/// A test case of fetch. An empty field is not checked.
+/// A test case of fetch. The suite does not check fields that are empty.
 pub struct Case {
     pub name: &'static str,
     /// The arguments, in which `Harness::fill_in` replaces placeholders. Every run also trusts the CAs of the servers and

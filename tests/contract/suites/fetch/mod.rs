@@ -61,7 +61,7 @@ fn run_cases(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases
     }
 }
 
-/// Runs more cases at once than there are processors, because fetch mostly waits.
+/// Runs more cases at the same time than there are processors, because fetch spends most of its time waiting.
 fn run_concurrently(cases: &[&Case], run_case: impl Fn(&Case) -> Report + Sync) -> Vec<Report> {
     const AT_ONCE: usize = 6;
     let next = AtomicUsize::new(0);
@@ -75,7 +75,7 @@ fn run_concurrently(cases: &[&Case], run_case: impl Fn(&Case) -> Report + Sync) 
     })
 }
 
-/// Compiles fetch with netlib.h and the library only.
+/// Compiles fetch, which needs only netlib.h and the library.
 fn compile(env: &Env, scratch: &Path) -> Result<PathBuf, String> {
     let program = scratch.join("fetch");
     let mut cc = env.strict_cc();
@@ -149,16 +149,17 @@ fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> V
     };
     let mut problems = missing("standard output", &ran.out, case.out);
     problems.extend(missing("standard error", error, case.err));
-    problems.extend(case.never.iter().filter(|part| ran.text.contains(**part)).map(|part| format!("says {part:?}")));
+    problems
+        .extend(case.never.iter().filter(|part| ran.text.contains(**part)).map(|part| format!("contains {part:?}")));
     if case.body.is_some_and(|body| body != ran.out) {
-        problems.push("the body is another".to_owned());
+        problems.push("standard output is not the expected body".to_owned());
     }
     if error.contains("netlib_") {
-        problems.push("names a function of netlib to somebody who has a command line".to_owned());
+        problems.push("the error message names a function of netlib".to_owned());
     }
     let complaints = error.lines().filter(|line| line.starts_with("fetch: ")).count();
     if complaints != usize::from(case.code != 0) {
-        problems.push(format!("complains in {complaints} lines"));
+        problems.push(format!("{complaints} lines begin with \"fetch: \""));
     }
     problems
 }

@@ -177,7 +177,7 @@ fn add_uses(tree: &[String], prefix: &[String], is_public: bool, uses: &mut Vec<
     }
 }
 
-/// Returns the parts between the commas that are not inside inner braces.
+/// Splits the content of a `use` tree at the commas outside inner braces.
 fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
     let mut depth = 0;
     list.split(move |token| {
@@ -196,7 +196,7 @@ fn is_test_only(attribute: &[String]) -> bool {
     text.starts_with("#[cfg(test)") || text.starts_with("#[cfg(all(test,")
 }
 
-/// Returns the index after the bracket that closes the first one from `at` on.
+/// Finds the first opening bracket from `at` on, and returns the index after the matching closing bracket.
 fn end_of_group(tokens: &[String], at: usize) -> usize {
     let mut depth = 0;
     for (i, token) in tokens.iter().enumerate().skip(at) {

@@ -134,7 +134,7 @@ fn run_case(harness: &Harness, row: &Row) -> Result<(), String> {
     let mut problems: Vec<String> = lines
         .iter()
         .filter(|line| !netlib.has_line(line))
-        .map(|line| format!("netlib does not say \"{line}\""))
+        .map(|line| format!("netlib does not print \"{line}\""))
         .collect();
     // s_server prints a line between the early data and the other data.
     let early = row.outcome.split_once("written=").and_then(|(_, rest)| rest.split(' ').next()?.parse().ok());

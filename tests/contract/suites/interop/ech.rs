@@ -43,7 +43,7 @@ const fn row(
     Row { mode, ech, certificate: "server", netlib, go }
 }
 
-/// The test's rows. If the server rejects ECH and sends retry configurations, the client uses them for the next
+/// The rows of the test. If the server rejects ECH and sends retry configurations, the client uses them for the next
 /// connection.
 const ROWS: &[Row] = &[
     row("good", "LIST", &[ACCEPTED, ACCEPTED], &[DECRYPTED, DECRYPTED]),

@@ -142,7 +142,7 @@ fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
 pub enum Tickets {
     /// Resumption with session IDs in TLS 1.2, and with tickets in TLS 1.3.
     Default,
-    /// Resumption with tickets in TLS 1.2 too; the peer stores no session itself.
+    /// Resumption with tickets also in TLS 1.2; the peer does not store sessions.
     Tls12,
     /// Resumption is disabled.
     Refused,
@@ -313,7 +313,7 @@ fn first_of(version: Version, key: Key) -> &'static Suite {
 }
 
 /// Returns the rows that are not combined with others: groups, a requested certificate that the client does not send,
-/// application protocols on one side only, padded and short records.
+/// ALPN protocols of only one peer, and padded and short records.
 fn special() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {
@@ -323,8 +323,8 @@ fn special() -> Vec<Row> {
             // certificates.
             let keyed = plain(tool, netlib, first_of(version, Key::Rsa), Key::Rsa);
             for group in GROUPS {
-                // A netlib client sends its first key share for X25519. A client of another implementation is
-                // configured to start with a group that netlib does not support.
+                // A netlib client sends its first key share for X25519. The clients of other implementations are
+                // configured to send their first key share for a group that netlib does not support.
                 let retried = version == Version::Tls13 && (netlib == Side::Server || group.openssl != "X25519");
                 rows.push(Row { group: Some(group), retried, ..keyed });
             }

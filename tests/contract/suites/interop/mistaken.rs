@@ -16,8 +16,8 @@ pub fn rows() -> Vec<(Row, &'static str)> {
             mistaken,
             match (tool, side) {
                 (Tool::OpenSsl, Side::Client) => "ALPN of s_server: [\"h2\", \"h2\"], not [\"x\", \"x\"]",
-                (Tool::OpenSsl, Side::Server) => "does not say \"ALPN protocol: x\"",
-                (Tool::GnuTls, _) => "session 2 of GnuTLS does not say \"- Application protocol: x\"",
+                (Tool::OpenSsl, Side::Server) => "does not print \"ALPN protocol: x\"",
+                (Tool::GnuTls, _) => "session 2 of GnuTLS does not print \"- Application protocol: x\"",
             },
         ));
         rows.push((Row { alpn: Alpn { agreed: None, ..agreed.alpn }, ..agreed }, "alpn=- "));
@@ -28,7 +28,7 @@ pub fn rows() -> Vec<(Row, &'static str)> {
     rows.push((Row { retried: false, ..retried }, "2 hellos of the client, not 1"));
     rows.push((Row { retried: true, ..at_once }, "1 hellos of the client, not 2"));
     let served = row(Tool::OpenSsl, Side::Server, p256);
-    rows.push((Row { group: Some(&MISTAKEN), ..served }, "does not say \"Server Temp Key: X448, 448 bits\""));
+    rows.push((Row { group: Some(&MISTAKEN), ..served }, "does not print \"Server Temp Key: X448, 448 bits\""));
     rows.retain(|(row, _)| row.tool == Tool::OpenSsl || gnutls_is_installed());
     rows
 }
@@ -45,7 +45,7 @@ pub fn refusals() -> Vec<(Refusal, &'static str)> {
         (Refusal { outcome: ("NETLIB_OK", alert, problem), ..first }, "handshake is NETLIB_TLS_ALERT, not NETLIB_OK"),
         (Refusal { outcome: (status, 71, problem), ..first }, "alert is 70, not 71"),
         (Refusal { outcome: (status, alert, 3), ..first }, "problem is 0, not 3"),
-        (Refusal { says: "nothing at all", ..first }, "the other end does not say \"nothing at all\""),
+        (Refusal { says: "nothing at all", ..first }, "the other peer does not print \"nothing at all\""),
     ]
 }
 
@@ -54,7 +54,7 @@ pub fn early() -> Vec<(early::Row, &'static str)> {
     vec![
         (
             early::Row { outcome: rejected, ..early::ACCEPTED },
-            "netlib does not say \"early=NETLIB_OK allowed=1000 written=40 rejected",
+            "netlib does not print \"early=NETLIB_OK allowed=1000 written=40 rejected",
         ),
         (early::Row { end: ("NETLIB_OK", -1), ..early::ACCEPTED }, "end=NETLIB_OK"),
         (early::Row { got: (2, 2), ..early::ACCEPTED }, "s_server got [2, 1] times"),

@@ -1,9 +1,9 @@
 //! Tests sessions between netlib and other TLS implementations: the clients and servers of the openssl command and of
-//! GnuTLS. Both peers print facts about a session, such as version and cipher suite, which the suite compares with the
-//! expected ones.
+//! GnuTLS. Client and server print facts about a session, such as version and cipher suite, which the suite compares
+//! with the expected facts.
 //!
 //! `c-tests/interop/peer.c` is netlib's peer, a program that uses netlib.h and the library. `c-tests/interop/certs.sh`
-//! creates the certificates in each run. Every wait has a time limit, which no passing test reaches.
+//! creates the certificates in each run. Every wait in these tests has a time limit, which no passing test reaches.
 
 pub mod ech;
 pub mod early;
@@ -298,8 +298,8 @@ impl<'a> Harness<'a> {
         }
         outcome.netlib(row, netlib.finish());
         for (turn, client) in clients.iter().enumerate() {
-            outcome.check(client.code == Some(0), "the client ended otherwise than with 0");
-            outcome.check(client.out.contains(&self.data), "what the client got is not what it sent");
+            outcome.check(client.code == Some(0), "the client did not exit with 0");
+            outcome.check(client.out.contains(&self.data), "the client did not receive the data that it sent");
             if row.tool == Tool::OpenSsl {
                 openssl::session(row, row.resumed(turn)).iter().for_each(|line| outcome.has_line(client, line));
                 outcome.hellos(row, &messages);
@@ -328,10 +328,10 @@ impl Outcome {
     }
 
     fn has_line(&mut self, ended: &Ended, line: &str) {
-        self.check(ended.has_line(line), format!("the other end does not say \"{line}\""));
+        self.check(ended.has_line(line), format!("the other peer does not print \"{line}\""));
     }
 
-    /// Checks that the client sends a second ClientHello if the row expects one, and otherwise only one.
+    /// Checks that the client sends two ClientHello messages if the row expects a HelloRetryRequest, and otherwise one.
     fn hellos(&mut self, row: &Row, messages: &Path) {
         if row.group.is_some() {
             let messages = fs::read_to_string(messages).unwrap_or_default();
@@ -354,7 +354,7 @@ impl Outcome {
     }
 
     fn openssl_server(&mut self, row: &Row, server: &Ended, pages: &str) {
-        self.check(server.code == Some(0), "s_server ended otherwise than with 0");
+        self.check(server.code == Some(0), "s_server did not exit with 0");
         if !row.page() {
             return openssl::summary(row).iter().for_each(|line| self.has_line(server, line));
         }
@@ -363,7 +363,7 @@ impl Outcome {
         for (turn, page) in pages.iter().enumerate() {
             for line in openssl::page(row, row.resumed(turn)) {
                 let there = page.lines().any(|said| said.trim() == line);
-                self.check(there, format!("page {} does not say \"{line}\"", turn + 1));
+                self.check(there, format!("page {} does not print \"{line}\"", turn + 1));
             }
         }
         let agreed: Vec<&str> =
@@ -378,7 +378,7 @@ impl Outcome {
         for (turn, said) in sessions.iter().enumerate() {
             for line in gnutls::lines(row, row.resumed(turn)) {
                 let there = said.lines().any(|said| said.trim() == line);
-                self.check(there, format!("session {} of GnuTLS does not say \"{line}\"", turn + 1));
+                self.check(there, format!("session {} of GnuTLS does not print \"{line}\"", turn + 1));
             }
             for line in gnutls::never(row, row.resumed(turn)) {
                 let there = said.lines().any(|said| said.trim().starts_with(line));

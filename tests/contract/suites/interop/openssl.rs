@@ -120,8 +120,7 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
         format!("{start}, TLSv{}, Cipher is {}", row.suite.version.number(), row.suite.openssl),
         "Verify return code: 0 (ok)".to_owned(),
         row.alpn.agreed.map_or("No ALPN negotiated".to_owned(), |protocol| format!("ALPN protocol: {protocol}")),
-        // s_client prints this line when it receives the server's close_notify, and an error if close_notify is
-        // missing.
+        // s_client prints "closed" when it receives the server's close_notify, and an error if close_notify is missing.
         "closed".to_owned(),
     ];
     if row.tickets == Tickets::Tls12 {

@@ -214,7 +214,7 @@ impl Refusal {
         };
         let mut problems = self.told_otherwise(&netlib);
         if !other.contains(self.says) {
-            problems.push(format!("the other end does not say \"{}\"", self.says));
+            problems.push(format!("the other peer does not print \"{}\"", self.says));
         }
         match problems.is_empty() {
             true => Ok(()),
@@ -387,7 +387,7 @@ fn plaintext_server(harness: &Harness) -> Result<(), String> {
     let mut words = harness.words("client how=read ca={root.pem}");
     words.push(format!("port={port}"));
     let netlib = harness.netlib(words)?.finish();
-    // The server ends after one connection. If the client did not connect, this connection makes the server end.
+    // The server ends after one connection. If netlib did not connect, another connection makes the server end.
     let _ = TcpStream::connect(("127.0.0.1", port));
     let _ = server.join();
     is_not_tls(&netlib)

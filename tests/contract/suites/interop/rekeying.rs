@@ -22,7 +22,7 @@ fn take(harness: &Harness, what: &str, result: Result<(), String>, report: &mut 
     report.check(result.is_ok(), format!("new keys, netlib as {what}: {}", result.err().unwrap_or_default()));
 }
 
-/// s_server and s_client treat a line with a single letter as a command if they read nothing else at the same time.
+/// s_server and s_client treat a line with a single letter as a command only if one read returns nothing but that line.
 const CHANGE_BOTH: &[u8] = b"K\n";
 
 fn of_a_client(harness: &Harness) -> Result<(), String> {
@@ -63,7 +63,7 @@ fn of_a_server(harness: &Harness) -> Result<(), String> {
     let judged = judge(&netlib, &client, &messages, 0);
     match client.out.contains(&harness.data) {
         true => judged,
-        false => Err(format!("what the client got is not what it sent\n{}", client.transcript())),
+        false => Err(format!("the client did not receive the data that it sent\n{}", client.transcript())),
     }
 }
 
@@ -77,7 +77,7 @@ fn judge(netlib: &Ended, other: &Ended, messages: &str, certificates: usize) -> 
     let updates = [">>>", "<<<"].map(|direction| openssl::count(&messages, direction, "KeyUpdate"));
     let mut problems = Vec::new();
     if !netlib.has_line(&expected) {
-        problems.push(format!("netlib does not say \"{expected}\""));
+        problems.push(format!("netlib does not print \"{expected}\""));
     }
     if updates != [1, 1] {
         problems.push(format!("{updates:?} changes of keys sent and received, not one each"));

@@ -30,12 +30,12 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
     let untouched = check(good);
     report.check(
         untouched.failures == ["e: it has no documentation"],
-        format!("the documentation gate accepts good documentation: {:?}", untouched.failures),
+        format!("the suite docs accepts good documentation: {:?}", untouched.failures),
     );
     for (from, to, complaint) in [
         ("Says something.", "", "it has no documentation"),
         ("Says something.", "Says something", "does not end as a sentence"),
-        ("Says something.", "See `netlib_missing`.", "speaks of netlib_missing"),
+        ("Says something.", "See `netlib_missing`.", "names netlib_missing"),
         (" * @param text what.\n", "", "nothing is said of parameter text"),
         ("@param text what.", "@param text", "an empty @param text"),
         ("@param text what.", "@param text Not NULL.", "@param text repeats the convention"),
@@ -74,7 +74,7 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
     finds(report, "docs", &["netlib.h: line 2 has 121 columns"], |inner| {
         docs::check_width(&format!("{}\n{}\n", "…".repeat(120), "x".repeat(121)), inner);
     });
-    finds(report, "docs", &["page: it speaks of netlib_missing"], |inner| {
+    finds(report, "docs", &["page: it names netlib_missing"], |inner| {
         docs::check_names(&Header::parse(good), "page", "`netlib_say`, \"netlib_missing\", `NETLIB_OK`", inner);
     });
 }
@@ -152,7 +152,7 @@ pub(super) fn dead_links(env: &Env, _: &Path, report: &mut Report) {
     }
     let mut inner = Report::default();
     links::check(env, "docs/README.md", "[a](../README.md#b) [b](https://example.com/) [c](#d) (e)", &mut inner);
-    report.check(inner.failed() == 0, format!("the gate accepts these links: {:?}", inner.failures));
+    report.check(inner.failed() == 0, format!("the suite links accepts these links: {:?}", inner.failures));
 }
 
 pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
@@ -165,7 +165,7 @@ pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {
     ] {
         let mut inner = Report::default();
         report.check(guards::check("a.rs", &function(body), &mut inner) == 1, "a function is found");
-        report.check(inner.failed() == 0, format!("the gate accepts {body}: {:?}", inner.failures));
+        report.check(inner.failed() == 0, format!("the suite guards accepts {body}: {:?}", inner.failures));
     }
     for (body, complaint) in [
         ("x.number()", "outside the guard: x.number()"),
@@ -206,7 +206,7 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     ] {
         unsafe_code::check_locks(file, text, &mut inner);
     }
-    report.check(inner.failed() == 0, format!("the gate accepts these locks: {:?}", inner.failures));
+    report.check(inner.failed() == 0, format!("the suite unsafe accepts these locks: {:?}", inner.failures));
 }
 
 /// Import cycles with one file too many, for each way in which the last file can import the first.
@@ -284,7 +284,10 @@ pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {
     }
     let mut good = Report::default();
     advisories::check_lock("Cargo.lock", &lock, &table, &mut good);
-    report.check(good.failed() == 0, format!("the gate accepts the lock as it is: {:?}", good.failures));
+    report.check(
+        good.failed() == 0,
+        format!("the suite advisories accepts the lock file as it is: {:?}", good.failures),
+    );
     let deny = env.read("deny.toml");
     for (expression, is_allowed) in [
         ("MIT", true),

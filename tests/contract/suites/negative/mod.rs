@@ -10,7 +10,7 @@ use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("negative");
-    for gate in [
+    for suite in [
         programs::unit_tests,
         documents::header_drift,
         documents::documentation,
@@ -36,19 +36,19 @@ pub fn run(env: &Env, report: &mut Report) {
         answers::recorded_answers,
         answers::other_implementations,
     ] {
-        gate(env, &scratch, report);
+        suite(env, &scratch, report);
     }
 }
 
-/// Checks that a suite's check fails with each of the expected messages.
-fn finds(report: &mut Report, gate: &str, complaints: &[&str], check: impl FnOnce(&mut Report)) {
+/// Runs `check` and verifies that it fails with each of the expected messages.
+fn finds(report: &mut Report, suite: &str, complaints: &[&str], check: impl FnOnce(&mut Report)) {
     let mut inner = Report::default();
     check(&mut inner);
     let text = inner.failures.join("\n") + "\n" + &inner.notes.join("\n");
     for complaint in complaints {
         report.check(
             inner.failed() > 0 && text.contains(complaint),
-            format!("the gate \"{gate}\" did not say \"{complaint}\"; it said:\n{text}"),
+            format!("the suite \"{suite}\" did not report \"{complaint}\"; it reported:\n{text}"),
         );
     }
 }

@@ -1,7 +1,7 @@
 //! A test server for Encrypted Client Hello, which rustls 0.23 does not implement for servers. The server decrypts the
 //! inner ClientHello, lets a rustls server answer it, and writes the acceptance confirmation into the ServerHello's
-//! random. Because the confirmation depends on the ServerHello, the rustls server runs twice, with the same random
-//! bytes and keys. The test server follows RFC 9849 and shares no code with the client.
+//! random. Because the acceptance confirmation is computed from the ServerHello, the rustls server runs twice, with the
+//! same random bytes and keys. The test server follows RFC 9849 and shares no code with the client.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -97,8 +97,8 @@ impl Hello {
         self.extension(SUPPORTED_VERSIONS).unwrap()[1..].chunks(2).any(|version| version == [3, 3])
     }
 
-    /// Decrypts the inner ClientHello. Returns `None` if the client encrypted it for another key. The first ClientHello
-    /// of a session sets `opener`; the second ClientHello reuses the opener (RFC 9849 section 6.1.5).
+    /// Decrypts the inner ClientHello. Returns `None` if the client encrypted the ClientHello for another key. The
+    /// first ClientHello of a session sets `opener`; the second ClientHello reuses the opener (RFC 9849 section 6.1.5).
     pub(crate) fn decrypt(&self, keys: &Keys, opener: &mut Option<Box<dyn HpkeOpener>>) -> Option<Hello> {
         let (_, place) = self.extensions.iter().find(|(kind, _)| *kind == ECH).unwrap();
         let extension = &self.message[place.clone()];

@@ -50,7 +50,8 @@ pub const ALL: &[Case] = &[
         8,
         &["origin.test"],
     ),
-    // If several options name the same host and port, the last one counts. Other ports are not affected.
+    // If several options name the same host and port, the last one counts. --resolve does not affect other ports of the
+    // host.
     get(
         "resolve-twice",
         &[
@@ -143,7 +144,8 @@ pub const ALL: &[Case] = &[
         ],
         ..NOTHING
     },
-    // Redirects to a forbidden address, to one embedded in an IPv6 address, and to a name that resolves to one.
+    // Redirects to a forbidden address, to an IPv6 address that embeds a forbidden one, and to a name that resolves to
+    // a forbidden address.
     fails(
         "refuse-redirect",
         &["-v", "--refuse-addresses", "private", "http://127.0.0.1:{http}/redirect-to-private"],

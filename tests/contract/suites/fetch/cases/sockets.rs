@@ -6,7 +6,7 @@ use super::{Case, NOTHING, fails, get};
 const AT_THE_SERVER: &str = "cd '{server}' && \"$@\"";
 
 pub const ALL: &[Case] = &[
-    // Unix domain sockets. The host of the URL is not resolved, but the server's certificate must match it.
+    // Cases with Unix domain sockets. The host of the URL is not resolved, but the server's certificate must match it.
     Case {
         name: "unix",
         args: &["-v", "--unix-socket", "http.sock", "http://no-such-host.invalid:81/echo"],

@@ -4,7 +4,7 @@ use super::{Case, NOTHING, fails, get};
 
 const CLIENT: &str = "{certs}/client.pem";
 
-/// An ECHConfigList with the public name localhost. No server has the private key.
+/// An ECHConfigList with the public name localhost. No server has the private key of the ECHConfigList.
 const ECH_LIST: &str = "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA=";
 
 pub const ALL: &[Case] = &[
