@@ -75,7 +75,7 @@
  *     - the `size_t *len` or `size_t *count` that comes with a returned pointer;
  *     - a buffer or array whose length is 0 or NETLIB_NTS. NULL with another length is NETLIB_NULL_ARGUMENT.
  * For NULL in any other place, a function that returns a status fails with NETLIB_NULL_ARGUMENT and a message that
- * names the parameter. A setter of options records this error, and any other function without a status returns the
+ * names the parameter. A setter of options records the error, and any other function without a status returns the
  * same as for a NULL handle. As a text argument, NULL means that the text is absent, and "" that the text is present
  * and empty.
  *
@@ -472,9 +472,9 @@ enum netlib_retry_kind NETLIB_INT32 {
     /** Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
      * if its method is not in `allowed_methods`. */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /** The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with this status has the kind of
-     * its first cause, or OTHER if it has no cause. If the first cause is also a proxy failure, the innermost cause
-     * determines the kind. */
+    /** The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with the status
+     * `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
+     * proxy failure, the innermost cause determines the kind. */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
@@ -503,10 +503,10 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /** The certificate is its own issuer and is not a trusted certificate. */
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /** The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
-     * and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
-     * or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
-     * Without such a sign, netlib reports UNKNOWN_ISSUER. */
+    /** The peer did not send an intermediate certificate. netlib reports an incomplete chain if the issuer's
+     * certificate is missing and there is a sign that the chain continues: the peer sent other certificates that do
+     * not belong to the chain, or the peer's certificate names a location from which its issuer's certificate can be
+     * downloaded (caIssuers). Without a sign that the chain continues, netlib reports UNKNOWN_ISSUER. */
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /** The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client. */
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
@@ -678,7 +678,7 @@ void netlib_error_free(netlib_error *error);
 netlib_status netlib_error_status(const netlib_error *error);
 
 /** Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
- * `netlib_retry_increment` and `netlib_retry_decide` use this kind.
+ * `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
  *
  * By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
  * sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
@@ -765,15 +765,15 @@ void netlib_limit_cancel(const netlib_limit *limit);
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /** Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. An application that waits
- * for a non-blocking TLS stream in its own event loop adds this descriptor to the loop. The deadline does not make the
- * descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to the limit share this
- * descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
+ * for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the loop. The deadline does not
+ * make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to a limit share
+ * one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
  *
- * Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
- * child's copy of the limit has a descriptor of its own.
+ * Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
+ * the child's copy of the limit has a descriptor of its own.
  * @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
- *         first call of this function, or the first wait that obeys the limit, opens the descriptor.
+ *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
@@ -815,7 +815,7 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
  * `netlib_parse_url`. The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
- * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, these rules apply:
+ * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:
  * - "//" follows the scheme and its colon.
  * - Userinfo, if present, is not empty and contains no percent-encoded control character. The authority contains at
  *   most one "@".
@@ -926,10 +926,10 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 /** Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
  * are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
  *
- * Parsing the text with `netlib_parse_url` yields the same URL. To make this possible, the text has "/." before a path
- * that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
- * exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
- * "//", only `netlib_url_resolve` yields the same URL. */
+ * Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
+ * before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
+ * There are two exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a
+ * URL without "//", only `netlib_url_resolve` yields the same URL. */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /** Returns the URL as text for logs: the text of `netlib_url_to_string` with "***" instead of the userinfo, of each
@@ -968,7 +968,7 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 enum netlib_url_reader NETLIB_INT32 {
     /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
      * port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
-     * last "@". Many filters in front of servers split URLs only at these delimiters. */
+     * last "@". Many filters in front of servers split URLs only at the delimiters of RFC 3986. */
     NETLIB_URL_READER_RFC3986 = 0,
     /** Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
@@ -1060,9 +1060,9 @@ struct netlib_timeout;
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /** Makes a timeout.
- * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until this
- *        time has passed since the clock was started. If `connect` or `read` is also a number of seconds, the shorter
- *        limit applies.
+ * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until `total`
+ *        seconds have passed since the clock was started. If `connect` or `read` is also a number of seconds, the
+ *        shorter limit applies.
  * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
  * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
@@ -1080,7 +1080,7 @@ void netlib_timeout_free(netlib_timeout *timeout);
 /** Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
  * @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
  * @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
- *        this call returns if it fails. May be NULL: `ctx` must stay usable until then.
+ *        this call returns if it fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started. */
 NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
@@ -1196,8 +1196,8 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
  *        be NULL: the URL is unknown.
  * @param response the response. May be NULL: there was no response.
- * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
- *        May be NULL: the request did not fail.
+ * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
+ *        counts as sent. May be NULL: the request did not fail.
  * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
  *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
  *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
@@ -1224,9 +1224,9 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
 /** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
- * `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
- * While n is 0 or 1, the backoff is 0. Each call draws a new random number. The formula is the one of the default
- * jitter kind; `enum netlib_jitter_kind` lists all formulas.
+ * `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect; 0
+ * while n is 0 or 1. Each call draws a new random number. The formula is the one of the default jitter kind; `enum
+ * netlib_jitter_kind` lists all formulas.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
  *         numbers.
@@ -1399,10 +1399,10 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
-/** Makes options that hold urllib3's defaults; the comment of each setter states its default. With these defaults, the
- * headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is
- * retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment gives
- * the reason and the source of each recommended value.
+/** Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
+ * the headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request
+ * is retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment
+ * gives the reason and the source of each recommended value.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 
@@ -1587,9 +1587,9 @@ enum netlib_jitter_kind NETLIB_INT32 {
     /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
      * the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
      * `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that these two
-     * functions did not make, for example a Retry made from options with a history, each call draws a number, with
-     * `backoff_factor` as `previous`. */
+     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that was made from
+     * options with a history, and not by `netlib_retry_increment` or `netlib_retry_decide`, each call draws a number,
+     * with `backoff_factor` as `previous`. */
     NETLIB_JITTER_DECORRELATED = 3,
     /** `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect. */
     NETLIB_JITTER_NONE = 4
@@ -1608,7 +1608,7 @@ enum netlib_long_retry_after NETLIB_INT32 {
  * `NETLIB_JITTER_FULL`. */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
-/** Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
+/** Sets the statuses whose Retry-After header is obeyed. A response with a listed status and a Retry-After header is
  * retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
@@ -1618,7 +1618,7 @@ void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum ne
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
 /** Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
- * `netlib_retry_options_set_retry_after_statuses`. A Retry-After header alone then does not cause a retry.
+ * `netlib_retry_options_set_retry_after_statuses`. After the call, a Retry-After header alone does not cause a retry.
  * Recommended. */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
@@ -1639,7 +1639,7 @@ void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, en
  * applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
  * Recommended: 1, because a malformed header does not mean that the next request would fail.
  *
- * `netlib_retry_parse_retry_after` fails for a malformed value regardless of this setting. */
+ * `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting. */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
 /** Returns the jitter kind, the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
@@ -1721,8 +1721,8 @@ struct netlib_decision;
  * call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
  * rest of the chain, even if a redirect leads back to the first origin.
  * @param response the response. May be NULL: there was no response.
- * @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
- *        May be NULL: the request did not fail.
+ * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
+ *        counts as sent. May be NULL: the request did not fail.
  * @param limit bounds the next request and the wait before it.
  * @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
@@ -2201,7 +2201,7 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
  * @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does
  *         not fit an int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is
- *         not the last coding. After this failure, nothing more can be read from the connection.
+ *         not the last coding. After `NETLIB_PROTOCOL`, nothing more can be read from the connection.
  */
 NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *response,
                                                       enum netlib_body_framing *framing, int64_t *length,
@@ -2419,8 +2419,9 @@ void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_
 /** Turns TCP keep-alive on (`SO_KEEPALIVE`): the system probes an idle connection, which fails with `ETIMEDOUT` if no
  * probe is answered. Default: not set; the system's default is off.
  *
- * netlib rounds times up to whole seconds, the system's unit. On systems that cannot set these values per socket,
- * connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the system's defaults.
+ * netlib rounds times up to whole seconds, the system's unit. On systems that cannot set `TCP_KEEPIDLE`,
+ * `TCP_KEEPINTVL` and `TCP_KEEPCNT`, connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the
+ * system's defaults.
  * @param idle the seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767; or
  *        `NETLIB_TIMEOUT_DEFAULT` for the system's default, which is two hours on Linux.
  * @param interval the seconds between probes (`TCP_KEEPINTVL`): more than 0, at most 32,767; or
@@ -2446,8 +2447,8 @@ void netlib_connect_options_set_user_timeout(netlib_connect_options *options, do
 
 /** Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
  * Added options are set in the order of the calls. Added options follow and override the options that have a setter of
- * their own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are
- * set.
+ * their own. By default, netlib sets no socket option, not even `TCP_NODELAY`. On Unix domain sockets, only options of
+ * the level `SOL_SOCKET` are set.
  * @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
  * @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
  * @param value the value of the option.
@@ -2629,8 +2630,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * family, the resolver's order is kept. Each connection attempt starts an attempt delay (250 ms) after the previous
  * one, or at once if the previous one has failed. An attempt continues until it is connected, fails, or exceeds its
  * own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a network that
- * drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. Only the first 64
- * addresses in this order are tried.
+ * drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. netlib tries only
+ * the first 64 addresses of the alternating order.
  *
  * At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
  * loop cannot distinguish a queued lookup from a slow lookup.
@@ -2655,8 +2656,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 struct netlib_connect;
 
 /** Sets the attempt delay: the time between the starts of two connection attempts of a race, which RFC 8305 calls the
- * Connection Attempt Delay and bounds in section 5. If an attempt fails earlier, the next attempt starts at once.
- * `netlib_create_connection` does not race and ignores the attempt delay.
+ * Connection Attempt Delay and bounds in section 5. If an attempt fails before the attempt delay has passed, the next
+ * attempt starts at once. `netlib_create_connection` does not race and ignores the attempt delay.
  * @param seconds 0.01 to 2; the default is 0.25. */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
@@ -2711,8 +2712,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
  *        the attempts began.
  * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
  *         or the timer, and step again; `NETLIB_CLOSED` if an earlier call returned the connection; all failures of
- *         `netlib_create_connection`. If all attempts failed, the step and every later step fail as the attempt that
- *         ended last failed.
+ *         `netlib_create_connection`. If all attempts failed, the step and every later step return the status of the
+ *         attempt that ended last.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
@@ -2730,8 +2731,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * domain socket whose backlog is full.
  *
  * One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
- * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv require this
- * method, because a watched descriptor must not be closed.
+ * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
+ * a watched descriptor to be closed.
  *
  * With epoll and kqueue, you need not change descriptors that are listed again. A descriptor number that is listed
  * after two steps in a row denotes the same descriptor. A descriptor that is no longer listed stays open until the
@@ -2749,11 +2750,11 @@ int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
  * equal Linux's `EPOLLIN` and `EPOLLOUT`. */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
-/** Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. After this
- * time, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is
- * tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is needed and for NULL:
- * step when a descriptor is ready, but not after the operation has ended. Round the time up to the resolution of your
- * event loop's timer. */
+/** Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. When the
+ * maximum time has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
+ * backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
+ * needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
+ * the resolution of your event loop's timer. */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
 /** Returns the number of connection attempts so far, each for one address. The index of an attempt is its position in
@@ -2973,8 +2974,8 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *   if it has no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. A
  *   certificate does not belong to an authority if its keyUsage lacks keyCertSign, or if it has a critical extension
  *   that netlib does not understand.
- * - Any other certificate, such as the certificate of a server, matches only itself, byte for byte. The holder of such
- *   a certificate cannot issue certificates.
+ * - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder
+ *   cannot issue certificates.
  * - A peer may present a certificate of the file as its own, regardless of its issuer, and even if it says CA:TRUE, as
  *   the certificates of `openssl req -x509` do. netlib accepts such a certificate if its validity, name, purpose and
  *   key are valid. If CRLs were added, the certificate must not be revoked either: see
@@ -3011,10 +3012,10 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
 
 /** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
  * other certificates were added, the built-in authorities were requested, or no certificates are verified
- * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If this function sets 1,
- * the system's authorities are trusted in addition to all other trusted certificates. If the system has no
- * authorities, those built into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to
- * the certificates of the system's store. */
+ * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If
+ * `netlib_tls_options_set_system_trust` sets 1, the system's authorities are trusted in addition to all other trusted
+ * certificates. If the system has no authorities, those built into netlib are used instead. The rules of
+ * `netlib_tls_options_add_ca_file` also apply to the certificates of the system's store. */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
@@ -3235,7 +3236,7 @@ enum netlib_tls_version NETLIB_INT32 {
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /** The newest TLS version that netlib supports. */
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /** No version has been negotiated yet. Getters return this value; setters refuse it. */
+    /** No version has been negotiated yet. Getters may return `NETLIB_TLS_VERSION_NONE`, but setters refuse it. */
     NETLIB_TLS_VERSION_NONE = 0,
     /** TLS 1.2 (RFC 5246), only with AEAD cipher suites, and with the extended master secret of RFC 7627 if the peer
      * supports it. */
@@ -3271,9 +3272,10 @@ void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const cha
 void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 
 /** Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
- * opposite value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins.
- * Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key that outlives many
- * sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not affected. */
+ * opposite value: `netlib_tls_options_set_session_tickets` and the bit `NETLIB_OP_NO_TICKET` change the same setting,
+ * and the later call wins. Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key
+ * that outlives many sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not
+ * affected. */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
 /** Sets the key log file, to which netlib appends the secrets of the context's sessions, so that a program such as
@@ -3370,9 +3372,8 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *s
  * Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: no callback, so that all
  * clients are served with the same context.
  *
- * The context made from these options also needs a local certificate, for clients for which the callback stores no
- * other context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no
- * effect.
+ * The context with the callback also needs a local certificate, for clients for which the callback stores no other
+ * context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no effect.
  * @param callback the callback. May be NULL: no callback. */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
@@ -3471,9 +3472,10 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
  * netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
  * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
  * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
- * long, set the minimum when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped`
- * starts a new period. For TLS in TLS, the minimum applies only to the stream for which it is set. The minimum does
- * not apply while the first call on the inner stream makes the outer handshake: to bound that handshake, use a limit.
+ * long, set the minimum when the response has begun. Each call of `netlib_tls_stream_set_minimum_throughput` or
+ * `netlib_tls_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
+ * it is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound
+ * that handshake, use a limit.
  * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
  * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
  * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
@@ -3489,9 +3491,9 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tl
 NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
                                                              netlib_error **err);
 
-/** Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call this
- * function to verify the peer before any data is sent. If another thread is making the handshake, the call waits for
- * that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
+/** Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call
+ * `netlib_tls_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
+ * the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
  *
  * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
  * would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
@@ -3529,8 +3531,8 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
 /** Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
  * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
- * may arrive at any time. `netlib_tls_stream_is_dropped` processes these messages, and leaves data and failures to the
- * next read.
+ * may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
+ * and failures to the next read.
  *
  * The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
  * For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
@@ -3583,8 +3585,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream
 
 /** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
  * can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
- * the handshake is done, nothing is sent. Further calls are harmless. Corresponds to OpenSSL's SSL_shutdown, called
- * once.
+ * the handshake is done, nothing is sent. Calling the function again is harmless. Corresponds to OpenSSL's
+ * SSL_shutdown, called once.
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with
  *         which the session has failed.
@@ -3611,7 +3613,7 @@ netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_
  * failed. A resumed session has the certificates of the original session. */
 size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
 
-/** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses such a certificate;
+/** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses the DER;
  * `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
  * not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
  * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
@@ -3724,7 +3726,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
- *        fails. May be NULL: `ctx` must stay usable until then.
+ *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
@@ -3738,7 +3740,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
- *        fails. May be NULL: `ctx` must stay usable until then.
+ *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
@@ -3796,8 +3798,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_feed(netlib_tls_engine *engine, 
                                                      size_t *n, netlib_error **err);
 
 /** Tells an engine that the transport has ended. Data that was fed before can still be read. If the peer's close_notify
- * was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Further
- * calls are harmless. */
+ * was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling
+ * the function again is harmless. */
 void netlib_tls_engine_feed_eof(netlib_tls_engine *engine);
 
 /** Moves output, which is the bytes to send to the peer, from an engine to `buf`, in order.
@@ -3851,7 +3853,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
 
 /** Appends close_notify (RFC 8446 section 6.1) to the output of an engine. Nothing can be written after the call, but
  * data can be read until `NETLIB_END_OF_STREAM`. If the handshake is not done yet, close_notify is appended when the
- * handshake ends. Further calls are harmless.
+ * handshake ends. Calling the function again is harmless.
  * @return `NETLIB_OK`, or the status with which the session has failed. */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
@@ -4087,7 +4089,8 @@ size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 /** Outcomes of Encrypted Client Hello (ECH): see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
  * SSL_ech_get1_status. */
 enum netlib_ech_status NETLIB_INT32 {
-    /** The ClientHello had no Encrypted Client Hello extension. A server's session always has this outcome. */
+    /** The ClientHello had no Encrypted Client Hello extension. A server's session always has the outcome
+     * `NETLIB_ECH_NOT_OFFERED`. */
     NETLIB_ECH_NOT_OFFERED = 0,
     /** The ClientHello had an Encrypted Client Hello extension with random content: see
      * `netlib_tls_options_set_ech_grease`. */
@@ -4278,9 +4281,9 @@ size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate)
  * "rsassaPss", "ED25519"; for an unknown algorithm, the object identifier, such as "1.2.3". */
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
-/** Returns 1 if a certificate claims to belong to an authority, else 0. A certificate makes this claim if its
- * basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds to the
- * results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim. */
+/** Returns 1 if a certificate claims to belong to an authority, else 0. A certificate claims to belong to an authority
+ * if its basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds
+ * to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim. */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
@@ -4553,10 +4556,10 @@ int32_t netlib_allowed_gai_family(void);
 double netlib_current_time(void);
 
 /** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint does. For pins that hold for
- * all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with this function, call
- * it after `netlib_tls_stream_handshake` and before any data is written; the context also verifies the certificate,
- * unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are broken. The digests are
- * compared in constant time.
+ * all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with
+ * `netlib_assert_fingerprint`, call it after `netlib_tls_stream_handshake` and before any data is written; the context
+ * also verifies the certificate, unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are
+ * broken. The digests are compared in constant time.
  * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
  *        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
  *        mismatch with every `cert_len` and fingerprint.
@@ -4601,13 +4604,14 @@ enum netlib_ssl_version NETLIB_INT32 {
  * Without a context, the call makes a context from the options. With a context, only the following options are used,
  * as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
  * password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
- * context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
- * call makes another context, which reads all files again and resumes no session: for many connections, make that
- * context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
- * "http/1.1" if there are none; the application protocols of the context are not used.
+ * context also has pins; and an ECHConfigList, which replaces that of the context. If trusted certificates, CRLs, an
+ * identity, pins or an ECHConfigList are set, the call makes another context, which reads all files again and resumes
+ * no session: for many connections, make that context once with `netlib_tls_context_to_options`. The stream offers the
+ * application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
+ * not used.
  *
- * The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
- * reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
+ * The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. Before the
+ * handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
  * reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
  * may have been sent to the peer.
  * @param fd a connected stream socket, borrowed.
@@ -4712,11 +4716,11 @@ enum netlib_tls_option NETLIB_INT32 {
     NETLIB_OP_NO_TLSv1_3 = 536870912,
     /** Disables renegotiation. Always in force. */
     NETLIB_OP_NO_RENEGOTIATION = 1073741824,
-    /** The value has no bit, as in OpenSSL, because SSL 2.0 is no longer supported. */
+    /** The value is 0, as in OpenSSL, because SSL 2.0 is no longer supported. */
     NETLIB_OP_NO_SSLv2 = 0,
-    /** The value has no bit, as in OpenSSL, because every key exchange uses a new key. */
+    /** The value is 0, as in OpenSSL, because every key exchange uses a new key. */
     NETLIB_OP_SINGLE_DH_USE = 0,
-    /** The value has no bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
+    /** The value is 0, for the same reason as `NETLIB_OP_SINGLE_DH_USE`. */
     NETLIB_OP_SINGLE_ECDH_USE = 0
 };
 
@@ -4740,7 +4744,8 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 
 /* ---- Old names of urllib3. ---- */
 
-/** The old name of `netlib_retry_options_set_allowed_methods`. After calls of both functions, `netlib_retry_new` fails.
+/** The old name of `netlib_retry_options_set_allowed_methods`. After calls with the old and with the new name,
+ * `netlib_retry_new` fails.
  * @param methods an array of `count` method names, compared case-insensitively.
  * @param count the number of methods; with 0, no method is allowed. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
@@ -4764,7 +4769,7 @@ double netlib_backoff_max(void);
 
 /** Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults.
  * `netlib_retry_recommended` has other settings. The returned Retry is borrowed and never freed. Never NULL.
- * `netlib_retry_resolve` returns this Retry if both its arguments are NULL. */
+ * `netlib_retry_resolve` returns the same Retry if both its arguments are NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 

@@ -59,9 +59,9 @@ pub enum netlib_retry_kind {
     /// Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
     /// if its method is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with this status has the kind of
-    /// its first cause, or OTHER if it has no cause. If the first cause is also a proxy failure, the innermost cause
-    /// determines the kind.
+    /// The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with the status
+    /// `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
+    /// proxy failure, the innermost cause determines the kind.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -91,10 +91,10 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
     /// The certificate is its own issuer and is not a trusted certificate.
     NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /// The peer did not send an intermediate certificate. netlib reports this if the issuer's certificate is missing
-    /// and there is a sign that the chain continues: the peer sent other certificates that do not belong to the chain,
-    /// or the peer's certificate names a location from which its issuer's certificate can be downloaded (caIssuers).
-    /// Without such a sign, netlib reports UNKNOWN_ISSUER.
+    /// The peer did not send an intermediate certificate. netlib reports an incomplete chain if the issuer's
+    /// certificate is missing and there is a sign that the chain continues: the peer sent other certificates that do
+    /// not belong to the chain, or the peer's certificate names a location from which its issuer's certificate can be
+    /// downloaded (caIssuers). Without a sign that the chain continues, netlib reports UNKNOWN_ISSUER.
     NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
     /// The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client.
     NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
@@ -370,7 +370,7 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 }
 
 /// Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
-/// `netlib_retry_increment` and `netlib_retry_decide` use this kind.
+/// `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
 ///
 /// By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
 /// sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or

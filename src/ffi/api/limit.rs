@@ -77,16 +77,16 @@ pub unsafe extern "C" fn netlib_limit_check(
 }
 
 /// Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. An application that waits
-/// for a non-blocking TLS stream in its own event loop adds this descriptor to the loop. The deadline does not make the
-/// descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to the limit share this
-/// descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
+/// for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the loop. The deadline does not
+/// make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to a limit share
+/// one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
 ///
-/// Do not read from the descriptor, write to it or close it. After fork(2), call this function again in the child: the
-/// child's copy of the limit has a descriptor of its own.
+/// Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
+/// the child's copy of the limit has a descriptor of its own.
 ///
 /// @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
 /// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
-///         first call of this function, or the first wait that obeys the limit, opens the descriptor.
+///         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,

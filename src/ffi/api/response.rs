@@ -203,7 +203,7 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
 /// @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does
 ///         not fit an int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is
-///         not the last coding. After this failure, nothing more can be read from the connection.
+///         not the last coding. After `NETLIB_PROTOCOL`, nothing more can be read from the connection.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_framing(
     response: *const netlib_response,

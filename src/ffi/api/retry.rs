@@ -106,8 +106,8 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
 ///        be NULL: the URL is unknown.
 /// @param response the response. May be NULL: there was no response.
-/// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
-///        May be NULL: the request did not fail.
+/// @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
+///        counts as sent. May be NULL: the request did not fail.
 /// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
 ///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
 ///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
@@ -168,9 +168,9 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -
 }
 
 /// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
-/// `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect.
-/// While n is 0 or 1, the backoff is 0. Each call draws a new random number. The formula is the one of the default
-/// jitter kind; `enum netlib_jitter_kind` lists all formulas.
+/// `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect; 0
+/// while n is 0 or 1. Each call draws a new random number. The formula is the one of the default jitter kind; `enum
+/// netlib_jitter_kind` lists all formulas.
 ///
 /// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random

@@ -38,9 +38,9 @@ pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 
 /// Makes a timeout.
 ///
-/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until this
-///        time has passed since the clock was started. If `connect` or `read` is also a number of seconds, the shorter
-///        limit applies.
+/// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until `total`
+///        seconds have passed since the clock was started. If `connect` or `read` is also a number of seconds, the
+///        shorter limit applies.
 /// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
 /// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 ///
 /// @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
 /// @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
-///        this call returns if it fails. May be NULL: `ctx` must stay usable until then.
+///        this call returns if it fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_set_clock(

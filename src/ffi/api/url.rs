@@ -67,7 +67,7 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// `netlib_parse_url`. The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
-/// stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, these rules apply:
+/// stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:
 /// - "//" follows the scheme and its colon.
 /// - Userinfo, if present, is not empty and contains no percent-encoded control character. The authority contains at
 ///   most one "@".
@@ -293,10 +293,10 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
 /// are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
 ///
-/// Parsing the text with `netlib_parse_url` yields the same URL. To make this possible, the text has "/." before a path
-/// that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme. There are two
-/// exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a URL without
-/// "//", only `netlib_url_resolve` yields the same URL.
+/// Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
+/// before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
+/// There are two exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a
+/// URL without "//", only `netlib_url_resolve` yields the same URL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)

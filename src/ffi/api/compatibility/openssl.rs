@@ -49,14 +49,14 @@ pub enum netlib_tls_option {
 /// effect.
 pub const NETLIB_OP_ALL: i64 = 0x8000_0050;
 
-/// The value has no bit, as in OpenSSL, because SSL 2.0 is no longer supported.
+/// The value is 0, as in OpenSSL, because SSL 2.0 is no longer supported.
 #[allow(non_upper_case_globals)]
 pub const NETLIB_OP_NO_SSLv2: i64 = 0;
 
-/// The value has no bit, as in OpenSSL, because every key exchange uses a new key.
+/// The value is 0, as in OpenSSL, because every key exchange uses a new key.
 pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
 
-/// The value has no bit, for the same reason as `NETLIB_OP_SINGLE_DH_USE`.
+/// The value is 0, for the same reason as `NETLIB_OP_SINGLE_DH_USE`.
 pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
 /// Sets OpenSSL's option bits, all at once, like an assignment to Python's `SSLContext.options`. (urllib3 adds bits to

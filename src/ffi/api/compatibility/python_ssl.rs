@@ -45,13 +45,14 @@ pub enum netlib_ssl_version {
 /// Without a context, the call makes a context from the options. With a context, only the following options are used,
 /// as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
 /// password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
-/// context also has pins; and an ECHConfigList, which replaces that of the context. If one of these options is set, the
-/// call makes another context, which reads all files again and resumes no session: for many connections, make that
-/// context once with `netlib_tls_context_to_options`. The stream offers the application protocols of the options, or
-/// "http/1.1" if there are none; the application protocols of the context are not used.
+/// context also has pins; and an ECHConfigList, which replaces that of the context. If trusted certificates, CRLs, an
+/// identity, pins or an ECHConfigList are set, the call makes another context, which reads all files again and resumes
+/// no session: for many connections, make that context once with `netlib_tls_context_to_options`. The stream offers the
+/// application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
+/// not used.
 ///
-/// The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. The call
-/// reads the files that the options name before the handshake. If the limit has already ended, the call fails before it
+/// The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. Before the
+/// handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
 /// reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
 /// may have been sent to the peer.
 ///

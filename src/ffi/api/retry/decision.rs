@@ -83,8 +83,8 @@ impl Handle for netlib_decision {
 /// rest of the chain, even if a redirect leads back to the first origin.
 ///
 /// @param response the response. May be NULL: there was no response.
-/// @param error the failure, which takes precedence over `response`. If both are passed, the request counts as sent.
-///        May be NULL: the request did not fail.
+/// @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
+///        counts as sent. May be NULL: the request did not fail.
 /// @param limit bounds the next request and the wait before it.
 /// @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before

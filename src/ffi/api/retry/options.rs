@@ -72,10 +72,10 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
-/// Makes options that hold urllib3's defaults; the comment of each setter states its default. With these defaults, the
-/// headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request is
-/// retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment gives
-/// the reason and the source of each recommended value.
+/// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
+/// the headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request
+/// is retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment
+/// gives the reason and the source of each recommended value.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]

@@ -28,9 +28,9 @@ pub enum netlib_jitter_kind {
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
     /// the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
     /// `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that these two
-    /// functions did not make, for example a Retry made from options with a history, each call draws a number, with
-    /// `backoff_factor` as `previous`.
+    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that was made from
+    /// options with a history, and not by `netlib_retry_increment` or `netlib_retry_decide`, each call draws a number,
+    /// with `backoff_factor` as `previous`.
     NETLIB_JITTER_DECORRELATED = 3,
     /// `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect.
     NETLIB_JITTER_NONE = 4,
@@ -61,7 +61,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     });
 }
 
-/// Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and the header is
+/// Sets the statuses whose Retry-After header is obeyed. A response with a listed status and a Retry-After header is
 /// retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
@@ -81,7 +81,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
 }
 
 /// Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
-/// `netlib_retry_options_set_retry_after_statuses`. A Retry-After header alone then does not cause a retry.
+/// `netlib_retry_options_set_retry_after_statuses`. After the call, a Retry-After header alone does not cause a retry.
 /// Recommended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
@@ -122,7 +122,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 /// applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
 /// Recommended: 1, because a malformed header does not mean that the next request would fail.
 ///
-/// `netlib_retry_parse_retry_after` fails for a malformed value regardless of this setting.
+/// `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     options: *mut netlib_retry_options,

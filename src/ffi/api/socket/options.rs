@@ -101,8 +101,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netli
 /// Turns TCP keep-alive on (`SO_KEEPALIVE`): the system probes an idle connection, which fails with `ETIMEDOUT` if no
 /// probe is answered. Default: not set; the system's default is off.
 ///
-/// netlib rounds times up to whole seconds, the system's unit. On systems that cannot set these values per socket,
-/// connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the system's defaults.
+/// netlib rounds times up to whole seconds, the system's unit. On systems that cannot set `TCP_KEEPIDLE`,
+/// `TCP_KEEPINTVL` and `TCP_KEEPCNT`, connecting fails with `NETLIB_UNSUPPORTED`, unless all three values are the
+/// system's defaults.
 ///
 /// @param idle the seconds without a packet before the first probe (`TCP_KEEPIDLE`): more than 0, at most 32,767; or
 ///        `NETLIB_TIMEOUT_DEFAULT` for the system's default, which is two hours on Linux.
@@ -142,8 +143,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 
 /// Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
 /// Added options are set in the order of the calls. Added options follow and override the options that have a setter of
-/// their own. Default: none, not even `TCP_NODELAY`. On Unix domain sockets, only options of the level `SOL_SOCKET` are
-/// set.
+/// their own. By default, netlib sets no socket option, not even `TCP_NODELAY`. On Unix domain sockets, only options of
+/// the level `SOL_SOCKET` are set.
 ///
 /// @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
 /// @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.

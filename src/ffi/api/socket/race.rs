@@ -21,8 +21,8 @@ use crate::status::Status;
 /// family, the resolver's order is kept. Each connection attempt starts an attempt delay (250 ms) after the previous
 /// one, or at once if the previous one has failed. An attempt continues until it is connected, fails, or exceeds its
 /// own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a network that
-/// drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. Only the first 64
-/// addresses in this order are tried.
+/// drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. netlib tries only
+/// the first 64 addresses of the alternating order.
 ///
 /// At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
 /// loop cannot distinguish a queued lookup from a slow lookup.
@@ -54,8 +54,8 @@ impl Handle for netlib_connect {
 }
 
 /// Sets the attempt delay: the time between the starts of two connection attempts of a race, which RFC 8305 calls the
-/// Connection Attempt Delay and bounds in section 5. If an attempt fails earlier, the next attempt starts at once.
-/// `netlib_create_connection` does not race and ignores the attempt delay.
+/// Connection Attempt Delay and bounds in section 5. If an attempt fails before the attempt delay has passed, the next
+/// attempt starts at once. `netlib_create_connection` does not race and ignores the attempt delay.
 ///
 /// @param seconds 0.01 to 2; the default is 0.25.
 #[unsafe(no_mangle)]
@@ -156,8 +156,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 ///        the attempts began.
 /// @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
 ///         or the timer, and step again; `NETLIB_CLOSED` if an earlier call returned the connection; all failures of
-///         `netlib_create_connection`. If all attempts failed, the step and every later step fail as the attempt that
-///         ended last failed.
+///         `netlib_create_connection`. If all attempts failed, the step and every later step return the status of the
+///         attempt that ended last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_step(
     connect: *mut netlib_connect,
@@ -202,8 +202,8 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// domain socket whose backlog is full.
 ///
 /// One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
-/// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv require this
-/// method, because a watched descriptor must not be closed.
+/// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
+/// a watched descriptor to be closed.
 ///
 /// With epoll and kqueue, you need not change descriptors that are listed again. A descriptor number that is listed
 /// after two steps in a row denotes the same descriptor. A descriptor that is no longer listed stays open until the
@@ -230,11 +230,11 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
     read(connect, 0, |connect| connect.interests().nth(index).map_or(0, |interest| i32::from(interest.events)))
 }
 
-/// Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. After this
-/// time, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was full is
-/// tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is needed and for NULL:
-/// step when a descriptor is ready, but not after the operation has ended. Round the time up to the resolution of your
-/// event loop's timer.
+/// Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. When the
+/// maximum time has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
+/// backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
+/// needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
+/// the resolution of your event loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)

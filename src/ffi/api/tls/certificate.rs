@@ -213,9 +213,9 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
     lend_text(certificate, len, |certificate| Some(certificate.signature_algorithm()))
 }
 
-/// Returns 1 if a certificate claims to belong to an authority, else 0. A certificate makes this claim if its
-/// basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds to the
-/// results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim.
+/// Returns 1 if a certificate claims to belong to an authority, else 0. A certificate claims to belong to an authority
+/// if its basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds
+/// to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)

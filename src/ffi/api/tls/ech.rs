@@ -18,7 +18,8 @@ use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
-    /// The ClientHello had no Encrypted Client Hello extension. A server's session always has this outcome.
+    /// The ClientHello had no Encrypted Client Hello extension. A server's session always has the outcome
+    /// `NETLIB_ECH_NOT_OFFERED`.
     NETLIB_ECH_NOT_OFFERED = 0,
     /// The ClientHello had an Encrypted Client Hello extension with random content: see
     /// `netlib_tls_options_set_ech_grease`.

@@ -105,8 +105,8 @@ pub unsafe extern "C" fn netlib_tls_engine_feed(
 }
 
 /// Tells an engine that the transport has ended. Data that was fed before can still be read. If the peer's close_notify
-/// was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Further
-/// calls are harmless.
+/// was not fed, reads then fail with `NETLIB_TLS_TRUNCATED`, and the handshake with `NETLIB_TLS_HANDSHAKE_EOF`. Calling
+/// the function again is harmless.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_feed_eof(engine: *mut netlib_tls_engine) {
     guard::value((), || {
@@ -217,7 +217,7 @@ pub unsafe extern "C" fn netlib_tls_engine_write(
 
 /// Appends close_notify (RFC 8446 section 6.1) to the output of an engine. Nothing can be written after the call, but
 /// data can be read until `NETLIB_END_OF_STREAM`. If the handshake is not done yet, close_notify is appended when the
-/// handshake ends. Further calls are harmless.
+/// handshake ends. Calling the function again is harmless.
 ///
 /// @return `NETLIB_OK`, or the status with which the session has failed.
 #[unsafe(no_mangle)]

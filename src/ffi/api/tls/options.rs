@@ -15,7 +15,7 @@ pub enum netlib_tls_version {
     NETLIB_TLS_VERSION_MINIMUM_SUPPORTED = -2,
     /// The newest TLS version that netlib supports.
     NETLIB_TLS_VERSION_MAXIMUM_SUPPORTED = -1,
-    /// No version has been negotiated yet. Getters return this value; setters refuse it.
+    /// No version has been negotiated yet. Getters may return `NETLIB_TLS_VERSION_NONE`, but setters refuse it.
     NETLIB_TLS_VERSION_NONE = 0,
     /// TLS 1.2 (RFC 5246), only with AEAD cipher suites, and with the extended master secret of RFC 7627 if the peer
     /// supports it.
@@ -81,9 +81,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
 }
 
 /// Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
-/// opposite value: this function and the bit `NETLIB_OP_NO_TICKET` change the same setting, and the later call wins.
-/// Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key that outlives many
-/// sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not affected.
+/// opposite value: `netlib_tls_options_set_session_tickets` and the bit `NETLIB_OP_NO_TICKET` change the same setting,
+/// and the later call wins. Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key
+/// that outlives many sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not
+/// affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {

@@ -39,9 +39,8 @@ pub type netlib_tls_servername_fn = Option<
 /// Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: no callback, so that all
 /// clients are served with the same context.
 ///
-/// The context made from these options also needs a local certificate, for clients for which the callback stores no
-/// other context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no
-/// effect.
+/// The context with the callback also needs a local certificate, for clients for which the callback stores no other
+/// context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no effect.
 ///
 /// @param callback the callback. May be NULL: no callback.
 #[unsafe(no_mangle)]

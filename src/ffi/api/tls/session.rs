@@ -13,7 +13,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses such a certificate;
+/// Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses the DER;
 /// `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
 /// not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
 ///

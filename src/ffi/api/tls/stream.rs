@@ -163,9 +163,10 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
 /// non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
 /// call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
-/// long, set the minimum when the response has begun. Each call of this function and of `netlib_tls_stream_is_dropped`
-/// starts a new period. For TLS in TLS, the minimum applies only to the stream for which it is set. The minimum does
-/// not apply while the first call on the inner stream makes the outer handshake: to bound that handshake, use a limit.
+/// long, set the minimum when the response has begun. Each call of `netlib_tls_stream_set_minimum_throughput` or
+/// `netlib_tls_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
+/// it is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound
+/// that handshake, use a limit.
 ///
 /// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
 /// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
@@ -196,9 +197,9 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
     guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
 }
 
-/// Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call this
-/// function to verify the peer before any data is sent. If another thread is making the handshake, the call waits for
-/// that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
+/// Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call
+/// `netlib_tls_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
+/// the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
 ///
 /// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
 /// would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
@@ -259,8 +260,8 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 
 /// Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
 /// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
-/// may arrive at any time. `netlib_tls_stream_is_dropped` processes these messages, and leaves data and failures to the
-/// next read.
+/// may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
+/// and failures to the next read.
 ///
 /// The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
 /// For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
@@ -359,8 +360,8 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 
 /// Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
 /// can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
-/// the handshake is done, nothing is sent. Further calls are harmless. Corresponds to OpenSSL's SSL_shutdown, called
-/// once.
+/// the handshake is done, nothing is sent. Calling the function again is harmless. Corresponds to OpenSSL's
+/// SSL_shutdown, called once.
 ///
 /// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with

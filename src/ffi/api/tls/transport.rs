@@ -119,7 +119,7 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
-///        fails. May be NULL: `ctx` must stay usable until then.
+///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
@@ -152,7 +152,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
-///        fails. May be NULL: `ctx` must stay usable until then.
+///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(

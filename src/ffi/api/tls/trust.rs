@@ -19,8 +19,8 @@ use crate::tls::TlsOptions;
 ///   if it has no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. A
 ///   certificate does not belong to an authority if its keyUsage lacks keyCertSign, or if it has a critical extension
 ///   that netlib does not understand.
-/// - Any other certificate, such as the certificate of a server, matches only itself, byte for byte. The holder of such
-///   a certificate cannot issue certificates.
+/// - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder
+///   cannot issue certificates.
 /// - A peer may present a certificate of the file as its own, regardless of its issuer, and even if it says CA:TRUE, as
 ///   the certificates of `openssl req -x509` do. netlib accepts such a certificate if its validity, name, purpose and
 ///   key are valid. If CRLs were added, the certificate must not be revoked either: see
@@ -79,10 +79,10 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 
 /// Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
 /// other certificates were added, the built-in authorities were requested, or no certificates are verified
-/// (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If this function sets 1,
-/// the system's authorities are trusted in addition to all other trusted certificates. If the system has no
-/// authorities, those built into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to
-/// the certificates of the system's store.
+/// (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If
+/// `netlib_tls_options_set_system_trust` sets 1, the system's authorities are trusted in addition to all other trusted
+/// certificates. If the system has no authorities, those built into netlib are used instead. The rules of
+/// `netlib_tls_options_add_ca_file` also apply to the certificates of the system's store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {

@@ -17,7 +17,7 @@ use crate::url::{Reader, Reading, Readings};
 pub enum netlib_url_reader {
     /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
     /// port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
-    /// last "@". Many filters in front of servers split URLs only at these delimiters.
+    /// last "@". Many filters in front of servers split URLs only at the delimiters of RFC 3986.
     NETLIB_URL_READER_RFC3986 = 0,
     /// Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
