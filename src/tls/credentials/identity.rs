@@ -22,8 +22,8 @@ pub(crate) enum Source {
     Files { chain: PathBuf, key: Option<PathBuf> },
 }
 
-/// Loads an identity. Errors name the setter that the application called, `netlib_tls_options_set_identity` or
-/// `netlib_tls_options_set_identity_files`.
+/// Loads a certificate chain and its private key. Errors name the setter that the application called,
+/// `netlib_tls_options_set_identity` or `netlib_tls_options_set_identity_files`.
 pub(crate) fn load(
     source: &Source,
     password: Option<&Password>,

@@ -27,7 +27,7 @@ pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 /// `netlib_tls_context_new` waits for nothing else, so it takes no limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The memory reserved for the content of a pipe in bytes; a private key has fewer.
+/// The number of bytes that are reserved for the content of a pipe; a private key has fewer bytes.
 const PIPE: u64 = 64 * 1024;
 
 /// Refuses input larger than [`MAX_FILE`], because the memory for parsing grows with the size of the input. `name`: the
@@ -55,7 +55,7 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
         let status = if error.kind() == io::ErrorKind::OutOfMemory { Status::OutOfMemory } else { Status::Io };
         Error::from_io(status, format!("cannot read {what} {}", path.display()), &error)
     };
-    // With O_NONBLOCK, opening a FIFO does not wait for a writer. The flag has no effect on regular files.
+    // With O_NONBLOCK, opening a FIFO does not wait for a writer. O_NONBLOCK has no effect on regular files.
     let file = File::options().read(true).custom_flags(libc::O_NONBLOCK).open(path).map_err(failed)?;
     let mut bytes = Zeroizing::new(Vec::new());
     let mut input = (&file).take(MAX_FILE + 1);
@@ -250,7 +250,7 @@ mod tests {
         let (read, mut write) = io::pipe().unwrap();
         let path = path_of(&read);
         let reader = std::thread::spawn(move || read_within(&path, "CA file", Duration::from_secs(30)).unwrap());
-        // A pipe's buffer cannot hold all these bytes, so reader and writer wait for each other.
+        // The text is larger than a pipe's buffer, so reader and writer wait for each other.
         let text = vec![b'x'; 200_000];
         for part in text.chunks(7_000) {
             write.write_all(part).unwrap();

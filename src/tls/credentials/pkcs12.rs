@@ -1,7 +1,7 @@
 //! Reads PKCS#12 (RFC 7292): a private key and certificates in one file, encrypted and authenticated with one password.
 //!
-//! The MAC is verified before anything is decrypted ([`mac`]). Then the parts of the file are decrypted, their keys and
-//! certificates are collected ([`bags`]), and one key with its chain is chosen ([`choose`]).
+//! The MAC is verified before anything is decrypted ([`mac`]). The parts of the file are then decrypted and their keys
+//! and certificates collected ([`bags`]), and one key with its certificate chain is chosen ([`choose`]).
 
 mod bags;
 mod choose;
@@ -25,10 +25,10 @@ use crate::tls::x509::{
     der::{self, Element, Octets, tag},
 };
 
-/// The name of the data in error messages.
+/// The name of PKCS#12 data in error messages.
 const THING: &str = "PKCS#12 data";
 
-/// The arc of the content types of PKCS #7.
+/// The prefix of the object identifiers of PKCS #7's content types.
 const PKCS7: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.7");
 
 /// Returns true if `bytes` begin like PKCS#12: with a SEQUENCE that contains version 3 and another SEQUENCE. No private
@@ -37,7 +37,7 @@ pub(crate) fn is_one(bytes: &[u8]) -> bool {
     matches!(der::header(bytes), Some((tag::SEQUENCE, _, [tag::INTEGER, 1, 3, tag::SEQUENCE, ..])))
 }
 
-/// Loads the private key and the certificate chain in `bytes`. The first certificate of the chain is that of the key.
+/// Loads the private key and the certificate chain in `bytes`. The first certificate of the chain belongs to the key.
 /// `what` names the input in error messages.
 pub(crate) fn load(
     bytes: &[u8],
@@ -58,7 +58,7 @@ struct Contents {
     state: PasswordState,
 }
 
-/// What is known about the password.
+/// The result of checking the password, as far as the file has been read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PasswordState {
     NoneGiven,
@@ -90,8 +90,8 @@ fn collect(bytes: &[u8], password: Option<&Password>, budget: &mut WorkBudget) -
         let Some(right) = mac.encoding(&safe.bytes, &encodings, budget)? else {
             return Err(state.refusal(""));
         };
-        // The other encodings are kept, because an empty password has two encodings, and some programs use both in one
-        // file.
+        // The other encodings of the password are kept, because an empty password has two encodings, and some programs
+        // use both in one file.
         encodings.swap(0, right);
         state = PasswordState::Right;
     }

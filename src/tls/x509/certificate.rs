@@ -30,8 +30,8 @@ pub(crate) struct Certificate<'a> {
 }
 
 impl<'a> Certificate<'a> {
-    /// Parses only the fields of a certificate up to its validity. Returns the validity in seconds since 1970, without
-    /// the last second.
+    /// Parses only the fields of a certificate up to its validity. Returns the validity in seconds since 1970; the
+    /// range does not include notAfter itself.
     pub(crate) fn validity_of(der: &[u8]) -> Result<Range<u64>, Malformed> {
         let mut outer = Der::new(der).read(tag::SEQUENCE, "the certificate")?.inside();
         let mut fields = outer.read(tag::SEQUENCE, "the signed part")?.inside();

@@ -13,7 +13,8 @@ use crate::tls::credentials::pem;
 use crate::tls::verify::pins;
 use crate::tls::x509::{self, time};
 
-/// The largest accepted size of a certificate in bytes. The texts of its fields take a few times as much memory.
+/// The largest accepted size of a certificate in bytes. The texts of a certificate's fields take a few times as much
+/// memory.
 const MAX_CERTIFICATE: usize = 0xffff;
 
 /// The kind of a name in subjectAltName.

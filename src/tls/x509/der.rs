@@ -23,7 +23,7 @@ pub(crate) struct Der<'a> {
     is_ber: bool,
 }
 
-/// One element: tag, all bytes, content, and the offset of the content.
+/// An element: its tag, its bytes with and without the header, and the offset of its content.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Element<'a> {
     pub(crate) tag: u8,
@@ -71,12 +71,12 @@ pub(crate) mod tag {
     /// The tag bit of a constructed element, which contains other elements.
     pub(crate) const CONSTRUCTED: u8 = 0x20;
 
-    /// Returns the tag of an explicitly tagged field.
+    /// Returns the tag byte of a field with the explicit tag `[number]`.
     pub(crate) const fn explicit(number: u8) -> u8 {
         0xa0 | number
     }
 
-    /// Returns the tag of an implicitly tagged primitive field.
+    /// Returns the tag byte of a primitive field with the implicit tag `[number]`.
     pub(crate) const fn implicit(number: u8) -> u8 {
         0x80 | number
     }
@@ -190,7 +190,7 @@ impl<'a> Element<'a> {
         self.content.get(zeros..).unwrap_or_default()
     }
 
-    /// Returns the value of a BOOLEAN. Every byte but 0 is true, as in BER; DER allows only 0xff.
+    /// Returns the value of a BOOLEAN. Every byte except 0 is true, as in BER; DER allows only 0xff.
     pub(crate) fn is_true(&self) -> bool {
         self.content.iter().any(|byte| *byte != 0)
     }
@@ -243,8 +243,8 @@ fn indefinite(bytes: &[u8]) -> Option<usize> {
 /// bytes each, would take a gigabyte of memory.
 const MOST_SEQUENCES: usize = 1 << 16;
 
-/// Splits concatenated SEQUENCEs in DER; `None` if the last SEQUENCE is incomplete, if another element follows, or if
-/// there are too many.
+/// Splits concatenated SEQUENCEs in DER; `None` if the last one is incomplete, if there is any other element, or if there
+/// are more than `MOST_SEQUENCES`.
 pub(crate) fn split_sequences(bytes: &[u8]) -> Option<Vec<&[u8]>> {
     let mut der = Der::new(bytes);
     let mut elements = Vec::new();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn cursor_tracks_its_offset() {
+    fn der_cursor_tracks_its_offset() {
         let bytes = [tag::SEQUENCE, 5, tag::INTEGER, 1, 7, tag::SET, 9];
         let mut inside = Der::new(&bytes).read(tag::SEQUENCE, "all").unwrap().inside();
         let seven = inside.read(tag::INTEGER, "seven").unwrap();

@@ -16,14 +16,15 @@ use crate::tls::credentials::pem;
 const MAX_DIGITS: usize = 64;
 
 /// Fails if the digest of the certificate is not the fingerprint. The number of hex digits selects the digest, and
-/// colons are ignored, as in urllib3. An empty certificate is a mismatch, not an invalid argument.
+/// colons are ignored, as in urllib3. An empty certificate fails with `FingerprintMismatch`, not with
+/// `InvalidArgument`.
 pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     let mismatch = |message: String| Err(Error::new(Status::FingerprintMismatch, message));
     if certificate.is_empty() {
         return mismatch("there is no certificate to compare the fingerprint with: the peer sent none".to_owned())
             .map_err(|error| error.with_certificate_problem(CertificateProblem::Missing));
     }
-    // The first byte is compared first, because DER may contain text that looks like PEM.
+    // Data that begins like DER is not searched for PEM, because DER may contain text that looks like PEM.
     if certificate.first() != Some(&der::tag::SEQUENCE) && pem::is_pem(certificate) {
         let message = "cert is PEM; it must be DER, because the fingerprint is a digest of the DER encoding";
         let advice = Advice::new("to convert it", ApiName::ParseCertificate);
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn one_wrong_digit_is_a_mismatch() {
+    fn fingerprint_with_one_wrong_digit_is_a_mismatch() {
         for at in 0..SHA256.len() {
             let mut other = SHA256.as_bytes().to_vec();
             other[at] = if other[at] == b'0' { b'1' } else { b'0' };

@@ -38,9 +38,9 @@ impl<'a> Name<'a> {
         Ok(Name { der: name.whole, content: name.content })
     }
 
-    /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE". The last component of the DER comes first.
-    /// OpenSSL prints the same text with `-nameopt RFC2253,-esc_msb,utf8`; an attribute of an unknown type looks like
-    /// "1.2.3=#0C0161". The text of an empty name is empty.
+    /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE". The last component in the DER is written
+    /// first. OpenSSL prints the same text with `-nameopt RFC2253,-esc_msb,utf8`; an attribute of an unknown type looks
+    /// like "1.2.3=#0C0161". The text of an empty name is empty.
     pub(crate) fn text(&self) -> String {
         let mut attributes = Vec::new();
         let mut steps = Der::new(self.content);
@@ -135,7 +135,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
         tag::UTF8_STRING | tag::NUMERIC_STRING | tag::PRINTABLE_STRING | tag::IA5_STRING | tag::VISIBLE_STRING => {
             return push_escaped(out, value.content, SPECIAL);
         }
-        // TeletexString stands for T.61, but certificates contain Latin-1.
+        // A TeletexString contains T.61 by definition, but Latin-1 in real certificates.
         tag::TELETEX_STRING => Some(value.content.iter().map(|byte| char::from(*byte)).collect::<String>()),
         tag::BMP_STRING => from_units::<2>(value.content),
         tag::UNIVERSAL_STRING => from_units::<4>(value.content),
@@ -182,7 +182,7 @@ pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
         }
         push_bytes(out, chunk.invalid());
     }
-    // A text of a single space was escaped as a leading space.
+    // A single space has already been escaped as a leading space.
     if special.len() > 1 && out.ends_with(' ') && out.len() > start + "\\ ".len() {
         out.truncate(out.len() - 1);
         out.push_str("\\ ");

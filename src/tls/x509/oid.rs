@@ -4,7 +4,7 @@ use std::fmt;
 
 use pkcs5::der::asn1::ObjectIdentifier;
 
-/// The content of an OBJECT IDENTIFIER. `Display` writes it in dotted form.
+/// An OBJECT IDENTIFIER in DER, without tag and length. `Display` writes the dotted form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Oid<'a>(pub(crate) &'a [u8]);
 
@@ -66,12 +66,12 @@ object_identifiers! {
     AUTHORITY_INFO_ACCESS = "1.3.6.1.5.5.7.1.1"
 }
 
-// The access method for the issuer's certificate in authorityInfoAccess.
+// The access method of authorityInfoAccess that locates the issuer's certificate.
 object_identifiers! {
     CA_ISSUERS = "1.3.6.1.5.5.7.48.2"
 }
 
-// Purposes in extKeyUsage.
+// Purposes in the extKeyUsage extension.
 object_identifiers! {
     ANY_PURPOSE = "2.5.29.37.0"
     SERVER_AUTH = "1.3.6.1.5.5.7.3.1"

@@ -12,7 +12,7 @@ pub(crate) enum Hash {
     Sha256,
     Sha384,
     Sha512,
-    /// A hash in RSASSA-PSS parameters that is none of the above.
+    /// Any other hash in RSASSA-PSS parameters.
     Other,
 }
 
@@ -51,7 +51,7 @@ pub(crate) enum PublicKey<'a> {
     Rsa {
         bits: usize,
     },
-    /// An RSA key that may only make RSASSA-PSS signatures.
+    /// An RSA key that is restricted to RSASSA-PSS signatures.
     RsaPss {
         bits: usize,
     },
@@ -95,7 +95,7 @@ impl<'a> SignatureAlgorithm<'a> {
         })
     }
 
-    /// Returns the hash that the signature is made of; `None` for Ed25519, Ed448 and unknown algorithms.
+    /// Returns the hash that the signature algorithm uses; `None` for Ed25519, Ed448 and unknown algorithms.
     pub(crate) fn hash(&self) -> Option<Hash> {
         match self {
             SignatureAlgorithm::Rsa(hash)
@@ -106,7 +106,7 @@ impl<'a> SignatureAlgorithm<'a> {
         }
     }
 
-    /// Returns the name of the algorithm that `openssl x509 -text` prints, or the dotted object identifier.
+    /// Returns the name of the algorithm as `openssl x509 -text` prints it, or the dotted object identifier.
     pub(crate) fn text(&self) -> String {
         use Hash::{Md2, Md5, Sha1, Sha224, Sha256, Sha384, Sha512};
         match self {
@@ -185,8 +185,8 @@ impl<'a> PublicKey<'a> {
         })
     }
 
-    /// Returns the type of the key that OpenSSL's EVP_PKEY_get0_type_name returns, such as "RSA" or "EC", or the dotted
-    /// object identifier.
+    /// Returns the key type as OpenSSL's EVP_PKEY_get0_type_name does, such as "RSA" or "EC", or the dotted object
+    /// identifier.
     pub(crate) fn algorithm(&self) -> String {
         match self {
             PublicKey::Rsa { .. } => "RSA",

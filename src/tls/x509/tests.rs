@@ -68,7 +68,7 @@ fn certificate_fields_equal_the_output_of_openssl() {
 }
 
 #[test]
-fn extensions_are_parsed() {
+fn certificate_extensions_are_parsed() {
     let rich = der_of("rich");
     let rich = Certificate::parse(&rich).unwrap();
     let names: Vec<GeneralName<'_>> = rich.names().collect();

@@ -1,7 +1,7 @@
 //! Converts times between their encoding in certificates, seconds since 1970, and text.
 //!
-//! The crate `der` converts dates to seconds. Its readers of UTCTime and GeneralizedTime are not used, because they
-//! accept only the forms that RFC 5280 allows, and no date before 1970.
+//! The crate `der` converts dates to seconds. The readers of UTCTime and GeneralizedTime in `der` are not used, because
+//! they accept only the forms that RFC 5280 allows, and no date before 1970.
 
 use std::time::Duration;
 
@@ -9,13 +9,14 @@ use pkcs5::der::DateTime;
 
 use super::der::{Element, tag};
 
-/// The Gregorian calendar repeats after 400 years. `der` has no dates before 1970, so other years are shifted by
+/// The Gregorian calendar repeats after 400 years. `der` has no dates before 1970, so dates are shifted by whole
 /// cycles.
 const CYCLE_YEARS: i64 = 400;
 const CYCLE_SECONDS: i64 = 146_097 * 86_400;
 
-/// Parses UTCTime and GeneralizedTime into seconds since 1970. RFC 5280 requires seconds and "Z", but older authorities
-/// left out the seconds, or wrote fractions of seconds or offsets from UTC; these forms are accepted.
+/// Parses UTCTime and GeneralizedTime into seconds since 1970. RFC 5280 requires seconds and "Z". Times without
+/// seconds, with fractions of seconds, or with an offset from UTC are also accepted, because older authorities wrote
+/// them.
 pub(crate) fn parse(time: &Element<'_>) -> Option<i64> {
     let mut text = Digits(time.content);
     let year = match time.tag {

@@ -18,7 +18,7 @@ pub(crate) mod oid {
 }
 
 const NAMES: [(&str, &str); 46] = [
-    // Password-based encryption.
+    // Password-based encryption schemes.
     ("1.2.840.113549.1.5.1", "pbeWithMD2AndDES-CBC"),
     ("1.2.840.113549.1.5.3", "pbeWithMD5AndDES-CBC"),
     ("1.2.840.113549.1.5.4", "pbeWithMD2AndRC2-CBC"),
@@ -57,7 +57,7 @@ const NAMES: [(&str, &str); 46] = [
     ("1.2.840.113549.2.6", "HMAC-MD5"),
     ("1.2.840.113549.2.12", "HMAC-SHA512-224"),
     ("1.2.840.113549.2.13", "HMAC-SHA512-256"),
-    // Keys and curves.
+    // Key types and elliptic curves.
     ("1.2.840.10040.4.1", "DSA"),
     ("1.2.840.113549.1.1.10", "RSA-PSS"),
     ("1.3.101.110", "X25519"),

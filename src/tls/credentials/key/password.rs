@@ -9,10 +9,10 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
-/// The largest length of a password in bytes, equal to OpenSSL's.
+/// The largest length of a password in bytes, the same as in OpenSSL.
 pub(crate) const MAX_PASSWORD: usize = 1024;
 
-/// The password of an encrypted key. Its `Debug` output is redacted.
+/// The password of an encrypted key. The output of `Debug` does not contain the password.
 #[derive(Clone)]
 pub(crate) struct Password(Secret);
 

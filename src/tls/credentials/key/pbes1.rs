@@ -1,5 +1,5 @@
-//! The encryption schemes that PKCS#12 had before PBES2 (RFC 7292 appendices B and C): 3DES for keys, 40-bit RC2 for
-//! certificates. These schemes are weak, but old files use them.
+//! Decrypts with the encryption schemes that PKCS#12 had before PBES2 (RFC 7292 appendices B and C): 3DES for keys,
+//! 40-bit RC2 for certificates. PBES1 is weak, but old files use it.
 
 use pkcs5::der::Reader;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};
@@ -93,7 +93,7 @@ pub(in crate::tls) fn bounded_salt(salt: &[u8]) -> Opened<&[u8]> {
     Ok(salt)
 }
 
-/// What derived bytes are used for. The number is an input of the key derivation (RFC 7292 appendix B.3).
+/// The purpose of derived bytes. The number of the purpose is an input of the key derivation (RFC 7292 appendix B.3).
 #[derive(Clone, Copy, Debug)]
 pub(in crate::tls) enum Purpose {
     Key = 1,
@@ -152,7 +152,7 @@ mod tests {
         hex.as_bytes().chunks(2).map(|pair| u8::from_str_radix(str::from_utf8(pair).unwrap(), 16).unwrap()).collect()
     }
 
-    /// The output of `openssl kdf PKCS12KDF` for the password "secret" and an empty one.
+    /// The expected bytes are the output of `openssl kdf PKCS12KDF` for the passwords "secret" and "".
     #[test]
     fn key_derivation_equals_openssls() {
         let secret = "0073006500630072006500740000";

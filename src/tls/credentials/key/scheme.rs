@@ -12,7 +12,7 @@ use super::secret::{Opened, Refusal, Secret, copy};
 use super::{pbes1, pbes2};
 
 /// The number of iterations that may still be spent on one input. A limit for each key derivation is not enough,
-/// because one file can have many: GnuTLS derives a key with 600,000 iterations for each certificate.
+/// because one file can require many derivations: GnuTLS derives a key with 600,000 iterations for each certificate.
 pub(in crate::tls) struct WorkBudget(u64);
 
 impl WorkBudget {
@@ -56,8 +56,8 @@ impl Scheme {
     }
 
     /// Decrypts with the first password encoding that yields correct padding and a plaintext that `is_right` accepts.
-    /// Only these two checks can detect a wrong password. If `encodings` is `None` and the ciphertext is well-formed,
-    /// the error is that a password is required.
+    /// Only the padding and `is_right` can detect a wrong password. If `encodings` is `None` and the ciphertext is
+    /// well-formed, the error is that a password is required.
     pub(in crate::tls) fn open(
         &self,
         ciphertext: &[u8],

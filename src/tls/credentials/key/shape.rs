@@ -92,7 +92,7 @@ fn algorithm<'a>(field: &AnyRef<'a>) -> Option<AlgorithmIdentifierRef<'a>> {
 
 /// Returns the elements of the SEQUENCE `der`.
 pub(crate) fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
-    /// The largest number of elements; a key has fewer.
+    /// The largest number of elements in the SEQUENCE; a private key has fewer.
     const MOST: usize = 16;
     let outer = AnyRef::from_der(der).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
     let mut reader = SliceReader::new(outer.value()).ok()?;

@@ -71,7 +71,7 @@ fn wrong_passwords_with_correct_padding_are_detected() {
 }
 
 #[test]
-fn passwords_are_limited_and_redacted() {
+fn long_passwords_are_refused_and_debug_output_is_redacted() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
     assert!(Password::new(&[b'x'; MAX_PASSWORD]).is_ok());
     let error = Password::new(&[b'x'; MAX_PASSWORD + 1]).unwrap_err();
@@ -281,7 +281,7 @@ fn pbes2_parameters_above_the_limits_are_refused() {
 }
 
 #[test]
-fn traditional_pem_headers_are_checked() {
+fn invalid_traditional_pem_headers_are_refused() {
     let iv = "00112233445566778899aabbccddeeff";
     let text = "AAAAAAAAAAAAAAAAAAAAAA==\n";
     for (headers, status, says) in [

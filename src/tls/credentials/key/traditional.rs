@@ -1,5 +1,6 @@
 //! Decrypts keys with traditional PEM encryption (RFC 1421, as OpenSSL implements it): headers name the cipher and its
-//! initialization vector, and MD5 derives the key from the password. This encryption is weak, but still in use.
+//! initialization vector, and MD5 derives the key from the password. Traditional PEM encryption is weak, but still in
+//! use.
 
 use md5::{Digest, Md5};
 use zeroize::{Zeroize, Zeroizing};
@@ -13,7 +14,8 @@ use crate::tls::credentials::pem::split_line;
 /// The encryption headers of a PEM section.
 pub(crate) struct Headers {
     cipher: Cipher,
-    /// The initialization vector, of one cipher block. Its first eight bytes are also the salt of the key derivation.
+    /// The initialization vector, of one cipher block. The first eight bytes of the vector are also the salt of the key
+    /// derivation.
     iv: Vec<u8>,
 }
 
@@ -59,8 +61,8 @@ impl Cipher {
     }
 }
 
-/// Splits the body of a PEM section into its encryption headers, if any, and its base64 text. Other headers are
-/// ignored.
+/// Splits the body of a PEM section into its encryption headers, if any, and its base64 text. Headers that do not
+/// concern encryption are ignored.
 pub(crate) fn split_headers(body: &[u8]) -> Opened<(Option<Headers>, &[u8])> {
     let (mut encrypted, mut information, mut rest) = (false, None, body);
     loop {

@@ -14,8 +14,8 @@ use crate::tls::credentials::key::scheme::WorkBudget;
 use crate::tls::credentials::key::{self, Refusal, Secret};
 use crate::tls::x509;
 
-/// The largest number of private keys in one file. The number is bounded because decrypting and loading a key takes
-/// milliseconds.
+/// The largest number of private keys in one file. The number of keys is bounded because decrypting and loading a key
+/// takes milliseconds.
 const MOST_KEYS: usize = 64;
 
 /// The largest number of certificates in the chain. webpki accepts at most six intermediates.

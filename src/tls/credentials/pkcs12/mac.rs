@@ -18,7 +18,8 @@ use crate::tls::x509::der::Element;
 
 const PBMAC1: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.5.14");
 
-/// The accepted key sizes for PBMAC1 in bytes. RFC 9579 requires at least 20, and the largest hash of PBMAC1 has 64.
+/// The accepted key sizes for PBMAC1 in bytes. RFC 9579 requires keys of at least 20 bytes, and PBMAC1's longest hash
+/// has 64 bytes.
 const KEY_SIZES: std::ops::RangeInclusive<u64> = 20..=64;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -66,7 +66,7 @@ fn files_of_other_programs_are_loaded() {
 }
 
 #[test]
-fn other_data_is_not_pkcs12() {
+fn data_of_other_formats_is_not_taken_for_pkcs12() {
     for bytes in [&b""[..], b"0", b"\x30\x03\x02\x01\x03", b"-----BEGIN CERTIFICATE-----", &read("server.der")] {
         assert!(!is_one(bytes), "{bytes:?}");
     }
@@ -76,7 +76,7 @@ fn other_data_is_not_pkcs12() {
 }
 
 #[test]
-fn corrupted_files_are_refused() {
+fn corrupted_pkcs12_files_are_refused() {
     for (name, mut bytes, password) in files() {
         if name.starts_with("cryptography") {
             continue;
@@ -406,7 +406,7 @@ fn algorithm(number: &str, parameters: &[u8]) -> Vec<u8> {
     sequence(&[&oid(number.as_bytes(), &[]), parameters])
 }
 
-/// Encodes the MacData in DER, which netlib requires.
+/// Converts BER to DER, which netlib requires of MacData.
 fn minimal(der: &[u8]) -> Vec<u8> {
     let mut cursor = Der::new(der);
     let mut out = Vec::new();
