@@ -1,4 +1,5 @@
-//! TLS sessions without I/O: the engine, the interface to rustls, record buffers, and the store of resumable sessions.
+//! Implements TLS sessions without I/O: the engine, the interface to rustls, record buffers, and the store of resumable
+//! sessions.
 
 pub(crate) mod diagnose;
 pub(crate) mod suites;

@@ -1,5 +1,5 @@
-//! Turns rustls' errors into netlib's: a status, a message with the facts, and advice on the setting that would change
-//! the result.
+//! Turns errors of rustls into errors of netlib: a status, a message that describes the cause, and advice on the
+//! setting that would change the result.
 
 mod advice;
 mod alert;
@@ -29,13 +29,13 @@ pub(crate) struct SessionFacts<'a> {
     /// Encrypted Client Hello was rejected: the peer is the server of the public name.
     pub(crate) is_rejected: bool,
     pub(crate) restrictions: Restrictions,
-    /// The peer's request, if the handshake has reached it.
+    /// The peer's ClientHello or certificate request, if this side has received one.
     pub(crate) peer_request: Option<&'a PeerRequest>,
     pub(crate) handshaking: bool,
-    /// Input that rustls has not consumed. Empty if the error is inside the last record.
+    /// Input that rustls has not consumed. The input is empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
     pub(crate) received_record: bool,
-    /// On a server: the newest version in the ClientHello, if that could be parsed.
+    /// On a server: the newest version in the ClientHello, if the ClientHello could be parsed.
     pub(crate) newest_offered: Option<u16>,
 }
 
@@ -71,8 +71,8 @@ impl SessionFacts<'_> {
         )
     }
 
-    /// Returns whether the error means that Encrypted Client Hello was rejected: rustls reports that at the end of the
-    /// handshake, or the certificate was verified for the public name.
+    /// Returns whether the error means that Encrypted Client Hello was rejected: either rustls reports the rejection at
+    /// the end of the handshake, or the verifier refused a certificate that it verified for the public name.
     pub(crate) fn is_rejected(&self, error: &TlsError, verifier_error: Option<&VerifierError>) -> bool {
         let judged = match verifier_error {
             Some(VerifierError::Refused(refusal)) => refusal.server.as_deref(),
@@ -83,13 +83,13 @@ impl SessionFacts<'_> {
             || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
-    /// Turns an error of rustls into netlib's. `verifier_error` is the certificate verifier's result.
+    /// Turns an error of rustls into an error of netlib. `verifier_error` is the certificate verifier's result.
     pub(crate) fn explain(&self, error: &TlsError, verifier_error: Option<VerifierError>) -> Error {
         let peer = self.peer();
         match verifier_error {
             Some(VerifierError::Refused(mut refusal)) => {
-                // Without a certificate for the public name the peer is not authenticated, and must not be able to make
-                // the application turn ECH off.
+                // A peer without a valid certificate for the public name is not authenticated. Advice to turn ECH off
+                // must not follow from its messages.
                 if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
                     refusal.advice = None;
                 }
@@ -110,7 +110,7 @@ impl SessionFacts<'_> {
             TlsError::NoCertificatesPresented => {
                 let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Missing);
-                // rustls sends this alert only to clients.
+                // rustls sends certificate_required only to clients.
                 if !self.is_server {
                     return missing;
                 }
@@ -122,7 +122,7 @@ impl SessionFacts<'_> {
                 | InvalidMessage::MessageTooLarge,
             ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
             TlsError::InvalidMessage(what) => {
-                // rustls sends a different alert from the one that its own conversion returns.
+                // For an invalid KeyUpdate, rustls sends another alert than the one to which rustls converts the error.
                 let alert = match what {
                     InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
                     what => AlertDescription::from(*what),
@@ -149,7 +149,7 @@ impl SessionFacts<'_> {
                 self.rejected(configs.as_deref())
             }
             TlsError::PeerIncompatible(why) => self.incompatible(why),
-            // The server has been downgraded to TLS 1.2 since the session that is resumed.
+            // The resumed session used TLS 1.3, but the server now supports only TLS 1.2.
             TlsError::PeerMisbehaved(PeerMisbehaved::OfferedEarlyDataWithOldProtocolVersion) => {
                 let message = format!("{peer} answered an offer of early data with TLS 1.2, which has none");
                 Error::new(Status::TlsIncompatible, message).with_advice(EARLY_DATA)
@@ -164,7 +164,8 @@ impl SessionFacts<'_> {
             TlsError::UnsupportedNameType
             | TlsError::InvalidCertRevocationList(_)
             | TlsError::InvalidEncryptedClientHello(_) => protocol(error_text::other(error).into_owned()),
-            // rustls' error for a TLS 1.2 client whose signature schemes this side's key does not support.
+            // rustls reports this error for a TLS 1.2 client whose signature schemes do not include one that this
+            // side's key supports.
             TlsError::General(_) if self.is_server && self.handshaking => Error::new(
                 Status::TlsIncompatible,
                 format!("no TLS session with {peer} is possible: {}", error_text::other(error)),
@@ -176,8 +177,8 @@ impl SessionFacts<'_> {
         }
     }
 
-    /// Makes the error for input that is not TLS. `bytes` begins at a record boundary. The message names only the kind
-    /// of the data, because the data may contain a secret.
+    /// Returns the error for input that is not TLS. `bytes` begins at a record boundary. The error message names only
+    /// the protocol of the data, because the data may contain a secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
         let looks = if bytes.starts_with(b"HTTP/") {
             "plain HTTP response"
@@ -215,8 +216,8 @@ impl SessionFacts<'_> {
         Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
 
-    /// Makes the error of a rejected ECH. The server of the public name, whose certificate was verified, may have sent
-    /// configurations for the next attempt.
+    /// Returns the error for a rejected Encrypted Client Hello. `configs` are the ECH configurations that the server of
+    /// the public name sent for the next attempt. The certificate of that server was verified.
     fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
         let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
         let (what, advice) = match configs {
@@ -231,14 +232,15 @@ impl SessionFacts<'_> {
     }
 }
 
-/// Returns whether netlib sends the alert of its own error instead of the one that rustls queued. rustls reports both
-/// errors for a ClientHello, before there are keys, and sends handshake_failure.
+/// Returns whether netlib sends the alert of its own error instead of the alert that rustls queued. For the two errors
+/// below, which occur in a ClientHello before there are keys, rustls queues handshake_failure.
 pub(crate) fn replaces_alert(error: &TlsError) -> bool {
     use PeerIncompatible::{KeyShareExtensionRequired, SignatureAlgorithmsExtensionRequired};
     matches!(error, TlsError::PeerIncompatible(KeyShareExtensionRequired | SignatureAlgorithmsExtensionRequired))
 }
 
-/// Returns the part of `input` after its complete records, if no record begins there.
+/// Skips the complete records at the front of `input`, and returns the rest if the rest does not begin with a record
+/// header.
 fn not_a_record(input: &[u8]) -> Option<&[u8]> {
     let mut rest = input;
     while let [20..=23, 3, ..] = rest {

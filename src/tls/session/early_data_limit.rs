@@ -1,5 +1,6 @@
-//! The limit of early data (RFC 8446 section 2.3) that a ticket allows. rustls does not report the limit for an
-//! unbuffered connection. But rustls takes the ticket from netlib's session store, which sees the limit.
+//! Finds out how much early data (RFC 8446 section 2.3) a ticket allows. rustls does not report this limit for an
+//! unbuffered connection. But rustls takes the ticket from netlib's session store, which can read the limit in the
+//! ticket.
 
 use std::sync::Arc;
 
@@ -9,7 +10,7 @@ use rustls_pki_types::ServerName;
 
 use crate::tls::per_thread::PerThread;
 
-/// The limit of the ticket that each thread's new connection has taken.
+/// For each thread, the limit of the ticket that rustls took for the connection that the thread creates.
 pub(crate) type EarlyDataLimits = PerThread<u32>;
 
 /// A session store that records the limit of the tickets it returns.

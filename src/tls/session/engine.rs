@@ -1,8 +1,10 @@
-//! A TLS session over buffers: records in and out, plaintext in and out. It never waits and makes no system call. The bytes
-//! are moved by [`crate::tls::stream`], or by an application with a transport of its own ([`memory`]).
+//! Runs a TLS session over buffers: records in and out, plaintext in and out. An engine never waits and makes no system
+//! call. [`crate::tls::stream`] moves the bytes between an engine and a transport; an application with a transport of
+//! its own moves them itself ([`memory`]).
 //!
-//! [`network`] is the side of the transport, [`reading`] the side of the reader. [`pending_callback`] and [`client_hello`]
-//! are the callbacks during the handshake; [`protocol_error`] ends a session and queues the alert.
+//! The transport uses the functions in [`network`], the reader those in [`reading`]. [`step`] lets rustls process
+//! input. [`pending_callback`] and [`client_hello`] invoke callbacks during the handshake. [`protocol_error`] ends a
+//! session and queues the alert.
 
 pub mod early_data;
 pub mod client_hello;
@@ -40,9 +42,9 @@ pub(crate) use reading::Read;
 
 pub(crate) struct Engine {
     context: Arc<Context>,
-    /// A context that a server-name callback replaced, or one that the callback returned but that cannot be used. It is
-    /// kept until the engine is dropped: dropping the last reference may call a `ctx_free`, which must not happen under
-    /// the stream's lock.
+    /// A context that a server-name callback replaced, or a context that the callback returned but that cannot be used.
+    /// The engine keeps this context until the engine is dropped: dropping the last reference may call a `ctx_free`
+    /// callback, which must not run under the stream's lock.
     unused_context: Option<Arc<Context>>,
     /// The pool of the first context, even after a server-name callback has replaced that context.
     pool: Arc<Pool>,
@@ -51,18 +53,19 @@ pub(crate) struct Engine {
     /// The name that the server's certificate must have.
     name: Option<Box<str>>,
     ech: EchStatus,
-    /// The peer's request: a session or a certificate.
+    /// The last ClientHello or certificate request of the peer.
     peer_request: Option<Box<PeerRequest>>,
     /// On a server with a server-name callback: the ClientHello, until the callback has returned.
     client_hello: Option<Box<ClientHelloState>>,
     certificate_time: CertificateTime,
     early: EarlyDataState,
-    /// Identifies this connection's sessions in the session store; `None` until there are any.
+    /// The number that identifies this connection's sessions in the session store; `None` until the connection has
+    /// received a session.
     store_key: Option<NonZeroUsize>,
-    /// The session that the application wants to resume, until the handshake is done.
+    /// The session that the application has set for resumption; `None` after the handshake.
     resuming: Option<Arc<SavedSession>>,
-    /// The validity of the certificate behind the offered session; after the handshake, of the certificate behind the
-    /// received sessions. Set only if validity dates are checked.
+    /// During the handshake, the validity of the server certificate of the offered session; after the handshake, the
+    /// validity of the server certificate of the received sessions. Set only if validity dates are checked.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
     /// rustls has processed input or produced output.
@@ -72,7 +75,7 @@ pub(crate) struct Engine {
     /// The number of bytes at the front of `incoming` that rustls must see again in its next call; see
     /// [`record::has_unconsumed_record`].
     unconsumed: usize,
-    /// A copy of those bytes while the buffer is lent.
+    /// While the buffer is lent, a copy of the first `unconsumed` bytes.
     unconsumed_copy: Box<[u8]>,
     /// The number of bytes in the buffer when it was lent.
     lent: usize,
@@ -81,7 +84,7 @@ pub(crate) struct Engine {
     /// Plaintext that did not fit the reader's buffer.
     pending_plaintext: Option<RecordBuffer>,
     outgoing: Outgoing,
-    /// The number of bytes received since the last plaintext.
+    /// The number of bytes in records received since the last plaintext.
     bytes_without_data: usize,
     received_any: bool,
     received_record: bool,
@@ -97,14 +100,14 @@ pub(crate) struct Engine {
     closed: bool,
     /// close_notify is queued.
     close_queued: bool,
-    /// The error that ended the session. Every later call returns it.
+    /// The error that ended the session. Every later call returns this error.
     failure: Option<Error>,
     /// The error that ended sending. Received data can still be read.
     send_failure: Option<Error>,
 }
 
 impl Engine {
-    /// Creates a client. The name may be missing only if the context does not check host names.
+    /// Creates a client. `server_hostname` may be missing only if the context does not check host names.
     pub(crate) fn client(context: &Arc<Context>, server_hostname: Option<&str>) -> Result<Engine> {
         let _delay = fork::delay();
         let server_hostname = server_hostname.filter(|name| !name.is_empty());
@@ -120,7 +123,8 @@ impl Engine {
                 return Err(Error::new(Status::InvalidArgument, message));
             }
             None => {
-                // rustls requires a name. An IP address is not sent to the server.
+                // rustls requires a server name. An IP address serves as a placeholder, because rustls does not send IP
+                // addresses to the server.
                 let nobody = ServerName::IpAddress(IpAddr::V4(Ipv4Addr::from([0, 0, 0, 0])));
                 (Connection::client(context.client_config(false)?, nobody)?, None)
             }
@@ -185,8 +189,8 @@ impl Engine {
         self.connection.is_handshaking()
     }
 
-    /// Returns the server's name. On a client, it is the name that the server's certificate must have; on a server, the
-    /// name that the client requested.
+    /// Returns the server's name. On a client, the returned name is the name that the server's certificate must have;
+    /// on a server, the name that the client requested.
     pub(crate) fn server_name(&self) -> Option<&str> {
         match (&self.name, self.peer_request.as_deref()) {
             (Some(name), _) => Some(name),
@@ -199,17 +203,18 @@ impl Engine {
         self.ech
     }
 
-    /// Processes the input. Returns true when the handshake is done; false if it needs more input, after the output is
-    /// sent, or the result of [`Engine::take_pending_callback`].
+    /// Processes the input up to the end of the handshake. Returns true when the handshake is done. Returns false if
+    /// the handshake needs the result of [`Engine::take_pending_callback`], or else more input, which the peer sends
+    /// when it has received the output.
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
         let was_handshaking = self.is_handshaking();
-        // When the handshake is done, rustls still holds the last flight. Taking it out decrypts no record.
+        // When the handshake is done, rustls still holds the last flight. Taking the flight out decrypts no record.
         while self.is_handshaking() || self.connection.wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
-                    // rustls does not accept close_notify during the handshake, and the handshake could not continue
-                    // after it.
+                    // rustls does not accept close_notify during the handshake, and no handshake could continue after
+                    // close_notify.
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
@@ -233,7 +238,8 @@ impl Engine {
         self.failure.is_some()
     }
 
-    /// Encrypts bytes from the front of `data`, at most [`record::WRITE_SIZE`], and returns their number.
+    /// Encrypts at most [`record::WRITE_SIZE`] bytes from the front of `data`, and returns the number of encrypted
+    /// bytes.
     pub(crate) fn write(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let data = data.get(..record::WRITE_SIZE).unwrap_or(data);
@@ -245,7 +251,7 @@ impl Engine {
         Ok(data.len())
     }
 
-    /// Shuts down writing and queues close_notify, once. Before the handshake is done, no close_notify is needed.
+    /// Shuts down writing. The first call queues close_notify. Before the handshake is done, no close_notify is needed.
     pub(crate) fn close(&mut self) -> Result<()> {
         self.check()?;
         self.check_transport()?;
@@ -282,8 +288,9 @@ impl Engine {
         Ok(())
     }
 
-    /// Sets the retry kind of an error that is returned to the caller, from the state of this session. Before that, an error
-    /// has the kind of its status, because the retry kind of a stream inside this one depends on its own data only.
+    /// Derives the retry kind of an error from the state of this session, before the error is returned to the
+    /// application. An error that is passed to a stream inside this stream keeps the kind of its status, because only
+    /// the application data of the inner stream determines the retry kind.
     #[cold]
     pub(crate) fn classify(&self, error: Error) -> Error {
         if self.has_application_data { error.after_request_was_sent() } else { error }
@@ -310,7 +317,7 @@ impl Engine {
         self.facts().during()
     }
 
-    /// Records the version, for the message of an error in the ClientHello.
+    /// Stores the newest version that the refused ClientHello offered, which the error message mentions.
     #[cold]
     fn record_offered_version(&mut self, layout: Layout) {
         if self.is_server && !self.received_record {
@@ -319,8 +326,8 @@ impl Engine {
         }
     }
 
-    /// Lets the connection send. Passes only the unconsumed input, because rustls would decrypt new records, whose
-    /// plaintext belongs to the reader.
+    /// Calls `act`, which lets rustls' connection send. `act` gets only the unconsumed input: rustls would also decrypt
+    /// new records, whose plaintext belongs to the reader.
     fn transmit(
         &mut self,
         act: impl FnOnce(&mut Connection, &mut [u8], &mut Outgoing) -> std::result::Result<bool, Failure>,
@@ -341,8 +348,8 @@ impl Engine {
         }
     }
 
-    /// Returns the error of a truncated input. It does not end the session, because the peer may have shut down only
-    /// its own direction.
+    /// Returns the error for input that ends without close_notify. The error does not end the session, because the peer
+    /// may have shut down only its own sending direction.
     fn truncated(&self) -> Error {
         let truncated = self.facts().truncated(!self.received_any);
         match &self.end_cause {
@@ -364,8 +371,8 @@ impl Engine {
         }
     }
 
-    /// Returns whether the peer may still refuse this side's certificate. With TLS 1.3 a client's handshake is done
-    /// before the server has verified the client's certificate.
+    /// Returns whether the peer may still refuse this side's certificate. With TLS 1.3, the handshake of a client is
+    /// done before the server has verified the client's certificate.
     fn may_still_be_refused(&self) -> bool {
         self.connection.is_handshaking() || self.connection.is_tls13()
     }

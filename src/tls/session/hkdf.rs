@@ -1,7 +1,8 @@
-//! HKDF (RFC 5869) for the key schedule of TLS 1.3: the provider's expansion after an extraction that wipes its salt.
+//! Provides HKDF (RFC 5869) for the key schedule of TLS 1.3: the provider's expansion, and an extraction that wipes its
+//! salt.
 //!
-//! The provider's own extraction frees its salt without wiping it. TLS 1.3 derives its salts from secrets: the salt of the
-//! master secret is all that an attacker needs to compute the master secret.
+//! The provider's own extraction frees its salt without wiping it. TLS 1.3 derives its salts from secrets: an attacker
+//! who has the salt of the master secret can compute the master secret.
 
 use rustls::Tls13CipherSuite;
 use rustls::crypto::aws_lc_rs::cipher_suite::{TLS13_AES_128_GCM_SHA256, TLS13_AES_256_GCM_SHA384};
@@ -13,7 +14,7 @@ use super::suites::tls13;
 pub(crate) static SHA256: Hkdf = Hkdf(tls13(&TLS13_AES_128_GCM_SHA256));
 pub(crate) static SHA384: Hkdf = Hkdf(tls13(&TLS13_AES_256_GCM_SHA384));
 
-/// HKDF with the hash of a suite.
+/// HKDF with the hash function of a cipher suite.
 pub(crate) struct Hkdf(&'static Tls13CipherSuite);
 
 impl tls13::Hkdf for Hkdf {
@@ -22,7 +23,8 @@ impl tls13::Hkdf for Hkdf {
         self.extract_from_secret(salt, &[0; OkmBlock::MAX_LEN][..hash_len])
     }
 
-    /// The salt has at most 64 bytes. In TLS 1.3 its length is that of the hash.
+    /// Extracts a key. Panics if the salt has more than 64 bytes. A salt of TLS 1.3 is as long as the hash, which has
+    /// at most 48 bytes.
     fn extract_from_secret(&self, salt: Option<&[u8]>, secret: &[u8]) -> Box<dyn HkdfExpander> {
         // HMAC pads a short key with zeros, so an empty salt equals a salt of zeros.
         let salt = OkmBlock::new(salt.unwrap_or(&[]));
@@ -51,7 +53,7 @@ mod tests {
 
     /// RFC 5869, appendix A.1 and A.3: SHA-256 with and without a salt.
     #[test]
-    fn outputs_equal_those_in_rfc_5869() {
+    fn outputs_equal_the_test_vectors_of_rfc_5869() {
         let cases = [
             (
                 Some((0..=0x0c).collect::<Vec<u8>>()),
@@ -72,8 +74,8 @@ mod tests {
     }
 
     #[test]
-    fn extractions_equal_the_providers() {
-        /// Lengths around those of hashes and of the blocks that they process.
+    fn extracted_keys_equal_those_of_the_provider() {
+        /// Lengths near the output length and the block length of SHA-256 and SHA-384.
         const LENGTHS: [usize; 11] = [0, 1, 31, 32, 33, 47, 48, 49, 63, 64, 300];
         let pattern = |seed: usize, len: usize| (0..len).map(|i| (seed + i * 7) as u8).collect::<Vec<u8>>();
         for (ours, suite) in [(&SHA256, &TLS13_AES_128_GCM_SHA256), (&SHA384, &TLS13_AES_256_GCM_SHA384)] {

@@ -12,7 +12,7 @@ use crate::tls::config::{Version, code_points};
 pub struct Negotiated {
     pub version: Option<Version>,
     pub cipher_suite: Option<&'static CStr>,
-    /// `None` also for a resumed session of TLS 1.2, because it exchanges no keys.
+    /// Also `None` for a resumed session of TLS 1.2, whose handshake exchanges no keys.
     pub key_exchange_group: Option<&'static CStr>,
     pub is_resumed: bool,
 }
@@ -30,7 +30,8 @@ impl Negotiated {
     }
 }
 
-/// Negotiated parameters that callers borrow. They do not change after the handshake, so they are copied once.
+/// Negotiated parameters that callers borrow. These parameters do not change after the handshake, so they are copied
+/// once.
 #[derive(Debug)]
 pub struct SessionInfo {
     alpn_protocol: Option<CString>,
@@ -46,7 +47,7 @@ impl SessionInfo {
         }
         let connection = engine.connection();
         Some(SessionInfo {
-            // This side offers only C strings, so it did not offer a name that contains a NUL.
+            // A protocol name with a NUL byte cannot be negotiated, because this side offers only C strings.
             alpn_protocol: connection.alpn_protocol().and_then(|protocol| CString::new(protocol).ok()),
             server_name: engine.server_name().and_then(|name| CString::new(name).ok()),
             peer_chain: connection.peer_certificates().unwrap_or(&[]).to_vec(),
@@ -57,13 +58,14 @@ impl SessionInfo {
         self.alpn_protocol.as_deref()
     }
 
-    /// Returns the server's name. On a client, it is the verified name; on a server, the name that the client
-    /// requested.
+    /// Returns the server's name. On a client, the returned name is the verified name; on a server, the name that the
+    /// client requested.
     pub fn server_name(&self) -> Option<&CStr> {
         self.server_name.as_deref()
     }
 
-    /// Returns the chain that the peer sent, its own certificate first; empty if it sent no certificate.
+    /// Returns the chain that the peer sent, with the peer's own certificate first. The chain is empty if the peer sent
+    /// no certificate.
     pub fn peer_chain(&self) -> &[CertificateDer<'static>] {
         &self.peer_chain
     }

@@ -1,6 +1,6 @@
-//! The peer's request: the server name of a ClientHello, or a server's request for a certificate. rustls passes it only
-//! to the resolver that selects this side's certificate. It calls the resolver once per ClientHello on a server, and
-//! when the server requests a certificate on a client.
+//! Records what the peer requests: a ClientHello requests a server name, and a server may request a certificate. rustls
+//! passes these requests only to the resolver that selects this side's certificate. On a server, rustls calls the
+//! resolver once for each ClientHello; on a client, when the server requests a certificate.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use rustls::{CipherSuite, SignatureScheme};
 
 use crate::tls::per_thread::PerThread;
 
-/// The request in each thread's current handshake.
+/// For each thread, the peer's request in the current handshake.
 pub(crate) type PeerRequests = PerThread<PeerRequest>;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,20 +22,19 @@ pub(crate) enum PeerRequest {
         /// Whether the ClientHello offers ECDHE, the only supported kind of key exchange.
         ecdhe: bool,
     },
-    /// A server's request for a certificate, and the certificate selection.
+    /// A server's request for a certificate, and the certificate that this side selected.
     Certificate(CertificateSelection),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CertificateSelection {
     NoCertificate,
-    /// There is a certificate, but its key supports none of the server's signature schemes.
+    /// The context has a certificate, but the key supports none of the server's signature schemes.
     NoUsableKey,
     Certificate,
 }
 
-/// A resolver that always selects the same certificate, or none on a client without a certificate, and records the
-/// request.
+/// A resolver that records the request and always selects the context's certificate, if there is one.
 #[derive(Debug)]
 pub(crate) struct IdentityResolver {
     pub(crate) key: Option<Arc<CertifiedKey>>,
@@ -65,7 +64,7 @@ impl ResolvesClientCert for IdentityResolver {
     }
 }
 
-/// Returns whether a suite allows ECDHE. Suites of TLS 1.3 do not determine the key exchange.
+/// Returns whether a suite allows ECDHE. A suite of TLS 1.3 does not determine the key exchange.
 fn is_ecdhe(suite: &CipherSuite) -> bool {
     suite.as_str().is_some_and(|name| name.starts_with("TLS_ECDHE_") || name.starts_with("TLS13_"))
 }

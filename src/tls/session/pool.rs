@@ -1,5 +1,5 @@
-//! Buffers for records. A session borrows a buffer only while there are bytes to store in it. So an idle session has no
-//! buffer, unless a thread waits for input in recv(2).
+//! Lends buffers for records. A session borrows a buffer only while there are bytes to store in it. So an idle session
+//! holds no buffer, unless a thread waits for input in recv(2).
 
 use std::fmt;
 use std::hint::black_box;
@@ -12,8 +12,8 @@ use crate::fork::{LockGuard, Mutex};
 use crate::memory;
 use crate::status::Status;
 
-/// Enough for a socket read of 64 KiB after a partial record, and for four full records to send (4 × 16 KiB and their
-/// overhead). It also bounds an incomplete handshake message.
+/// The size of a buffer: enough to receive 64 KiB after a partial record, and for four full records to send (4 × 16 KiB
+/// and their overhead). The size also limits the length of a handshake message.
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 
 /// The maximum number of buffers in a pool; further buffers are freed.
@@ -22,19 +22,19 @@ const MAX_POOLED: usize = 16;
 /// The buffers of one context.
 #[derive(Default)]
 pub(crate) struct Pool {
-    /// The most recently returned buffer. It is usually the only one, and taking it needs no lock.
+    /// The most recently returned buffer. Usually this buffer is the only one in the pool, and taking it needs no lock.
     last: AtomicCell<Option<Bytes>>,
     /// The buffers that were returned earlier.
     others: Mutex<Vec<Bytes>>,
 }
 
-/// The size is known at compile time, so a session without a buffer needs only the room for a pointer.
+/// A `Box` of an array is one pointer, so a session without a buffer needs only the size of a pointer.
 #[derive(Debug)]
 struct Bytes(Box<[u8; BUFFER_SIZE]>);
 
 impl Drop for Bytes {
-    /// Wipes plaintext when a buffer is freed. Wiping it whenever a buffer returns to the pool would cost as much as copying
-    /// each record.
+    /// Wipes plaintext when a buffer is freed. Wiping a buffer each time it returns to the pool would cost as much as
+    /// copying each record.
     fn drop(&mut self) {
         memory::wipe(&mut self.0[..]);
     }
@@ -65,8 +65,8 @@ impl Pool {
         kept.map_or_else(allocate, Ok)
     }
 
-    /// Returns a buffer for reuse. A buffer that is dropped instead is freed. A buffer has no reference to its pool,
-    /// because reference counting would cost as much as the rest of this function.
+    /// Returns a buffer for reuse. A buffer that is dropped without being returned is freed. A buffer has no reference
+    /// to its pool, because reference counting would cost as much as the rest of this function.
     pub(crate) fn give_back(&self, buffer: RecordBuffer) {
         if let Some(earlier) = self.last.swap(Some(buffer.bytes)) {
             self.store(earlier);
@@ -103,11 +103,11 @@ fn allocate() -> Result<Bytes> {
     bytes.into_boxed_slice().try_into().map(Bytes).map_err(|_| none())
 }
 
-/// Copies as much of `bytes` as fits into `room` and returns the number of bytes.
+/// Copies as much of `bytes` as fits into `room`, and returns the number of copied bytes.
 ///
 /// Copies in pieces of 2 KiB, because memcpy(3) uses `rep movsb` above that size. On Zen 3 and 4, `rep movsb` takes
-/// thirty times as long if the destination is up to 15 bytes after the source modulo the page size. Smaller pieces are
-/// as fast.
+/// thirty times as long if the destination is up to 15 bytes after the source modulo the page size. Copying in pieces
+/// of 2 KiB is as fast as one copy in all other cases.
 pub(crate) fn copy_into(room: &mut [u8], bytes: &[u8]) -> usize {
     const PIECE: usize = 2048;
     let count = bytes.len().min(room.len());
@@ -161,7 +161,7 @@ impl RecordBuffer {
         self.bytes.0.get_mut(self.end as usize..).unwrap_or(&mut [])
     }
 
-    /// Appends as much of `bytes` as fits and returns the number of bytes.
+    /// Appends as much of `bytes` as fits, and returns the number of appended bytes.
     pub(crate) fn push(&mut self, bytes: &[u8]) -> usize {
         let count = copy_into(self.space(), bytes);
         self.add(count);
@@ -173,7 +173,7 @@ impl RecordBuffer {
         self.end = self.range().end.saturating_add(n).min(BUFFER_SIZE) as u32;
     }
 
-    /// Removes the first `n` bytes.
+    /// Removes the first `n` bytes in use.
     pub(crate) fn consume(&mut self, n: usize) {
         let Range { start, end } = self.range();
         self.start = start.saturating_add(n).min(end) as u32;
@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pool_keeps_a_bounded_number_of_returned_buffers() {
+    fn returned_buffers_are_reused_up_to_a_maximum_number() {
         let pool = Pool::default();
         let many: Vec<RecordBuffer> = (0..MAX_POOLED + 5).map(|_| pool.borrow().unwrap()).collect();
         assert_eq!(pool.kept(), 0);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_borrowed_buffer_belongs_to_one_thread() {
+    fn a_buffer_is_never_lent_to_two_threads_at_once() {
         let pool = Pool::default();
         std::thread::scope(|scope| {
             for mark in 1..=8 {
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn consume_and_compact_move_the_range() {
+    fn consume_and_compact_keep_the_remaining_bytes() {
         let mut filled = Pool::default().borrow().unwrap();
         assert_eq!(filled.push(b"abcde"), 5);
         filled.consume(2);

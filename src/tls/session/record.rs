@@ -1,20 +1,20 @@
-//! The interface to rustls' connections: records in, plaintext and records out. Nothing here waits.
+//! Wraps rustls' connections: records in, plaintext and records out. No function of this module waits.
 //!
-//! This is the only file that uses rustls' unbuffered connections and their state, because rustls 0.24 removes them: a
-//! replacement provides [`Connection`], [`Outgoing`] and the functions on record boundaries. Elsewhere netlib uses rustls'
-//! configurations, providers and the traits they call (verifiers, resolvers, session stores, cipher suites), its error
-//! type, which [`super::diagnose`] explains, and the [`Acceptor`](rustls::server::Acceptor), which parses a ClientHello.
+//! Only this file uses rustls' unbuffered connections, because rustls 0.24 removes them. A replacement must provide
+//! [`Connection`] and [`has_unconsumed_record`]. Other files use only these parts of rustls: its configurations and
+//! providers; the traits of verifiers, resolvers, session stores and cipher suites; the error type, which
+//! [`super::diagnose`] explains; and the [`Acceptor`](rustls::server::Acceptor), which parses a ClientHello.
 //!
 //! rustls 0.23 has two rules, which this file and [`super::engine`] follow:
-//! - Bytes that rustls has processed but not discarded (the beginning of a handshake message) must be at the front of the
-//!   input of every later call; see [`has_unconsumed_record`].
-//! - After an error no input may be processed; only the queued alert may be taken out.
+//! - Bytes that rustls has processed but not discarded, which are the beginning of a handshake message, must be at the
+//!   front of the input of the next call; see [`has_unconsumed_record`].
+//! - After an error, rustls must not get any more input; only the queued alert may be taken out.
 //!
-//! Early data adds two:
-//! - It can be encrypted only in the state after the ClientHello. rustls returns that state until it is marked as done, so
-//!   it is not marked before it accepts no more early data.
-//! - An unbuffered connection does not report whether the server accepted early data. The client's next record does; see
-//!   [`Step::Sealed`].
+//! Early data adds two rules:
+//! - Early data can be encrypted only in the state after the ClientHello. rustls returns that state until the caller
+//!   marks it as done, so it is marked as done only when no more early data may be sent.
+//! - An unbuffered connection does not report whether the server accepted early data. The answer follows from the size
+//!   of the client's next record; see [`Step::Sealed`].
 
 mod outgoing;
 mod size;
@@ -42,10 +42,10 @@ pub(crate) use size::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE, whole_record};
 const APPLICATION_DATA: u8 = 23;
 
 /// The size of a record with EndOfEarlyData, which is the only handshake message without a body: record header, message
-/// header, content type and tag. Alerts are shorter, Finished is longer.
+/// header, content type and tag. Alerts are shorter, and Finished messages are longer.
 const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
 
-/// The bytes that TLS 1.3 adds to [`WRITE_SIZE`] bytes of plaintext.
+/// The number of bytes that TLS 1.3 adds to [`WRITE_SIZE`] bytes of plaintext.
 const WRITE_OVERHEAD: usize = sealing::RECORDS * sealing::OVERHEAD;
 
 /// One side of a TLS session.
@@ -57,13 +57,14 @@ pub(crate) enum Connection {
 /// The result of [`Connection::receive`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
-    /// Plaintext was delivered; there may be more.
+    /// Plaintext was delivered; the input may contain more.
     Data,
-    /// A message other than application data was processed; there may be more.
+    /// A message other than application data was processed; the input may contain more messages.
     Progress,
-    /// Like `Progress`, and an encrypted record was queued. The flag says whether its length is that of EndOfEarlyData.
+    /// Like `Progress`, and an encrypted record was queued. `may_end_early_data` says whether the record has the length
+    /// of an EndOfEarlyData record.
     Sealed { may_end_early_data: bool },
-    /// All input is processed; more is needed.
+    /// All input is processed, and rustls needs more.
     Blocked,
     /// Like `Blocked`, and early data may be sent.
     BlockedEarly,
@@ -71,8 +72,8 @@ pub(crate) enum Step {
     PeerClosed,
 }
 
-/// The result of [`Connection::receive`], and the number of bytes at the front that were processed, even after a
-/// failure.
+/// The result of [`Connection::receive`], and the number of bytes at the front of the input that were processed, even
+/// after a failure.
 pub(crate) struct Received {
     pub(crate) consumed: usize,
     pub(crate) outcome: std::result::Result<Step, Failure>,
@@ -150,7 +151,8 @@ impl Connection {
         self.state().alpn_protocol()
     }
 
-    /// Returns the chain that the peer sent, its own certificate first; `None` if it sent no certificate.
+    /// Returns the chain that the peer sent, with the peer's own certificate first; `None` if the peer sent no
+    /// certificate.
     pub(crate) fn peer_certificates(&self) -> Option<&[CertificateDer<'static>]> {
         self.state().peer_certificates()
     }
@@ -190,8 +192,8 @@ impl Connection {
         })
     }
 
-    /// Processes records from the front of `records` up to the next plaintext, which it passes to `deliver`. Messages
-    /// to send are queued in `out`.
+    /// Processes records from the front of `records` up to the next plaintext, and passes the plaintext to `deliver`.
+    /// Messages to send are queued in `out`.
     pub(crate) fn receive(
         &mut self,
         records: &mut [u8],
@@ -208,8 +210,9 @@ impl Connection {
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is the input that rustls has processed but not discarded.
-    /// Returns true if the peer has sent close_notify, which rustls reports only once, in the next call of any kind.
+    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is the input that rustls has processed but not
+    /// discarded. Returns true if the peer has sent close_notify. rustls reports close_notify only once, in whichever
+    /// call comes next.
     pub(crate) fn send(
         &mut self,
         unconsumed: &mut [u8],
@@ -233,14 +236,15 @@ impl Connection {
         Ok(matches!(what, Transmission::Done))
     }
 
-    /// Queues close_notify. Returns true in the same case as [`Connection::send`].
+    /// Queues close_notify. Returns true if the peer has sent close_notify, like [`Connection::send`].
     pub(crate) fn close(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(unconsumed, Transmission::Close, out)
     }
 
     /// Takes out the alert that an error has queued.
     pub(crate) fn take_alert(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) {
-        // Each call takes out one message, so a few calls are enough. A call without a queued message would process input.
+        // Each call takes out one message, so a few calls are enough. The loop ends when no message is queued, because
+        // another call would process input.
         for _ in 0..8 {
             if !self.state().wants_write() {
                 return;
@@ -249,11 +253,11 @@ impl Connection {
         }
     }
 
-    /// Makes rustls queue a decode_error alert under the current keys, by passing input that is not a record. Used for
-    /// errors for which rustls queues no alert. Returns true if an alert is queued.
+    /// Makes rustls queue a decode_error alert under the current keys, by passing input that is not a record. Called
+    /// after errors for which rustls queues no alert. Returns true if an alert is queued.
     pub(crate) fn send_decode_error(&mut self, out: &mut Outgoing) -> Result<bool> {
-        // Longer than any input that rustls keeps, because rustls continues after the kept input. 0xff begins no record
-        // and no message.
+        // This input is longer than any input that rustls keeps, because rustls continues after the kept bytes. No
+        // record and no message begins with 0xff.
         let mut nonsense = Vec::new();
         nonsense
             .try_reserve_exact(BUFFER_SIZE + HEADER_SIZE)
@@ -278,7 +282,7 @@ impl Connection {
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
         let mut peer_closed = false;
-        // Queued messages come out first, one per call. rustls limits the number that a peer can cause.
+        // Queued messages come out first, one per call. rustls limits how many messages a peer can make it queue.
         loop {
             let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "a write produced plaintext"));
             let Received { outcome, .. } = match self {
@@ -309,12 +313,13 @@ enum Transmission<'a> {
     Done,
 }
 
-/// The differences between a client's and a server's connection.
+/// The operations that differ between the connections of clients and servers.
 trait Side: Sized {
     /// Returns whether early data may be sent.
     fn may_send_early(transmit: &mut TransmitTlsData<'_, Self>) -> bool;
 
-    /// Encrypts `data` into `room`, which must be large enough: rustls counts the bytes even if it fails.
+    /// Encrypts `data` into `room`. `room` must be large enough, because rustls counts the bytes as sent even if the
+    /// encryption fails.
     fn encrypt_early(transmit: &mut TransmitTlsData<'_, Self>, data: &[u8], room: &mut [u8]) -> Append;
 }
 
@@ -344,7 +349,7 @@ impl Side for ServerConnectionData {
     }
 }
 
-/// Handles one state of the connection.
+/// Does what one state of the connection allows: delivers plaintext, queues output, or encrypts the data of `send`.
 fn handle_state<S: Side>(
     status: UnbufferedStatus<'_, '_, S>,
     out: &mut Outgoing,
@@ -383,7 +388,7 @@ fn handle_state<S: Side>(
         }
         Ok(ConnectionState::TransmitTlsData(mut transmit)) => match send {
             _ if !S::may_send_early(&mut transmit) => {
-                // The queue keeps the order, so a queued message is reported to rustls as sent.
+                // Once a message is in the queue, it is sent in order, so it is reported to rustls as sent.
                 transmit.done();
                 Ok(Step::Progress)
             }

@@ -1,10 +1,11 @@
 //! Encrypts application data of TLS 1.3 directly into the send buffer.
 //!
-//! rustls' encrypters return each record as a new vector: the plaintext is copied into the vector, and the record into
-//! the send buffer. The encrypters here use a buffer that is lent to their thread instead. They encrypt the caller's
-//! bytes into that buffer in one pass, and return a placeholder to rustls, which is only a record header. rustls still
-//! controls keys and their limits, sequence numbers, key updates, and the order of encryption. Without a lent buffer,
-//! for handshake messages and alerts, the encrypters create records as rustls' own encrypters do.
+//! rustls' encrypters return each record as a new vector: they copy the plaintext into the vector, and rustls copies
+//! the record into the send buffer. The encrypters in this module use a buffer that is lent to the current thread
+//! instead. They encrypt the caller's bytes into that buffer in one pass, and return a placeholder to rustls, which
+//! consists only of a record header. rustls still controls keys and their limits, sequence numbers, key updates, and
+//! the order of encryption. Without a lent buffer, for handshake messages and alerts, the encrypters create records as
+//! rustls' own encrypters do.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -23,7 +24,7 @@ use super::pool::RecordBuffer;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
 use super::suites::tls13;
 
-/// The content type and the tag, after the plaintext.
+/// The size of the content type and the tag, which follow the plaintext.
 const TRAILER_SIZE: usize = 1 + 16;
 
 /// The number of bytes in a record besides its plaintext.
@@ -40,9 +41,9 @@ pub(crate) static AES_128_GCM: Sealing =
 /// A buffer that is lent to the encrypters of a thread.
 struct LentBuffer {
     buffer: RecordBuffer,
-    /// The number of records encrypted into it.
+    /// The number of records encrypted into the buffer.
     records: usize,
-    /// A record did not fit, or its encryption failed: the placeholders do not correspond to records.
+    /// A record did not fit, or its encryption failed, so rustls has placeholders without records.
     failed: bool,
 }
 
@@ -52,8 +53,8 @@ thread_local! {
     static LENT: RefCell<ManuallyDrop<Option<LentBuffer>>> = const { RefCell::new(ManuallyDrop::new(None)) };
 }
 
-/// Takes the lent buffer back, also if rustls panics: the thread's next record may belong to another session. After a panic
-/// the buffer's contents are lost, because the state of the session is unknown.
+/// Takes the lent buffer back even if rustls panics, because the next record that this thread encrypts may belong to
+/// another session. After a panic the buffer's contents are lost, because the state of the session is unknown.
 struct LoanGuard;
 
 impl LoanGuard {
@@ -71,7 +72,7 @@ impl Drop for LoanGuard {
 /// The result of [`seal`].
 pub(crate) enum Outcome {
     Sealed,
-    /// No data was encrypted: the suite is not supported, or rustls must send a message first.
+    /// No data was encrypted: the cipher suite has no encrypter of this module, or rustls must send a message first.
     NotStarted,
     /// No data was encrypted: the keys have reached their usage limit.
     KeysExhausted,
@@ -79,20 +80,21 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// The reason why rustls did not encrypt.
+/// The reason why rustls did not encrypt the data.
 pub(crate) enum EncryptFailure {
     NoRoom,
     KeysExhausted,
 }
 
-/// Lends `buffer` while `encrypt` encrypts `records` records of application data. The buffer must have space for them.
+/// Lends `buffer` while `encrypt` encrypts `records` records of application data. The buffer must have space for these
+/// records.
 pub(crate) fn seal(
     buffer: RecordBuffer,
     records: usize,
     encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptFailure>,
 ) -> (Option<RecordBuffer>, Outcome) {
     let mut placeholders = [0; RECORDS * HEADER_SIZE];
-    // The space is enough only for the placeholders. A message that rustls must send first does not fit, so `encrypt`
+    // rustls gets space for exactly the placeholders. A message that rustls must send first does not fit, so `encrypt`
     // fails.
     let placeholders = placeholders.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
     let guard = LoanGuard;
@@ -114,7 +116,7 @@ pub(crate) fn seal(
 /// The AES-GCM encryption of a cipher suite.
 pub(crate) struct Sealing {
     algorithm: &'static aead::Algorithm,
-    /// rustls' own algorithm, used for everything else.
+    /// rustls' own algorithm, used for decryption and if aws-lc refuses the key.
     inner: &'static dyn Tls13AeadAlgorithm,
 }
 
@@ -149,7 +151,7 @@ struct Sealer {
 }
 
 impl Drop for Sealer {
-    /// Wipes the IV. The key wipes itself.
+    /// Wipes the IV of the encrypter. The key wipes itself.
     fn drop(&mut self) {
         self.iv = Iv::new([0; NONCE_LEN]);
         black_box(&mut self.iv);

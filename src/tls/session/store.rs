@@ -1,10 +1,10 @@
-//! The store of resumable sessions of clients. A context keeps sessions by verified server name and offered application
-//! protocols. Other settings cannot differ, because each context has its own store. The application may take a session
-//! out and keep it ([`SavedSession`]).
+//! Stores the sessions that clients can resume. A context stores sessions by verified server name and offered
+//! application protocols. Other settings cannot differ, because each context has its own store. The application may
+//! take a session out and keep it ([`SavedSession`]).
 //!
-//! rustls calls the store while a connection is created or processes input, and does not say for which connection. So a
-//! new session is first marked with its thread. The engine, which knows the connection, adopts the session before its
-//! call returns.
+//! rustls calls the store while a connection is created or processes input, but does not pass the connection. So the
+//! store first marks a new session with the current thread. Before a call of the engine returns, the engine marks the
+//! new sessions of this thread with its connection.
 
 mod entries;
 mod saved_session;
@@ -24,7 +24,7 @@ pub(crate) use entries::Validity;
 use entries::{MAX_SESSIONS_PER_NAME, NameEntries, Origin, Protocols, Secret, Session, now};
 pub use saved_session::SavedSession;
 
-/// Replaces the store while a thread creates a connection.
+/// The answer that rustls gets instead of a stored session while a thread creates a connection.
 pub(crate) enum SessionOverride {
     Use(Arc<SavedSession>),
     None,
@@ -34,8 +34,9 @@ pub(crate) enum SessionOverride {
 #[derive(Default)]
 pub(crate) struct Sessions {
     entries: Mutex<NameEntries>,
-    /// The number of sessions ever added, so that a connection can see without a lock that there are no new ones. A
-    /// connection only looks for sessions that its own thread has added, so relaxed ordering is enough.
+    /// The number of sessions ever added. A connection compares this number to find out, without a lock, whether there
+    /// are new sessions. A connection only looks for sessions that its own thread has added, so relaxed ordering is
+    /// enough.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     session_override: PerThread<SessionOverride>,
@@ -58,8 +59,8 @@ impl Sessions {
     }
 
     /// Assigns the sessions that this thread has added to the connection, and lets them expire together with the
-    /// server's certificate. `proof` is the certificate's validity and the current time by the clock that verified it;
-    /// `None` if validity is not checked.
+    /// server's certificate. `proof` is the validity of the certificate and the current time of the clock that was used
+    /// to verify it; `None` if validity dates are not checked.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
@@ -82,7 +83,7 @@ impl Sessions {
         }
     }
 
-    /// Removes sessions whose certificate is not valid at `time` by the clock callback.
+    /// Removes sessions whose certificate is not valid at `time`, which comes from the clock callback.
     pub(crate) fn drop_invalid(&self, time: u64) {
         let is_good = |session: &Session| session.validity.as_ref().is_none_or(|validity| validity.contains(&time));
         self.lock().0.iter_mut().for_each(|entry| entry.sessions.retain(is_good));
@@ -107,7 +108,8 @@ impl Sessions {
         })
     }
 
-    /// Runs `make`. If rustls requests a session on this thread during that time, it gets the override.
+    /// Runs `make`, which creates a connection. If rustls requests a session on this thread meanwhile, rustls gets the
+    /// override.
     pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
         self.session_override.set(session_override);
         let made = make();
@@ -122,18 +124,18 @@ impl Sessions {
     }
 
     pub(crate) fn forget(&self) {
-        // Dropped after the lock is released.
+        // The sessions are dropped after the lock is released.
         let _forgotten = std::mem::take(&mut *self.lock());
     }
 
-    /// Removes the sessions of a connection.
+    /// Removes the sessions that a connection received.
     pub(crate) fn forget_of(&self, connection: NonZeroUsize) {
         for entry in &mut self.lock().0 {
             entry.sessions.retain(|session| session.origin != Origin::Connection(connection));
         }
     }
 
-    /// Removes a server's session of TLS 1.2.
+    /// Removes the TLS 1.2 session of a server name.
     pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
         if let Some(entry) = self.lock().find(name, protocols) {
             entry.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
@@ -156,7 +158,7 @@ impl Sessions {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes the newest ticket for a name.
+    /// Takes the newest TLS 1.3 ticket for a server name.
     fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
         let now = now();
         let mut entries = self.lock();
@@ -185,7 +187,7 @@ impl Sessions {
     }
 }
 
-/// The store in the form that rustls uses: the sessions for one list of offered protocols.
+/// The session store that rustls calls, for one list of offered protocols.
 pub(crate) struct Store {
     pub(crate) sessions: Arc<Sessions>,
     protocols: Protocols,
@@ -240,7 +242,7 @@ impl ClientSessionStore for Store {
 
     /// Takes a ticket. rustls calls this first, and `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        // The value may be left over from a connection that was not created.
+        // A validity may be left over from a connection whose creation failed.
         self.sessions.offered_validity.take();
         match self.sessions.session_override.take() {
             Some(SessionOverride::Use(session)) => {
@@ -266,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_validity_of_a_connection_that_was_not_created_is_dropped() {
+    fn the_validity_of_a_connection_whose_creation_failed_is_dropped() {
         let sessions = Arc::<Sessions>::default();
         sessions.give(Some(1..2));
         let name = ServerName::try_from("localhost").unwrap();
@@ -276,7 +278,7 @@ mod tests {
 
     /// Only key exchange hints can be created without a handshake; the C tests cover sessions.
     #[test]
-    fn names_are_bounded_and_protocol_lists_kept_apart() {
+    fn the_number_of_names_is_limited_and_protocol_lists_are_separate() {
         let sessions = Arc::<Sessions>::default();
         let store = |protocols: &[&str]| {
             Store::new(&sessions, &protocols.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>())
@@ -287,7 +289,7 @@ mod tests {
             h2.set_kx_hint(name(i), NamedGroup::X25519);
         }
         assert_eq!((h2.kx_hint(&name(0)), http.kx_hint(&name(0))), (Some(NamedGroup::X25519), None));
-        // A lookup moves a name to the end.
+        // A lookup makes a name the most recently used name.
         http.set_kx_hint(name(0), NamedGroup::secp256r1);
         assert_eq!(sessions.lock().0.len(), MAX_SESSIONS);
         assert_eq!((h2.kx_hint(&name(1)), h2.kx_hint(&name(0))), (None, Some(NamedGroup::X25519)));

@@ -1,4 +1,4 @@
-//! The cipher suites of TLS 1.3: rustls' suites with netlib's key schedule ([`hkdf`]) and AES-GCM record encryption
+//! Defines the cipher suites of TLS 1.3: rustls' suites with netlib's HKDF ([`hkdf`]) and AES-GCM record encryption
 //! ([`sealing`]).
 
 use rustls::crypto::aws_lc_rs::cipher_suite::{
@@ -24,7 +24,7 @@ pub(crate) const fn tls13(suite: &SupportedCipherSuite) -> &'static Tls13CipherS
     }
 }
 
-/// Returns the suite with its key schedule and AEAD replaced.
+/// Returns a copy of the suite with another HKDF and another AEAD.
 pub(crate) const fn with(
     suite: &Tls13CipherSuite,
     hkdf_provider: &'static dyn Hkdf,

@@ -2,7 +2,7 @@
 
 use crate::error::{Advice, ApiName};
 
-/// The supported parameters that the options exclude.
+/// Whether the options exclude any version, cipher suite or group that netlib supports.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Restrictions {
     pub(crate) versions: bool,

@@ -1,4 +1,4 @@
-//! The errors of sessions that the peer ended with an alert.
+//! Makes the errors of sessions that the peer ended with an alert.
 
 use rustls::AlertDescription;
 
@@ -21,7 +21,7 @@ impl SessionFacts<'_> {
             _ => None,
         };
         let (hint, advice) = match (number, selection) {
-            // Different servers answer a missing certificate with each of these alerts.
+            // Each of these alerts is sent by some server when a client has no certificate.
             (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
                 ("it requested a certificate, and none was sent", Some(A_CERTIFICATE))
             }
@@ -29,7 +29,8 @@ impl SessionFacts<'_> {
                 "it requested a certificate, and none was sent: this side's key supports none of the requested signature schemes",
                 own,
             ),
-            // A server requests a certificate after everything else is negotiated.
+            // When a server requests a certificate, versions, cipher suites and groups are already negotiated, so only
+            // the certificate can be the reason.
             (40, Some(CertificateSelection::Certificate)) => {
                 ("it requested a certificate, and may have rejected the one that was sent", own)
             }
@@ -43,7 +44,7 @@ impl SessionFacts<'_> {
         Error::new(Status::TlsAlert, message).with_tls_alert(number).with_advice(advice)
     }
 
-    /// Returns the usual meaning of an alert, and advice.
+    /// Returns the usual reason for an alert, and advice.
     fn hint(&self, number: u8) -> (&'static str, Option<Advice>) {
         let own = Some(OWN_CERTIFICATE);
         match number {

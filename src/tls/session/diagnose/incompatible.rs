@@ -1,4 +1,4 @@
-//! The errors of peers with which this side has no version, cipher suite or other parameter in common.
+//! Makes the errors of peers that have no version, cipher suite or other parameter in common with this side.
 
 use rustls::{AlertDescription, PeerIncompatible};
 
@@ -19,7 +19,8 @@ impl SessionFacts<'_> {
                 AlertDescription::ProtocolVersion,
                 None,
             ),
-            // A client that offers only TLS 1.0 fails a check of rustls that comes before the version check.
+            // rustls checks extensions before versions, so a client that offers only TLS 1.0 fails with one of these
+            // errors.
             PeerIncompatible::Tls12NotOffered
             | PeerIncompatible::Tls12NotOfferedOrEnabled
             | PeerIncompatible::SignatureAlgorithmsExtensionRequired

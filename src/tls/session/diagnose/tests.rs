@@ -35,17 +35,17 @@ fn a_not_tls_error_names_the_protocol_without_the_data() {
 }
 
 #[test]
-fn alerts_have_their_number_and_name() {
+fn errors_for_alerts_contain_the_number_and_name_of_the_alert() {
     let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CertificateRequired), None);
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsAlert, Some(116)));
     assert!(error.message().contains("116 (certificate_required)"), "{error}");
-    // close_notify during the handshake is a truncation, not a refusal.
+    // close_notify during the handshake counts as a truncation, not as a refusal.
     let error = facts().explain(&TlsError::AlertReceived(AlertDescription::CloseNotify), None);
     assert_eq!((error.status(), error.tls_alert()), (Status::TlsHandshakeEof, Some(0)));
 }
 
 #[test]
-fn an_alert_is_explained_by_the_peer_request() {
+fn a_certificate_request_changes_the_explanation_of_alerts() {
     let peer_request = |selection| Some(PeerRequest::Certificate(selection));
     let parameters = "no TLS version, cipher suite or parameters in common";
     for (number, handshaking, peer_request, expected) in [
@@ -72,7 +72,7 @@ fn an_alert_is_explained_by_the_peer_request() {
             Some("and none was sent: this side's key supports none of the requested"),
         ),
         (40, true, peer_request(CertificateSelection::Certificate), Some("may have rejected the one that was sent")),
-        // Servers written in Java and Go, with TLS 1.2.
+        // Servers written in Java and Go send bad_certificate (42) with TLS 1.2.
         (
             42,
             true,

@@ -1,4 +1,4 @@
-//! The time at which a session verifies certificates.
+//! Determines the time for which a session verifies certificates.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -11,13 +11,13 @@ use crate::tls::context::Context;
 
 /// The source of the time for certificate verification.
 pub(crate) enum CertificateTime {
-    /// The system's clock is used, or no time is needed.
+    /// The system's clock, or no clock because no certificate is verified.
     System,
-    /// The clock callback has not been handed out yet.
+    /// The clock callback, which [`Engine::take_pending_callback`] has not returned yet.
     NotAsked(WallClock),
     /// The clock callback is running.
     Pending,
-    /// Boxed, because most sessions have no clock callback.
+    /// The result of the clock callback. Boxed to keep the enum small, because most sessions have no clock callback.
     FromCallback(Box<CallbackTime>),
 }
 

@@ -1,7 +1,7 @@
-//! The server-name callback of a server. The engine keeps the ClientHello, and parses a copy until the ClientHello is
-//! complete. Then the callback chooses the context, and that context's connection gets the same bytes from the start.
-//! At that point the handshake has not begun, so the chosen context decides versions, protocols and client
-//! authentication.
+//! Invokes the server-name callback of a server. The engine keeps the ClientHello, and parses a copy until the
+//! ClientHello is complete. Then the callback chooses a context, and a connection of that context processes the same
+//! bytes from the start. The handshake has not begun when the callback returns, so the chosen context determines
+//! versions, protocols and client authentication.
 
 use std::ffi::CString;
 use std::sync::Arc;
@@ -26,9 +26,10 @@ const UNRECOGNIZED_NAME: u8 = 112;
 
 /// The progress of parsing the ClientHello.
 pub(crate) enum ClientHelloState {
-    /// The parser, and the number of bytes it has.
+    /// The parser, and the number of bytes that it has received.
     Reading(Box<Acceptor>, usize),
-    /// The name is known. `None`: the callback was already handed out.
+    /// The ClientHello is parsed, and this is its server name. `None` means that [`Engine::take_pending_callback`] has
+    /// already returned the callback.
     Complete(Option<ServerNameCall>),
 }
 
@@ -69,7 +70,7 @@ impl Decision {
 }
 
 impl ClientHelloState {
-    /// Returns the state at the start; `None` if the context has no server-name callback.
+    /// Returns the initial state; `None` if the context has no server-name callback.
     pub(crate) fn of(context: &Context) -> Option<ClientHelloState> {
         context.server_name_callback().map(|_| ClientHelloState::Reading(Box::default(), 0))
     }
@@ -81,7 +82,8 @@ impl ClientHelloState {
 }
 
 impl Engine {
-    /// Parses the ClientHello. Returns `Some` while the connection must not get the input.
+    /// Parses the ClientHello. Returns `Some` while a callback has not returned, because rustls' connection must not
+    /// process input before.
     pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
         let Some(client_hello) = self.client_hello.as_deref_mut() else {
             return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));
@@ -90,7 +92,7 @@ impl Engine {
         let Some(incoming) = &self.incoming else { return Ok(Some(Step::Blocked)) };
         let bytes = incoming.bytes();
         if bytes.first().is_some_and(|first| *first != HANDSHAKE) {
-            // The input is an alert or not TLS, so there is no name.
+            // The input is an alert or is not TLS, so there is no server name.
             return Ok(None);
         }
         let mut rest = bytes.get(*seen..).unwrap_or(&[]);
@@ -129,7 +131,7 @@ impl Engine {
         Ok(Some(Step::Blocked))
     }
 
-    /// Returns the callback and its argument, once.
+    /// Returns the callback and its argument; `None` if they were returned before.
     pub(crate) fn take_server_name_call(&mut self) -> Option<ServerNameCall> {
         match self.client_hello.as_deref_mut() {
             Some(ClientHelloState::Complete(pending)) => pending.take(),
@@ -137,7 +139,7 @@ impl Engine {
         }
     }
 
-    /// Applies the callback's result. If it ends the session, the next call returns the error.
+    /// Applies the callback's result. If the result ends the session, the next call on the engine returns the error.
     pub(crate) fn apply_choice(&mut self, result: ServerNameResult) {
         self.client_hello = None;
         let whom = match &result.name {
@@ -172,7 +174,7 @@ impl Engine {
         self.fail_with_plain_alert(alert, error);
     }
 
-    /// Ends the session before it has keys: the alert is written unencrypted, without rustls.
+    /// Ends the session before it has keys. netlib writes the alert itself, unencrypted.
     pub(crate) fn fail_with_plain_alert(&mut self, alert: u8, error: Error) -> Error {
         self.incoming = None;
         let queued = self.outgoing.add_plain(&[21, 3, 3, 0, 2, 2, alert]);

@@ -1,5 +1,6 @@
-//! Early data: data that a client sends on a resumed session before the server answers. The server may reject it and
-//! continue the handshake, and an attacker may replay it. So netlib sends early data only on request, and never twice.
+//! Early data: data that a client sends on a resumed session before the server answers. The server may reject early
+//! data and continue the handshake, and an attacker may replay early data. So netlib sends early data only on request,
+//! and never twice.
 
 use super::Engine;
 use crate::error::Result;
@@ -7,20 +8,20 @@ use crate::tls::Context;
 use crate::tls::per_thread::PerThread;
 use crate::tls::session::record::{self, Step};
 
-/// The state of a session's early data, with OpenSSL's numbers.
+/// The state of a session's early data. The first three numbers equal OpenSSL's `SSL_EARLY_DATA_*`.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EarlyData {
     NotSent = 0,
     Rejected = 1,
     Accepted = 2,
-    /// The server has not answered.
+    /// Early data was sent, and the server has not answered yet.
     Undecided = 3,
 }
 
 #[derive(Default)]
 pub(crate) struct EarlyDataState {
-    /// The number of bytes that the ticket still allows; 0 if no early data may be sent (any more).
+    /// The number of bytes of early data that the ticket still allows; 0 if none may be sent.
     left: u32,
     sent: u32,
     /// The server has not accepted the early data.
@@ -31,8 +32,8 @@ pub(crate) struct EarlyDataState {
 }
 
 impl EarlyDataState {
-    /// Creates the state for the connection that this thread has just created, with the limit of the ticket that it
-    /// took.
+    /// Creates the state for the connection that this thread has just created, with the limit of the ticket that rustls
+    /// took for the connection.
     pub(crate) fn new(context: &Context) -> EarlyDataState {
         EarlyDataState {
             left: context.early_data_limits().and_then(PerThread::take).unwrap_or(0),
@@ -62,8 +63,8 @@ impl Engine {
         self.early.sent as usize
     }
 
-    /// Encrypts bytes from the front of `data` during the handshake, at most [`record::WRITE_SIZE`], and returns their
-    /// number; 0 if no more may be sent.
+    /// Encrypts at most [`record::WRITE_SIZE`] bytes from the front of `data` as early data, and returns the number of
+    /// encrypted bytes; 0 if no more early data may be sent.
     pub(crate) fn write_early(&mut self, data: &[u8]) -> Result<usize> {
         self.check_sending()?;
         let most = self.early_data_left().min(record::WRITE_SIZE);
@@ -71,7 +72,7 @@ impl Engine {
         if data.is_empty() {
             return Ok(0);
         }
-        // Some records may be queued before one fails.
+        // Some records may be queued before the encryption of another record fails.
         let mut is_sent = true;
         let sealed = self.transmit(|session, unconsumed, outgoing| {
             is_sent = session.send_early(unconsumed, data, outgoing)?;
@@ -93,8 +94,8 @@ impl Engine {
     pub(crate) fn update_early_data(&mut self, step: Step) -> Step {
         match step {
             Step::BlockedEarly => Step::Blocked,
-            // The client's first encrypted record is EndOfEarlyData if and only if the server has accepted (RFC 8446
-            // section 4.5). A later record may have the same length.
+            // The client's first encrypted record is EndOfEarlyData if and only if the server has accepted the early
+            // data (RFC 8446 section 4.5). A later record may have the same length.
             Step::Sealed { may_end_early_data } if !self.early.answered => {
                 self.early = EarlyDataState { left: 0, accepted: may_end_early_data, answered: true, ..self.early };
                 Step::Progress

@@ -1,5 +1,6 @@
-//! The engine for applications that move the bytes themselves: they feed received bytes and drain the bytes to send.
-//! Nothing here waits or makes a system call, and memory is bounded.
+//! Provides the engine for applications that move the bytes themselves: the application feeds received bytes and drains
+//! the bytes to send. No function of the engine waits or makes a system call, and the memory for input and output is
+//! bounded.
 
 use std::sync::Arc;
 
@@ -16,8 +17,8 @@ use crate::tls::session::negotiated::{Negotiated, SessionInfo};
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::store::SavedSession;
 
-/// While this many bytes wait to be drained, no more data is encrypted. One call may exceed the limit by up to
-/// `record::WRITE_SIZE` bytes and their overhead.
+/// The limit of output that is not drained: once the output reaches this many bytes, no more data is encrypted. One
+/// call may exceed the limit by up to `record::WRITE_SIZE` bytes and their overhead.
 pub const BACKLOG: usize = 256 * 1024;
 
 pub struct MemoryEngine {
@@ -51,17 +52,17 @@ impl MemoryEngine {
         act(self).map_err(|error| self.engine.classify(error))
     }
 
-    /// Takes as many of the received bytes as there is space for.
+    /// Takes as many bytes from the front of `data` as there is space for.
     pub fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.classified(|this| this.own()?.feed(data))
     }
 
-    /// Ends the input.
+    /// Reports that no more input will follow.
     pub fn feed_end(&mut self) {
         self.engine.end_input();
     }
 
-    /// Copies bytes to send into `buffer` and returns their number.
+    /// Copies bytes to send into `buffer` and returns the number of copied bytes.
     pub fn drain(&mut self, buffer: &mut [u8]) -> Result<usize> {
         let engine = self.own()?;
         let mut filled = 0;
@@ -92,12 +93,12 @@ impl MemoryEngine {
         self.classified(|this| this.do_read(buffer))
     }
 
-    /// Writes as much as the backlog allows.
+    /// Encrypts as much data as the limit of undrained output allows.
     pub fn write(&mut self, data: &[u8]) -> Result<Io> {
         self.classified(|this| this.do_write(data))
     }
 
-    /// Writes as much as may be sent before the server answers, and as the backlog allows.
+    /// Encrypts as much early data as the ticket and the limit of undrained output allow.
     pub fn write_early(&mut self, data: &[u8]) -> Result<Io> {
         self.classified(|this| this.do_write_early(data))
     }
@@ -105,7 +106,7 @@ impl MemoryEngine {
     fn do_handshake(&mut self) -> Result<Io> {
         loop {
             let done = self.own()?.handshake()?;
-            // A session has at most two: the server-name callback and the clock.
+            // A session has at most two callbacks: the server-name callback and the clock callback.
             match self.engine.take_pending_callback() {
                 Some(pending) => self.engine.finish_callback(pending.invoke()),
                 None => return Ok(if done { Io::Done(0) } else { Io::WantRead }),

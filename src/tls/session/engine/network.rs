@@ -1,4 +1,4 @@
-//! The transport's side of an engine: received bytes, and bytes to be sent.
+//! Connects an engine to its transport: takes received bytes, and returns bytes to send.
 
 use std::sync::Arc;
 
@@ -8,8 +8,8 @@ use crate::status::Status;
 use crate::tls::session::pool::{BUFFER_SIZE, Pool, RecordBuffer};
 
 impl Engine {
-    /// Lends the input buffer, whose [`RecordBuffer::space`] is not empty. Call this when all input is processed, and
-    /// return the buffer with [`Engine::take_back`].
+    /// Lends the input buffer, whose [`RecordBuffer::space`] is not empty. The caller must have processed all input,
+    /// and must return the buffer with [`Engine::take_back`].
     pub(crate) fn lend_input(&mut self) -> Result<RecordBuffer> {
         let Some(mut input) = self.incoming.take() else {
             self.lent = 0;
@@ -17,7 +17,7 @@ impl Engine {
         };
         input.compact();
         if input.space().is_empty() {
-            // Only an incomplete handshake message fills the buffer: a record has at most 18 KiB.
+            // Only an incomplete handshake message can fill the buffer of 68 KiB, because a record has at most 18 KiB.
             let message = format!(
                 "{} sent more than 64 KiB of records without completing a handshake message: the message is \
                  too large, or is split into too many records",
@@ -28,7 +28,7 @@ impl Engine {
         }
         self.lent = input.bytes().len();
         self.unconsumed_copy = Box::default();
-        // While the ClientHello is being read, nothing is sent, so no call needs the copy.
+        // Until the ClientHello is complete, nothing is sent, so no call needs the copy.
         if self.client_hello.is_none() {
             self.unconsumed_copy = input.bytes().get(..self.unconsumed).unwrap_or(&[]).into();
         }
@@ -53,7 +53,8 @@ impl Engine {
         }
     }
 
-    /// Takes as many of the received bytes as there is space for; none while the buffer is full of unprocessed input.
+    /// Takes as many bytes from the front of `data` as there is space for. Takes none while the buffer is full of
+    /// unprocessed input.
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;
         if self.end_of_input {
@@ -73,12 +74,12 @@ impl Engine {
         Ok(count)
     }
 
-    /// Ends the input.
+    /// Records that the transport has reached its end.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
     }
 
-    /// Ends the input because of an error of the transport.
+    /// Records that an error has ended the input of the transport.
     pub(crate) fn end_input_because(&mut self, cause: Error) {
         self.end_of_input = true;
         self.end_cause = Some(Arc::new(cause));
@@ -105,7 +106,8 @@ impl Engine {
         self.outgoing.len()
     }
 
-    /// Returns the next bytes to send. Return the buffer with [`Engine::return_output`] before taking the next one.
+    /// Returns the next bytes to send. The caller must return the buffer with [`Engine::return_output`] before it takes
+    /// the next buffer.
     pub(crate) fn next_output(&mut self) -> Option<RecordBuffer> {
         self.outgoing.pop()
     }

@@ -1,5 +1,5 @@
-//! The newest TLS version that a ClientHello offers. rustls does not report it, and refuses some old clients for other
-//! reasons before it looks at the version.
+//! Finds the newest TLS version that a ClientHello offers. rustls does not report the offered versions, and refuses
+//! some old clients for other reasons before it checks the version.
 
 use std::borrow::Cow;
 
@@ -9,12 +9,12 @@ const HANDSHAKE: u8 = 22;
 const CLIENT_HELLO: u8 = 1;
 const SUPPORTED_VERSIONS: u16 = 43;
 
-/// The form of the ClientHello in the input.
+/// How the ClientHello is stored in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As received: every record has its own header.
+    /// As it was received: every record has its own header.
     Records,
-    /// As rustls joins the records: contiguous, after the header of the first record.
+    /// As rustls leaves it after joining the records: contiguous, after the header of the first record.
     Joined,
 }
 
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_extension_decides_before_the_legacy_field() {
+    fn supported_versions_takes_precedence_over_legacy_version() {
         let versions = |list: &[u8]| {
             let len = u8::try_from(list.len()).unwrap();
             [&[0xff, 1, 0, 1, 0, 0, 43, 0, len + 1, len][..], list].concat()

@@ -1,8 +1,9 @@
-//! Callbacks that the handshake waits for: the server-name callback ([`super::client_hello`]) and the wall clock.
+//! Hands out the callbacks for which the handshake waits: the server-name callback ([`super::client_hello`]) and the
+//! wall clock.
 //!
-//! A callback may use the stream that it is called for, so it must not be called under the stream's lock. The engine
-//! stops the handshake and hands out a [`PendingCallback`]. The caller invokes it without the lock and passes the
-//! [`CallbackResult`] back.
+//! A callback may call functions of the stream for which it is called, so it must not run under the stream's lock. The
+//! engine stops the handshake and returns a [`PendingCallback`]. The caller releases the lock, invokes the callback,
+//! and passes the [`CallbackResult`] to the engine.
 
 use std::time::SystemTime;
 
@@ -47,7 +48,8 @@ impl Engine {
         }
     }
 
-    /// Returns the callback that the handshake waits for, once. Pass its result to [`Engine::finish_callback`].
+    /// Returns the callback for which the handshake waits; `None` if there is none or it was returned before. Pass its
+    /// result to [`Engine::finish_callback`].
     pub(crate) fn take_pending_callback(&mut self) -> Option<PendingCallback> {
         if self.client_hello.is_some() {
             return self.take_server_name_call().map(PendingCallback::ServerName);
@@ -61,7 +63,7 @@ impl Engine {
         }
     }
 
-    /// Applies a callback's result. If it ends the session, the next call on the engine returns the error.
+    /// Applies a callback's result. If the result ends the session, the next call on the engine returns the error.
     pub(crate) fn finish_callback(&mut self, result: CallbackResult) {
         match result {
             CallbackResult::ServerName(result) => self.apply_choice(result),

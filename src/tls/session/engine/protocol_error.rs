@@ -10,14 +10,15 @@ use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::Failure;
 
 /// The maximum number of bytes of records without any plaintext between them. rustls limits empty records and key
-/// updates only if they are consecutive, and does not limit tickets. Without this bound a peer could alternate them
-/// forever.
+/// updates only if they are consecutive, and does not limit tickets. Without this bound, a peer could send empty
+/// records and key updates alternately, forever.
 const MAX_BYTES_WITHOUT_DATA: usize = 256 * 1024;
 
 impl Engine {
     /// Ends the session because of an error in the input, and queues the alert.
     pub(crate) fn fail_with_alert(&mut self, failure: Failure) -> Error {
-        // An alert is not answered with an alert, and a failure of this side is not the peer's error.
+        // An alert is sent only for an error of the peer: not in answer to an alert, and not after a failure of this
+        // side.
         let is_theirs = matches!(&failure, Failure::Tls(error) if !matches!(**error, TlsError::AlertReceived(_)));
         if matches!(&failure, Failure::Tls(_)) {
             self.forget_sessions();
@@ -28,7 +29,8 @@ impl Engine {
             return self.fail_with_plain_alert(alert, error);
         }
         if is_theirs && !self.connection.wants_write() {
-            // A ClientHello of TLS 1.2, before there are keys, without a signature scheme that this side's key supports.
+            // A TLS 1.2 ClientHello without a signature scheme that this side's key supports: there are no keys yet, so
+            // netlib writes the alert itself.
             if error.status() == Status::TlsIncompatible && !self.may_have_handshake_keys() {
                 return self.fail_with_plain_alert(u8::from(AlertDescription::HandshakeFailure), error);
             }
@@ -36,7 +38,7 @@ impl Engine {
         }
         let records = self.incoming.as_mut().map_or(&mut [][..], RecordBuffer::bytes_mut);
         self.connection.take_alert(records, &mut self.outgoing);
-        // rustls does not report which alert it queues, and not every error implies it.
+        // rustls does not report which alert it queues, and not every error determines the alert.
         if is_theirs && let Some(number) = self.outgoing.plain_alert() {
             error = error.with_tls_alert(number);
         }
@@ -44,7 +46,7 @@ impl Engine {
         self.fail(error)
     }
 
-    /// Ends the session and queues decode_error. Used for errors for which rustls queues no alert.
+    /// Ends the session and queues decode_error. Called for errors for which rustls queues no alert.
     pub(crate) fn send_decode_error(&mut self, mut error: Error) -> Error {
         self.forget_sessions();
         if let Ok(true) = self.connection.send_decode_error(&mut self.outgoing) {
@@ -54,12 +56,13 @@ impl Engine {
         self.fail(error)
     }
 
-    /// Returns whether the handshake may already use keys.
+    /// Returns whether the handshake may have reached the point from which records are encrypted.
     fn may_have_handshake_keys(&self) -> bool {
         self.connection.is_tls13()
     }
 
-    /// Counts bytes received after the handshake, and fails the session after too many bytes without plaintext.
+    /// Counts the bytes of records received after the handshake, and fails the session after too many bytes without
+    /// plaintext.
     pub(crate) fn limit_bytes_without_data(&mut self, bytes: usize, has_plaintext: bool) -> Result<()> {
         self.bytes_without_data = if has_plaintext { 0 } else { self.bytes_without_data.saturating_add(bytes) };
         if self.bytes_without_data <= MAX_BYTES_WITHOUT_DATA {

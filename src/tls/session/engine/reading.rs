@@ -1,12 +1,11 @@
-//! The reader's side of an engine: decrypts received records into the reader's buffer. Plaintext that does not fit is kept
-//! for the next read.
+//! Decrypts received records into the reader's buffer. Plaintext that does not fit is kept for the next read.
 
 use super::Engine;
 use crate::error::Result;
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::record::{self, Step};
 
-/// The minimum number of bytes in a record besides header and plaintext: the tag.
+/// The minimum number of bytes in a record besides header and plaintext, which is the size of the authentication tag.
 const LEAST_OVERHEAD: usize = 16;
 
 /// The result of a read.
@@ -20,7 +19,8 @@ pub(crate) enum Read {
 }
 
 impl Engine {
-    /// Decrypts into `room`. An error is returned only after the plaintext before it has been read.
+    /// Decrypts into `room`. If an error follows plaintext, the plaintext is returned first, and the error by the next
+    /// read.
     pub(crate) fn read(&mut self, room: &mut [u8]) -> Result<Read> {
         let mut filled = self.take_pending_plaintext(room);
         while filled < room.len() && self.failure.is_none() && !self.peer_closed {
@@ -29,7 +29,7 @@ impl Engine {
                 break;
             }
             if self.needs_input && !self.is_handshaking() {
-                // Calling rustls again would only report once more that it needs input.
+                // rustls would only report again that it needs input.
                 break;
             }
             match self.step(rest) {
@@ -39,7 +39,8 @@ impl Engine {
                         break;
                     }
                 }
-                // The failure is kept, and returned below or by the next call.
+                // The engine keeps the failure. This call returns the failure if there is no plaintext, otherwise the
+                // next call does.
                 Err(_) => break,
             }
         }
@@ -58,8 +59,8 @@ impl Engine {
         Ok(Read::Blocked)
     }
 
-    /// Returns the result that the next read will have. Decrypts records up to the first plaintext, except during the
-    /// handshake.
+    /// Returns the result that the next read will have, without removing plaintext. Decrypts records up to the first
+    /// plaintext, except during the handshake.
     pub(crate) fn peek(&mut self) -> Result<Read> {
         while self.pending_plaintext.is_none()
             && self.failure.is_none()
@@ -104,7 +105,7 @@ impl Engine {
         now
     }
 
-    /// Returns whether the next record is complete and its plaintext fits.
+    /// Returns whether the next record is complete and its plaintext fits into `room` bytes.
     fn next_fits(&self, room: usize) -> bool {
         let next = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
         next.is_some_and(|size| size.saturating_sub(record::HEADER_SIZE + LEAST_OVERHEAD) <= room)

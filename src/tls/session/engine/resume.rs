@@ -1,5 +1,5 @@
-//! Session resumption: completes the sessions that a client receives, hands sessions out and takes them back, and checks
-//! the certificates of clients that resume on a server.
+//! Implements session resumption. A client's engine adopts the sessions that it receives, and exchanges sessions with
+//! the application. A server's engine checks the certificates of clients that resume.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -38,21 +38,21 @@ impl Engine {
         if let Some(saved) = saved {
             saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
         }
-        // Sessions are stored by server name, so a connection without a name resumes none.
+        // Sessions are stored by server name, so a connection without a server name resumes none.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
         let session_override = saved.map_or(SessionOverride::None, |saved| SessionOverride::Use(Arc::clone(saved)));
         let _delay = fork::delay();
-        // Replaces the connection, which has not sent anything.
+        // Replaces the connection of rustls, which has not sent anything yet.
         self.connection = self.context.sessions().with(session_override, || Connection::client(config, name))?;
         self.record_offer();
         self.resuming = saved.cloned();
         Ok(())
     }
 
-    /// Removes the sessions of a connection that a fatal alert ends: the sessions that it received (RFC 8446 section
-    /// 6.2) and, with TLS 1.2, the session that it resumed (RFC 5246 section 7.2.2). A ticket of TLS 1.3 is removed
-    /// when it is offered.
+    /// Removes the sessions of a connection that a fatal alert has ended: the sessions that the connection received
+    /// (RFC 8446 section 6.2) and, with TLS 1.2, the session that it resumed (RFC 5246 section 7.2.2). A TLS 1.3 ticket
+    /// need not be removed, because the store removes it when a connection offers it.
     pub(crate) fn forget_sessions(&self) {
         let sessions = self.context.sessions();
         if let Some(connection) = self.store_key {
@@ -72,7 +72,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Adopts new sessions in the context's store, if this connection has received them.
+    /// Assigns the new sessions in the context's store to this connection, if this connection has received them.
     #[cold]
     pub(crate) fn adopt_sessions(&mut self) {
         let sessions = self.context.sessions();
@@ -81,21 +81,21 @@ impl Engine {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
-        // The validity is computed once per connection, because a server may send thousands of tickets. For a resumed
-        // session, it is that of the certificate of the first handshake.
+        // The validity is computed once per connection, because a server may send thousands of tickets. On a resumed
+        // connection, the validity is that of the certificate in the original handshake.
         let is_resumed = self.connection.is_resumed();
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
         let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));
         sessions.adopt(connection, Some((&validity, now)));
-        // Before this handshake has received the certificate, the new sessions may belong to another thread's
-        // connection.
+        // A connection that has not received a certificate has no sessions: the new sessions belong to the connection
+        // of another thread.
         if self.connection.peer_certificates().is_some() {
             self.validity = Some(validity);
             self.has_adopted = true;
         }
     }
 
-    /// Returns the time by the clock that verifies the peer's certificate.
+    /// Returns the current time of the clock that is used to verify the peer's certificate.
     fn now(&self) -> u64 {
         match &self.certificate_time {
             CertificateTime::FromCallback(callback_time) => callback_time.now(),
@@ -103,8 +103,8 @@ impl Engine {
         }
     }
 
-    /// Fails a server's session if the certificate of a resuming client has expired. That is the certificate of the
-    /// first handshake. rustls does not check this.
+    /// Fails a server's session if the certificate of a resuming client has expired. The client presented that
+    /// certificate in the original handshake. rustls does not check its validity again.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let connection = &self.connection;
         let is_resumed = self.is_server && connection.is_resumed();
@@ -138,14 +138,14 @@ impl Engine {
         found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
-    /// Records the limits of the session that the connection offers. Called right after this thread has created the
-    /// connection.
+    /// Records the limits of the session that the connection offers. Must be called on the thread that has created the
+    /// connection, before the thread creates another connection.
     pub(crate) fn record_offer(&mut self) {
         self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);
     }
 
-    /// Withdraws an offered session whose certificate is not valid at `time`. Called with the time of the clock
+    /// Withdraws an offered session whose certificate is not valid at `time`. Called with the result of the clock
     /// callback, before anything is sent. The clock may have been changed since the session was received.
     pub(crate) fn drop_expired_offer(&mut self, time: u64) {
         let is_over = self.validity.as_ref().is_some_and(|validity| !validity.contains(&time));
@@ -182,7 +182,7 @@ mod tests {
     use crate::tls::Context;
     use crate::tls::config::Version;
 
-    /// Returns a client and a server after the handshake. The client has received the server's tickets.
+    /// Returns a client and a server whose handshake is done. The client has received the server's tickets.
     fn connected(context: &Arc<Context>) -> (Engine, Engine) {
         let (mut client, mut server) = pair(context);
         complete_handshake(&mut client, &mut server, usize::MAX);
@@ -190,7 +190,7 @@ mod tests {
         (client, server)
     }
 
-    /// Sessions may arrive long after the clock callback was called.
+    /// A client may receive sessions long after the clock callback has returned.
     #[test]
     fn the_clock_callbacks_time_advances_after_the_handshake() {
         let (mut client, _) = connected(&context(|_| {}));
@@ -208,7 +208,8 @@ mod tests {
         assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
-    /// The ClientHello uses up one ticket of TLS 1.3. The other ticket belongs to a connection without an error.
+    /// The ClientHello uses one of the two TLS 1.3 tickets. The other ticket was received by a connection that did not
+    /// fail, so it stays.
     #[test]
     fn a_session_that_a_fatal_alert_ended_is_not_resumed() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
@@ -223,7 +224,7 @@ mod tests {
             assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsProtocol, "{version:?}");
             assert_eq!(context.session_count(), 0, "{version:?}");
 
-            // A truncated connection does not invalidate its sessions.
+            // The truncation of a connection does not invalidate its sessions.
             let (mut client, _) = connected(&context);
             client.end_input();
             assert_eq!(client.read(&mut [0]).unwrap_err().status(), Status::TlsTruncated, "{version:?}");
@@ -237,7 +238,7 @@ mod tests {
         }
     }
 
-    /// A server that does not resume may have another certificate.
+    /// A server that does not resume the session may present another certificate.
     #[test]
     fn only_a_resumed_connection_keeps_the_validity_of_the_session() {
         let offering = context(|_| {});

@@ -1,5 +1,5 @@
-//! One step of a session: rustls processes records from the front of the input, and the engine updates its state from the
-//! result.
+//! Performs one step of a session: rustls processes records from the front of the input, and the engine updates its
+//! state with the result.
 
 use super::Engine;
 use super::certificate_time::CertificateTime;
@@ -14,11 +14,13 @@ use crate::tls::session::pool::{Pool, RecordBuffer, copy_into};
 use crate::tls::session::record::{self, Received, Step};
 
 impl Engine {
-    /// Processes the next input. Returns the number of plaintext bytes in `room`; plaintext that does not fit is kept.
-    /// Code for other input than application data is cold, so that the frequent code is contiguous.
+    /// Lets rustls process input up to the next plaintext or message. Returns the number of plaintext bytes copied into
+    /// `room`, and keeps the plaintext that does not fit. Code for input other than application data is marked cold, so
+    /// that the frequently executed code is contiguous.
     pub(super) fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         let was_handshaking = self.is_handshaking();
-        // A handshake uses shared keys, random numbers and stores, and sets per-thread data, which is taken below.
+        // A handshake uses shared keys, random numbers and session stores, so fork(2) must wait for it. It also sets
+        // per-thread values, which are taken below.
         let _delay = was_handshaking.then(fork::delay);
         if let Some(step) = self.read_client_hello()? {
             self.unconsumed = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
@@ -72,7 +74,7 @@ impl Engine {
             Err(failure) => return Err(self.fail_with_alert(failure)),
         };
         self.unconsumed = if step == Step::Blocked { self.find_unconsumed() } else { 0 };
-        // Output that was queued meanwhile is sent after the data.
+        // If rustls has output, it must be called again, so input is not marked as needed.
         let is_all_data = step == Step::Data && self.incoming.is_none() && !self.connection.wants_write();
         self.needs_input = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
@@ -82,7 +84,7 @@ impl Engine {
         Ok((delivered, step))
     }
 
-    /// Takes the values that the handshake has set for this thread, so that the next session on the thread does not
+    /// Takes the values that the handshake has set for this thread, so that the next session on this thread does not
     /// find them.
     #[cold]
     fn collect_thread_results(&mut self) {
@@ -92,18 +94,18 @@ impl Engine {
         }
     }
 
-    /// Finishes a step without plaintext.
+    /// Updates the state after a step without plaintext, and returns the step to report to the caller.
     #[cold]
     fn finish_step_without_data(&mut self, step: Step, consumed: usize) -> Step {
         match self.update_early_data(step) {
-            // Before the ClientHello, records are processed one at a time.
+            // Until the ClientHello is complete, records are processed one at a time.
             Step::Blocked if self.client_hello.is_some() && consumed > 0 && self.incoming.is_some() => Step::Progress,
             step => step,
         }
     }
 
-    /// Returns the number of bytes that rustls must see again. rustls keeps bytes only at the end of the input, because
-    /// it decrypts application data and changes keys only between complete handshake messages.
+    /// Returns the number of bytes that rustls must see again in the next call. These bytes are always at the end of
+    /// the input, because rustls processes no other record in the middle of a handshake message.
     #[cold]
     fn find_unconsumed(&self) -> usize {
         let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
@@ -126,7 +128,7 @@ fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &P
     if is_all { Ok(()) } else { Err(no_room()) }
 }
 
-/// Returns only the first record, because the next one may be the ClientHello.
+/// Returns only the first record of `records`, because the second record may be the ClientHello.
 #[cold]
 fn first_record(records: &mut [u8]) -> &mut [u8] {
     let first = record::whole_record(records).unwrap_or(records.len());

@@ -1,4 +1,4 @@
-//! Two engines connected in memory; the tests control every byte between them.
+//! Tests two engines that are connected in memory, and controls every byte between them.
 
 mod failures;
 mod rustls_peers;
@@ -25,7 +25,7 @@ pub(crate) fn pair(context: &Arc<Context>) -> (Engine, Engine) {
     (Engine::client(context, Some("localhost")).unwrap(), Engine::server(context).unwrap())
 }
 
-/// Takes all bytes to send.
+/// Takes all queued output out of the engine.
 pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
     let mut bytes = Vec::new();
     while let Some(piece) = engine.next_output() {
@@ -34,7 +34,7 @@ pub(crate) fn drain(engine: &mut Engine) -> Vec<u8> {
     bytes
 }
 
-/// Feeds as many bytes as there is space for, and returns their number.
+/// Feeds as many bytes as there is space for, and returns the number of bytes.
 pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     let mut input = engine.lend_input().unwrap();
     let count = bytes.len().min(input.space().len());
@@ -44,7 +44,7 @@ pub(crate) fn feed(engine: &mut Engine, bytes: &[u8]) -> usize {
     count
 }
 
-/// Performs the handshake and moves `step` bytes at a time.
+/// Performs the handshake, and passes `step` bytes at a time from one engine to the other.
 pub(crate) fn complete_handshake(client: &mut Engine, server: &mut Engine, step: usize) {
     for _ in 0..10 {
         for turn in 0..2 {
@@ -79,7 +79,7 @@ fn noise(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn handshakes_work_byte_by_byte_and_at_once() {
+fn handshakes_complete_whatever_the_size_of_the_pieces() {
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| {
             options.minimum_version = version;
@@ -99,7 +99,7 @@ fn handshakes_work_byte_by_byte_and_at_once() {
 
 /// rustls reports close_notify only once, possibly during a write.
 #[test]
-fn a_close_notify_at_the_end_of_the_handshake_is_not_lost() {
+fn close_notify_at_the_end_of_the_handshake_is_reported() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -118,7 +118,7 @@ fn a_close_notify_at_the_end_of_the_handshake_is_not_lost() {
 }
 
 #[test]
-fn plaintext_is_complete_for_every_buffer_size() {
+fn reads_of_every_buffer_size_return_all_plaintext() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -136,7 +136,7 @@ fn plaintext_is_complete_for_every_buffer_size() {
         }
         assert_eq!(received, sent, "room {room}");
     }
-    // No plaintext is left, so no buffer is held.
+    // No plaintext is left, so the engine holds no buffer.
     assert!(server.incoming.is_none() && server.pending_plaintext.is_none() && client.outgoing.is_empty());
 }
 
@@ -154,7 +154,7 @@ fn one_read_and_one_write_handle_several_records() {
 }
 
 #[test]
-fn pending_counts_the_plaintext_of_a_read_without_input() {
+fn pending_counts_the_plaintext_that_reads_return_without_new_input() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -172,7 +172,7 @@ fn pending_counts_the_plaintext_of_a_read_without_input() {
 }
 
 /// rustls must see the first fragments of a handshake message in every call until the message is complete. A write
-/// between the fragments passes them, even while the input buffer is lent to a reader.
+/// between two fragments passes the first fragments to rustls, even while the input buffer is lent to a reader.
 #[test]
 fn a_write_works_between_the_fragments_of_a_ticket() {
     let context = context(|_| {});
@@ -183,7 +183,7 @@ fn a_write_works_between_the_fragments_of_a_ticket() {
             let session = Connection::server(Arc::new(config)).unwrap();
             let mut server = Engine::new(&context, session, true, None);
             let mut client = Engine::client(&context, Some("localhost")).unwrap();
-            // Feeds everything up to the client's last flight, which the server answers with tickets.
+            // Feeds all messages up to the client's last flight, which the server answers with session tickets.
             feed(&mut server, &{
                 client.handshake().unwrap();
                 drain(&mut client)
@@ -235,7 +235,7 @@ fn a_write_does_not_decrypt_received_records() {
 }
 
 #[test]
-fn keys_can_be_updated_while_both_sides_send() {
+fn key_updates_work_while_both_sides_send() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -243,7 +243,8 @@ fn keys_can_be_updated_while_both_sides_send() {
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
         server.connection.refresh_traffic_keys();
-        // This data is sent before the KeyUpdate arrives. The answer to the KeyUpdate is sent before the next data.
+        // The server sends this data before it receives the KeyUpdate. The server's answer to the KeyUpdate precedes
+        // its next data.
         client.write(b"old keys").unwrap();
         server.write(b"new keys").unwrap();
         feed(&mut client, &drain(&mut server));
@@ -254,10 +255,10 @@ fn keys_can_be_updated_while_both_sides_send() {
     }
 }
 
-/// Once all input is processed, a read does not call rustls, which would only report that it needs input. This holds
-/// for any input, in pieces of any size, with any amount of space.
+/// Once all input is processed, a read does not call rustls, because rustls would only report that it needs input. The
+/// test checks that such reads miss nothing, for many kinds of input, sizes of pieces and sizes of read buffers.
 #[test]
-fn a_read_that_does_not_call_rustls_misses_nothing() {
+fn reads_that_do_not_call_rustls_miss_no_data() {
     let random = noise(100_000);
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| options.set_maximum_version(version as i32).unwrap());
@@ -331,7 +332,7 @@ fn a_read_that_does_not_call_rustls_misses_nothing() {
 }
 
 #[test]
-fn both_sides_use_netlibs_suites() {
+fn client_and_server_use_the_cipher_suites_of_netlib() {
     for ciphers in [
         None,
         Some(&b"TLS_AES_128_GCM_SHA256"[..]),

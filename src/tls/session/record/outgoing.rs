@@ -10,7 +10,8 @@ use crate::status::Status;
 use crate::tls::session::pool::{Pool, RecordBuffer};
 use crate::tls::session::sealing::{self, EncryptFailure, Outcome};
 
-/// Records to send, in order. Usually one buffer holds all of them; there are never many buffers.
+/// The records to send, in the order in which they must be sent. Usually one buffer holds all records; the queue never
+/// has many buffers.
 pub(crate) struct Outgoing {
     queue: SmallVec<[RecordBuffer; 1]>,
     pool: Arc<Pool>,
@@ -51,7 +52,7 @@ impl Outgoing {
         })
     }
 
-    /// Returns the next bytes to send. Return the unsent rest with [`Outgoing::push_back`].
+    /// Returns the next bytes to send. The caller must return the unsent rest with [`Outgoing::push_back`].
     pub(crate) fn pop(&mut self) -> Option<RecordBuffer> {
         (!self.queue.is_empty()).then(|| self.queue.remove(0))
     }
@@ -76,8 +77,8 @@ impl Outgoing {
         }
     }
 
-    /// Encrypts `data` bytes of application data after the last record: directly in the buffer if the suite supports
-    /// it.
+    /// Encrypts `data` bytes of application data after the last record, directly into the buffer if the cipher suite
+    /// supports that.
     pub(super) fn seal(&mut self, data: usize, mut encrypt: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         if data == 0 {
             return Ok(());
@@ -116,7 +117,7 @@ impl Outgoing {
     /// Lets `write` write after the last record, or into a new buffer if there is not enough space.
     pub(super) fn append(&mut self, least: usize, mut write: impl FnMut(&mut [u8]) -> Append) -> Result<()> {
         let mut needed = least;
-        // The second attempt has a new buffer, or space of the requested size.
+        // The second call of `write` gets the space that the first call requested, if necessary in a new buffer.
         for _ in 0..3 {
             if self.queue.last().is_none_or(|last| last.space_len() < needed.max(1)) {
                 self.queue.push(self.pool.borrow()?);

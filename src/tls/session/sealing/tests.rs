@@ -1,4 +1,5 @@
-//! Compares records byte by byte with rustls' own, and tests sessions in which direct encryption is not possible.
+//! Compares records byte by byte with those of rustls' encrypters, and tests sessions in which direct encryption is not
+//! possible.
 
 use std::panic::{catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -18,7 +19,7 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// Returns netlib's and rustls' encrypter of AES-256-GCM with the same key.
+/// Returns netlib's and rustls' encrypter for AES-256-GCM, both with the same key.
 fn encrypters() -> [Box<dyn MessageEncrypter>; 2] {
     let ours: &dyn Tls13AeadAlgorithm = &AES_256_GCM;
     [tls13(&TLS13_AES_256_GCM_SHA384).aead_alg, ours]
@@ -44,7 +45,7 @@ fn sealed_records_equal_the_records_of_rustls() {
     for (seq, len) in [1, 2, 15, 16, 17, 1000, 16_383, 16_384, 0, 5].into_iter().enumerate() {
         let (data, seq) = (plaintext(len), seq as u64);
         for (typ, is_lent) in [(ContentType::ApplicationData, seq % 2 == 0), (ContentType::Handshake, true)] {
-            // The key refuses a sequence number that was used before.
+            // aws-lc refuses a sequence number that was used before.
             let seq = 2 * seq + u64::from(typ == ContentType::Handshake);
             let expected = theirs.encrypt(message(typ, data[..].into()), seq).unwrap().encode();
             assert_eq!(ours.encrypted_payload_len(len), theirs.encrypted_payload_len(len));
@@ -62,7 +63,8 @@ fn sealed_records_equal_the_records_of_rustls() {
             });
             let after = after.unwrap();
             if typ == ContentType::Handshake {
-                // Other data than application data becomes a normal record, which does not fit the space.
+                // A message other than application data becomes a complete record, which does not fit into the space
+                // for a placeholder.
                 assert_eq!((encoded, after.bytes().len()), (expected, 3));
                 assert!(matches!(outcome, Outcome::Failed));
             } else {
@@ -75,9 +77,9 @@ fn sealed_records_equal_the_records_of_rustls() {
     assert_eq!(sealed, 5);
 }
 
-/// rustls does not pass application data in pieces, but its interface allows that.
+/// rustls passes application data in one piece, but its interface allows several pieces.
 #[test]
-fn data_in_pieces_is_sealed() {
+fn data_in_several_pieces_is_sealed_into_one_record() {
     let [mut theirs, mut ours] = encrypters();
     let pieces: [&[u8]; 3] = [b"data ", b"in ", b"pieces"];
     let chunks = || OutboundChunks::new(&pieces);
@@ -91,7 +93,7 @@ fn data_in_pieces_is_sealed() {
 }
 
 #[test]
-fn records_that_cannot_be_sealed_fail() {
+fn seal_reports_records_that_were_not_encrypted() {
     let data = plaintext(100);
     let seal_twice = |room: usize, seqs: [u64; 2]| {
         let [_, mut ours] = encrypters();
@@ -117,7 +119,7 @@ fn records_that_cannot_be_sealed_fail() {
 }
 
 #[test]
-fn a_panic_ends_the_loan() {
+fn a_panic_during_encryption_ends_the_loan_of_the_buffer() {
     let [mut theirs, mut ours] = encrypters();
     let lent = buffer();
     let panicked = catch_unwind(|| seal(lent, 1, |_| resume_unwind(Box::new("rustls' panic"))).1);
@@ -144,7 +146,7 @@ impl End {
         assert!(self.connection.send(&mut [], data, &mut self.out).is_ok());
     }
 
-    /// Takes all bytes to send.
+    /// Takes all queued output out of the connection.
     fn take(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         while let Some(piece) = self.out.pop() {
@@ -169,7 +171,7 @@ impl End {
         }
     }
 
-    /// Encrypts like the first step of [`Outgoing`].
+    /// Calls [`seal`], as [`Outgoing::seal`] does.
     fn seal(&mut self, data: &[u8]) -> (Vec<u8>, Outcome) {
         let connection = &mut self.connection;
         let (buffer, outcome) =
@@ -177,13 +179,13 @@ impl End {
         (buffer.unwrap().bytes().to_vec(), outcome)
     }
 
-    /// Changes the keys; the KeyUpdate itself is sent under the old keys.
+    /// Changes the sending keys. The KeyUpdate message itself is encrypted with the old keys.
     fn renew_keys(&mut self) {
         self.connection.refresh_traffic_keys();
     }
 }
 
-/// Returns a client with these suites, and a server with rustls' suites.
+/// Returns a client with these cipher suites, and a server with rustls' cipher suites.
 fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
     let theirs = aws_lc_rs::default_provider;
     let mut roots = RootCertStore::empty();
@@ -224,7 +226,7 @@ fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     sizes
 }
 
-/// The sizes of the writes and of the resulting records.
+/// The size of each write, and the sizes of the resulting records.
 const WRITES: [(usize, &[usize]); 5] = [
     (1, &[18]),
     (16_384, &[16_401]),
@@ -257,11 +259,11 @@ fn data_is_sealed_directly_if_the_suite_supports_it() {
 }
 
 #[test]
-fn queued_messages_are_sent_first() {
+fn messages_queued_in_rustls_are_sent_before_data() {
     for suites in [
         vec![SupportedCipherSuite::Tls13(&suites::AES_256_GCM)],
         vec![SupportedCipherSuite::Tls13(&suites::AES_128_GCM)],
-        // Another suite: rustls creates the records.
+        // With another cipher suite, rustls creates the records.
         vec![TLS13_CHACHA20_POLY1305_SHA256],
     ] {
         let name = suites[0].suite();
@@ -282,7 +284,7 @@ fn queued_messages_are_sent_first() {
     }
 }
 
-/// Keys are updated after 2^24 records; this test uses a lower limit.
+/// rustls updates keys after 2^24 records; this test uses a lower limit.
 #[test]
 fn keys_are_updated_at_their_limit() {
     const LIMIT: usize = 7;

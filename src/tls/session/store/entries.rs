@@ -1,4 +1,4 @@
-//! The stored sessions, by server name and list of offered protocols.
+//! Holds the stored sessions by server name and list of offered protocols.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;
@@ -12,21 +12,22 @@ use rustls_pki_types::ServerName;
 use crate::tls::config::Version;
 use crate::tls::per_thread::ThreadId;
 
-/// The maximum number of sessions in total, and of names. It is small enough for a linear search.
+/// The maximum number of sessions in a store, and of server names. A linear search through 256 entries is fast enough.
 pub(super) const MAX_SESSIONS: usize = 256;
-/// The maximum number of sessions per name, because a server may send any number of tickets.
+/// The maximum number of sessions per server name. A server may send any number of tickets.
 pub(super) const MAX_SESSIONS_PER_NAME: usize = 8;
-/// The limit of RFC 8446 section 4.6.1, in seconds. rustls enforces this limit and the server's own lifetime, which it
-/// does not report.
+/// The maximum age of a session in seconds (RFC 8446 section 4.6.1). rustls enforces this limit and the lifetime that
+/// the server sets, but does not report that lifetime.
 const MAX_AGE: u64 = 7 * 24 * 60 * 60;
 
 pub(super) type Protocols = Arc<[Vec<u8>]>;
 
-/// The secret of a session, as rustls stores it.
+/// The value that rustls needs to resume a session.
 pub(super) enum Secret {
-    /// A session that can be used for any number of handshakes.
+    /// A TLS 1.2 session, which any number of handshakes can resume.
     Tls12(Tls12ClientSessionValue),
-    /// A ticket that is used once: an observer of two uses could link them to one client (RFC 8446 appendix C.4).
+    /// A TLS 1.3 ticket, which is used once: an observer of two uses could link them to one client (RFC 8446 appendix
+    /// C.4).
     Tls13(Tls13ClientSessionValue),
 }
 
@@ -42,7 +43,7 @@ impl Secret {
 /// The connection that received a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Origin {
-    /// The connection that is in a call on this thread.
+    /// The connection whose engine is executing a call on this thread.
     Thread(ThreadId),
     Connection(NonZeroUsize),
 }
@@ -50,11 +51,11 @@ pub(super) enum Origin {
 pub(super) struct Session {
     pub(super) secret: Secret,
     pub(super) origin: Origin,
-    /// The time in seconds since 1970.
+    /// The time at which the session was received, in seconds since 1970.
     pub(super) received_at: u64,
-    /// When the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
+    /// The time at which the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
     pub(super) expires_at: u64,
-    /// The validity of that certificate, by the clock that verified it.
+    /// The validity of the server's certificate, in the time of the clock that was used to verify it.
     pub(super) validity: Option<Validity>,
 }
 
@@ -85,16 +86,16 @@ pub(super) fn now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The sessions for one name and one list of offered protocols.
+/// The sessions for one server name and one list of offered protocols.
 pub(super) struct NameEntry {
     pub(super) name: ServerName<'static>,
     pub(super) protocols: Protocols,
     pub(super) group: Option<NamedGroup>,
-    /// At most one of TLS 1.2. The newest is last.
+    /// The sessions, of which at most one is a TLS 1.2 session. The newest session is last.
     pub(super) sessions: Vec<Session>,
 }
 
-/// Compares DNS names byte by byte first, which usually decides, and then case-insensitively.
+/// Compares DNS names byte by byte first, because equal names are usually spelled equally, and then case-insensitively.
 pub(super) fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
     match (a, b) {
         (ServerName::DnsName(a), ServerName::DnsName(b)) if a.as_ref() == b.as_ref() => true,
@@ -102,7 +103,7 @@ pub(super) fn is_same(a: &ServerName<'_>, b: &ServerName<'_>) -> bool {
     }
 }
 
-/// The entries, the least recently used one first.
+/// All entries, with the least recently used entry first.
 #[derive(Default)]
 pub(super) struct NameEntries(pub(super) Vec<NameEntry>);
 
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_session_ends_after_a_week_or_with_the_certificate() {
+    fn a_session_expires_after_a_week_or_with_the_certificate() {
         const WEEK: u64 = 604_800;
         for (received_at, expires_at, now, expected) in [
             (1000, u64::MAX, 1000, true),

@@ -1,4 +1,4 @@
-//! A session that the application has taken out of the store.
+//! Holds a session that the application has taken out of the store.
 
 use std::ffi::{CStr, CString};
 use std::sync::{Arc, Weak};
@@ -13,7 +13,8 @@ use crate::fork::{LockGuard, Mutex};
 use crate::status::Status;
 use crate::tls::config::Version;
 
-/// A session that the application holds. With TLS 1.3 it serves one connection, with TLS 1.2 any number.
+/// A session that the application holds. One connection can resume a TLS 1.3 session; any number of connections can
+/// resume a TLS 1.2 session.
 pub struct SavedSession {
     pub(super) sessions: Weak<Sessions>,
     pub(super) name: ServerName<'static>,
@@ -21,7 +22,7 @@ pub struct SavedSession {
     pub(super) protocols: Protocols,
     pub(super) version: Version,
     pub(super) received_at: u64,
-    /// `None` after use.
+    /// The session; `None` after use.
     pub(super) session: Mutex<Option<Session>>,
 }
 
@@ -64,12 +65,12 @@ impl SavedSession {
         self.version
     }
 
-    /// Returns when the session was received, in seconds since 1970.
+    /// Returns the time at which the session was received, in seconds since 1970.
     pub fn time(&self) -> u64 {
         self.received_at
     }
 
-    /// Returns whether the session is neither used nor expired. The server may still refuse it.
+    /// Returns whether the session is neither used nor expired. The server may still refuse to resume the session.
     pub fn is_resumable(&self) -> bool {
         self.lock().as_ref().is_some_and(|session| session.is_fresh(now()))
     }

@@ -1,4 +1,4 @@
-//! Servers with a server-name callback; the tests control every byte on the wire.
+//! Tests servers with a server-name callback, and controls every byte between client and server.
 
 use rustls_pki_types::ServerName;
 
@@ -63,7 +63,7 @@ fn a_second_client_hello_does_not_call_the_callback() {
     assert_eq!(kind, Some(rustls::HandshakeKind::FullWithHelloRetryRequest));
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);
     assert_eq!(server.server_name(), Some("localhost"));
-    // The chosen context lives as long as its sessions.
+    // A session keeps the context that its callback chose.
     assert!(Arc::ptr_eq(&server.context, &other));
     // After the second ClientHello, no name is left for the thread's next session.
     let mut next = Engine::server(&other).unwrap();
@@ -76,7 +76,7 @@ fn a_warning_alert_before_the_client_hello_is_ignored() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) = pair(&asks);
     client.handshake().unwrap();
-    // A warning that may be ignored (user_canceled), followed by the ClientHello in the same input.
+    // The warning user_canceled, which may be ignored, followed by the ClientHello in the same input.
     feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
     assert!(!drive(&mut server).unwrap());
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);

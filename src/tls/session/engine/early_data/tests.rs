@@ -1,4 +1,4 @@
-//! Early data to a plain rustls server, which can accept it, and to netlib's server, which does not accept it.
+//! Tests early data with a server of rustls, which can accept early data, and with a server of netlib, which does not.
 
 use std::io::{Read as _, Write as _};
 
@@ -21,15 +21,15 @@ const REQUEST: &[u8] = b"GET / HTTP/1.1\r\n\r\n";
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Far {
     Accepts,
-    /// Resumes, and rejects early data.
+    /// A server that resumes the session and rejects early data.
     Refuses,
-    /// Does not know the ticket.
+    /// A server that does not know the ticket.
     Forgets,
-    /// Sends a HelloRetryRequest for another group.
+    /// A server that sends a HelloRetryRequest for another group.
     Retries,
-    /// Negotiates a different application protocol from the first handshake's.
+    /// A server that negotiates another application protocol than in the first handshake.
     OtherProtocol,
-    /// Supports only TLS 1.2.
+    /// A server that supports only TLS 1.2.
     Older,
 }
 
@@ -40,7 +40,7 @@ fn client(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     })
 }
 
-/// Returns the server configuration that issues the tickets. Clones share its session store.
+/// Returns the server configuration that issues the tickets. Clones of the configuration share its session store.
 fn accepting(context: &Context) -> ServerConfig {
     let mut config = ServerConfig::clone(&context.server_config().unwrap());
     config.max_early_data_size = ALLOWED;
@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// Moves bytes until neither side sends any. The client gets its input in pieces.
+/// Moves bytes until neither side sends any. The client receives its input in several pieces.
 fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
     loop {
         client.handshake()?;
@@ -117,7 +117,7 @@ fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) ->
             feed(client, piece);
             client.handshake()?;
         }
-        // Receive the tickets.
+        // The client receives the session tickets.
         let _ = client.peek();
     }
 }
@@ -131,7 +131,7 @@ fn first_session(context: &Arc<Context>, config: &ServerConfig) {
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::NotSent, 0));
 }
 
-/// Writes as much early data as allowed and returns the number of bytes.
+/// Writes as much early data as the ticket allows, and returns the number of bytes.
 fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
     let mut written = 0;
     loop {
@@ -203,7 +203,8 @@ fn a_short_record_of_a_long_chain_is_not_end_of_early_data() {
     let leaf = crate::tls::credentials::pem::certificates(include_bytes!("../../../../../tests/certs/rsa.pem"), "")
         .unwrap()
         .remove(0);
-    // Certificate, CertificateVerify with a signature of 256 bytes, Finished: one record and four more bytes.
+    // The client's Certificate, CertificateVerify (with a signature of 256 bytes) and Finished messages fill one
+    // record, and four bytes of the next record.
     let rest = RECORD_SIZE + 4 - (4 + 4 + 5 + leaf.len() + 5) - (4 + 4 + 256) - (4 + 32);
     let [high, low] = u16::try_from(rest - 4).unwrap().to_be_bytes();
     let filler = [&[0x30, 0x82, high, low][..], &vec![0; rest - 4]].concat();
@@ -235,7 +236,7 @@ fn a_short_record_of_a_long_chain_is_not_end_of_early_data() {
 
 /// Early data may be written in any number of calls, before or after the ClientHello is sent.
 #[test]
-fn writes_stop_at_the_tickets_limit() {
+fn no_more_early_data_is_written_than_the_ticket_allows() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -254,7 +255,7 @@ fn writes_stop_at_the_tickets_limit() {
     assert_eq!(write_early(&mut engine, &data), 0);
 }
 
-/// The limit of the session that the application set applies, not the limit of the stored session.
+/// If the application sets a session, the limit of that session applies, not the limit of the session in the store.
 #[test]
 fn a_session_set_by_the_application_has_its_own_limit() {
     for (allowed, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
@@ -274,7 +275,7 @@ fn a_session_set_by_the_application_has_its_own_limit() {
         assert_eq!(engine.early_data_left(), remembered as usize, "{row:?}");
         engine.set_session(Some(&saved)).unwrap();
         assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
-        // A refused session changes nothing.
+        // A call that refuses a session changes nothing.
         assert_eq!(engine.set_session(Some(&saved)).unwrap_err().status(), Status::InvalidArgument);
         assert_eq!(engine.early_data_left(), allowed as usize, "{row:?}");
         first.max_early_data_size = ALLOWED;
@@ -292,7 +293,7 @@ fn a_session_set_by_the_application_has_its_own_limit() {
 
 /// The early_data extension is sent even if no early data is written.
 #[test]
-fn early_data_may_be_omitted() {
+fn the_handshake_completes_if_no_early_data_is_written() {
     for far in [Far::Accepts, Far::Refuses, Far::Retries] {
         let near = client(|_| {});
         let first = accepting(&near);
@@ -305,7 +306,7 @@ fn early_data_may_be_omitted() {
     }
 }
 
-/// After a HelloRetryRequest no more early data is sent.
+/// After a HelloRetryRequest the client sends no more early data.
 #[test]
 fn a_hello_retry_request_ends_early_data() {
     let near = client(|_| {});
@@ -326,7 +327,7 @@ fn a_hello_retry_request_ends_early_data() {
 }
 
 #[test]
-fn a_downgraded_server_is_reported() {
+fn a_server_that_now_supports_only_tls_1_2_is_reported() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -368,10 +369,10 @@ fn a_context_without_early_data_sends_none() {
     assert_eq!(engine.early_data_left(), 0);
 }
 
-/// netlib's server skips early data up to rustls' bound of 16 KiB. A record counts towards the bound every time rustls
-/// processes the input.
+/// A server of netlib skips early data up to 16 KiB, a bound of rustls. rustls counts a record towards the bound each
+/// time it processes the input that contains the record.
 #[test]
-fn netlibs_server_skips_early_data() {
+fn a_server_of_netlib_skips_early_data() {
     for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {
         let near = client(|_| {});
         let first = accepting(&near);
@@ -397,7 +398,7 @@ fn netlibs_server_skips_early_data() {
             assert_eq!((client.is_handshaking(), server.is_handshaking()), (false, false));
             assert_eq!(client.connection().handshake_kind(), Some(HandshakeKind::Resumed));
             assert_eq!(client.early_data(), EarlyData::Rejected);
-            // The application sends the request again.
+            // The application sends the request again after the handshake.
             client.write(REQUEST).unwrap();
             feed(&mut server, &drain(&mut client));
             let mut room = [0; 100];
@@ -407,7 +408,7 @@ fn netlibs_server_skips_early_data() {
 }
 
 #[test]
-fn contradictory_options_are_refused() {
+fn early_data_needs_resumption_and_at_most_one_protocol() {
     for (protocols, resumption, expected) in [
         (0, true, None),
         (1, true, None),

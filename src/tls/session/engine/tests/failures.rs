@@ -1,9 +1,9 @@
-//! The errors of sessions that are truncated, refused or break the protocol.
+//! Tests the errors of sessions that are truncated or refused, or whose peer breaks the protocol.
 
 use super::*;
 
 #[test]
-fn close_notify_and_truncation_are_distinguished() {
+fn close_notify_ends_a_session_and_its_absence_is_a_truncation() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -15,7 +15,7 @@ fn close_notify_and_truncation_are_distinguished() {
     let mut room = [0; 100];
     assert_eq!(server.read(&mut room).unwrap(), Read::Data(10));
     assert_eq!(server.read(&mut room).unwrap(), Read::End);
-    // The other direction is still open.
+    // The direction from this side to the peer is still open.
     server.write(b"answer").unwrap();
     let records = drain(&mut server);
     feed(&mut client, &records[..records.len() - 1]);
@@ -49,7 +49,7 @@ fn a_corrupt_record_is_reported_after_earlier_data() {
 }
 
 #[test]
-fn every_truncation_of_the_first_flights_is_an_error() {
+fn first_flights_truncated_at_any_byte_are_errors() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -62,7 +62,8 @@ fn every_truncation_of_the_first_flights_is_an_error() {
         client.handshake().unwrap();
         feed(&mut client, &flight[..cut]);
         client.end_input();
-        // The flight answers another ClientHello. So either it is refused, or the input ends before that.
+        // The recorded flight of the server answers another ClientHello. So the client refuses the flight, unless the
+        // input ends before.
         let error = client.handshake().unwrap_err();
         assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
         assert_eq!(client.handshake().unwrap_err().status(), error.status());
@@ -79,7 +80,7 @@ fn every_truncation_of_the_first_flights_is_an_error() {
 #[test]
 fn an_endless_handshake_message_is_refused_in_bounded_memory() {
     let context = context(|_| {});
-    // A ServerHello of 60,000 bytes in records of one byte, each of which takes 6 bytes on the wire.
+    // A ServerHello of 60,000 bytes in records with one byte each; such a record has 6 bytes.
     let mut client = Engine::client(&context, Some("localhost")).unwrap();
     client.handshake().unwrap();
     let mut message = vec![2, 0, 0xea, 0x60];
@@ -119,7 +120,7 @@ fn a_server_name_is_required_if_it_is_checked() {
         let mut server = Engine::server(&named).unwrap();
         complete_handshake(&mut client, &mut server, usize::MAX);
     }
-    // Only the check of the name is turned off.
+    // The context verifies certificates, but does not check host names.
     let stranger = include_bytes!("../../../../../tests/certs/self-signed.pem");
     let key = include_bytes!("../../../../../tests/certs/self-signed.key");
     let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
@@ -155,7 +156,7 @@ fn a_client_without_a_usable_signature_scheme_is_incompatible() {
 }
 
 #[test]
-fn a_protocol_error_after_close_is_the_peers_error() {
+fn a_protocol_error_of_the_peer_after_close_is_reported() {
     let (mut client, mut server) = pair(&context(|_| ()));
     complete_handshake(&mut client, &mut server, usize::MAX);
     client.close().unwrap();
@@ -165,8 +166,8 @@ fn a_protocol_error_after_close_is_the_peers_error() {
     assert_eq!(error.status(), Status::TlsProtocol, "{error}");
 }
 
-/// With TLS 1.2, the server has verified the client's certificate when the client's handshake ends; with TLS 1.3 it has
-/// not.
+/// When the client's handshake ends, the server has verified the client's certificate with TLS 1.2, but not yet with
+/// TLS 1.3.
 #[test]
 fn a_certificate_request_does_not_explain_a_later_alert() {
     for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {

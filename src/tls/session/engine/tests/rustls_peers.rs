@@ -1,4 +1,4 @@
-//! Engines connected to plain rustls peers with configurations that netlib never uses.
+//! Tests engines with peers that use rustls directly, in configurations that netlib never uses.
 
 use rustls::crypto::aws_lc_rs::{default_provider, kx_group, sign};
 use rustls::sign::{CertifiedKey, SingleCertAndKey};
@@ -23,7 +23,7 @@ fn certificates(pem: &[u8]) -> Vec<CertificateDer<'static>> {
     CertificateDer::pem_slice_iter(pem).map(|der| der.unwrap()).collect()
 }
 
-/// Returns a certificate chain with any key, even one that does not match.
+/// Combines a certificate chain with a key, which need not belong to the certificate.
 fn identity(chain: &[u8], key: &[u8]) -> Arc<SingleCertAndKey> {
     let key = sign::any_supported_type(&PrivateKeyDer::from_pem_slice(key).unwrap()).unwrap();
     Arc::new(SingleCertAndKey::from(CertifiedKey::new(certificates(chain), key)))
@@ -37,7 +37,7 @@ fn roots() -> RootCertStore {
     roots
 }
 
-/// Runs the handshake until the engine is done or fails. Errors of the rustls peer are ignored.
+/// Runs the handshake until the engine has completed it or fails. Errors of the rustls peer are ignored.
 fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
     for _ in 0..10 {
         engine.handshake()?;
@@ -59,10 +59,10 @@ fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
     panic!("the handshake does not end");
 }
 
-/// A peer must sign with the key of its certificate, in both versions and on both sides, even if no other check is
-/// enabled.
+/// A peer must sign with the key of its certificate: as client and as server, with TLS 1.2 and TLS 1.3, and even if no
+/// certificate is verified.
 #[test]
-fn a_certificate_with_another_key_is_refused() {
+fn a_peer_that_signs_with_another_key_is_refused() {
     for version in [Version::Tls12, Version::Tls13] {
         let versions: &[_] =
             if version == Version::Tls12 { &[&rustls::version::TLS12] } else { &[&rustls::version::TLS13] };
@@ -112,9 +112,10 @@ fn a_certificate_with_another_key_is_refused() {
     }
 }
 
-/// A HelloRetryRequest makes the client send the name twice. The thread's next session does not get the second name.
+/// After a HelloRetryRequest, the client sends the server name a second time. The next session on the same thread must
+/// not get the second name.
 #[test]
-fn the_name_of_a_retried_hello_stays_in_its_session() {
+fn a_server_name_sent_twice_does_not_reach_the_next_session() {
     let context = context(|_| {});
     let mut nameless = Engine::client(&context, Some("127.0.0.1")).unwrap();
     nameless.handshake().unwrap();
