@@ -461,8 +461,8 @@ enum netlib_class NETLIB_INT32 {
 /** Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
  * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
-    /** The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
-     * the same error. */
+    /** The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
+     * retried. `netlib_retry_increment` fails with the same error. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -3191,10 +3191,10 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  *
  * netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
  * up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
- * certificates that the peer sends. If no chain through that issuer is accepted, the issuer must also be trusted,
- * because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a trusted self-signed peer
- * certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A CRL with an
- * issuingDistributionPoint covers only the certificates that this extension names.
+ * certificates that the peer sends. If no chain through the issuer of a trusted peer certificate is accepted, the
+ * issuer must also be trusted, because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a
+ * trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A
+ * CRL with an issuingDistributionPoint covers only the certificates that this extension names.
  * @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
  *        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
  *        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
@@ -4371,8 +4371,8 @@ size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
  * trusted because no certificate is verified. */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
-/** Returns the number of trust sources that were loaded. The order is: the sources that the options name, in the order
- * of the calls; the sources of the system; the built-in authorities. */
+/** Returns the number of trust sources that were loaded. The order of trust sources is: the sources that the options
+ * name, in the order of the calls; the sources of the system; the built-in authorities. */
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 
 /** Returns the kind of a trust source; `NETLIB_TRUST_NONE` for NULL. */

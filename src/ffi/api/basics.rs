@@ -48,8 +48,8 @@ pub enum netlib_class {
 /// `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status.
 #[repr(C)]
 pub enum netlib_retry_kind {
-    /// The failure is not a failure of the request, so the request is not retried. `netlib_retry_increment` fails with
-    /// the same error.
+    /// The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
+    /// retried. `netlib_retry_increment` fails with the same error.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,

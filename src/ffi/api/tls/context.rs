@@ -50,8 +50,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_t
     read(context, 0, Context::trust_sources)
 }
 
-/// Returns the number of trust sources that were loaded. The order is: the sources that the options name, in the order
-/// of the calls; the sources of the system; the built-in authorities.
+/// Returns the number of trust sources that were loaded. The order of trust sources is: the sources that the options
+/// name, in the order of the calls; the sources of the system; the built-in authorities.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_source_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, |context| context.trust_loaded().len())
