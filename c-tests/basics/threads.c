@@ -206,51 +206,43 @@ static bool share_certificate(const void *shared) {
 }
 #endif
 
+/* Creates a handle, uses it in all threads with `round`, and frees it. */
+#define SHARE(type, made, round, what) \
+    do { \
+        type *shared = (made); \
+        in_threads((what), (round), shared); \
+        type##_free(shared); \
+    } while (0)
+
 int main(void) {
-    netlib_error *error = make_error();
-    netlib_limit *limit = make_limit();
-    in_threads("an error is shared", share_error, error);
-    in_threads("a limit is shared", share_limit, limit);
-    netlib_error_free(error);
-    netlib_limit_free(limit);
+    SHARE(netlib_error, make_error(), share_error, "threads share an error");
+    SHARE(netlib_limit, make_limit(), share_limit, "threads share a limit");
 #ifdef HAVE_netlib_url_resolve
-    netlib_url *url = make_url();
-    in_threads("a url is shared", share_url, url);
-    netlib_url_free(url);
+    SHARE(netlib_url, make_url(), share_url, "threads share a URL");
 #endif
 #ifdef HAVE_netlib_retry_increment
-    netlib_retry *retry = make_retry();
-    in_threads("a retry is shared", share_retry, retry);
-    netlib_retry_free(retry);
+    SHARE(netlib_retry, make_retry(), share_retry, "threads share a Retry");
 #endif
 #ifdef HAVE_netlib_retry_options_set_random
     struct calls calls = {0};
     netlib_retry *calling = retry_with_callbacks(&calls);
-    in_threads("a retry with callbacks is shared", share_retry_with_callbacks, calling);
+    in_threads("threads share a Retry with callbacks", share_retry_with_callbacks, calling);
     netlib_retry_free(calling);
     const unsigned long rounds = THREADS * ROUNDS;
     bool each = calls.clocks == rounds && calls.randoms == 2 * rounds && calls.sleeps == rounds;
     check_report(each, __FILE__, __LINE__, "each callback was called the expected number of times");
 #endif
 #ifdef HAVE_netlib_make_headers
-    netlib_headers *headers = make_headers();
-    in_threads("headers are shared", share_headers, headers);
-    netlib_headers_free(headers);
+    SHARE(netlib_headers, make_headers(), share_headers, "threads share headers");
 #endif
 #ifdef HAVE_netlib_response_parse
-    netlib_response *response = make_response();
-    in_threads("a response is shared", share_response, response);
-    netlib_response_free(response);
+    SHARE(netlib_response, make_response(), share_response, "threads share a response");
 #endif
 #ifdef HAVE_netlib_tls_context_new
-    netlib_tls_context *context = make_tls_context();
-    in_threads("a TLS context is shared", share_tls_context, context);
-    netlib_tls_context_free(context);
+    SHARE(netlib_tls_context, make_tls_context(), share_tls_context, "threads share a TLS context");
 #endif
 #ifdef HAVE_netlib_certificate_parse
-    netlib_certificate *certificate = make_certificate();
-    in_threads("a certificate is shared", share_certificate, certificate);
-    netlib_certificate_free(certificate);
+    SHARE(netlib_certificate, make_certificate(), share_certificate, "threads share a certificate");
 #endif
     return report("threads");
 }

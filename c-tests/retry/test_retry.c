@@ -23,6 +23,18 @@ static void check_counts(struct counts expected, const netlib_retry *retry) {
     CHECK_INT(expected.other, netlib_retry_other_left(retry));
 }
 
+/* Returns a Retry with a total of 9 and all other counts 5. */
+static netlib_retry *retry_with_counts(void) {
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_total(options, 9);
+    netlib_retry_options_set_connect(options, 5);
+    netlib_retry_options_set_read(options, 5);
+    netlib_retry_options_set_redirect(options, 5);
+    netlib_retry_options_set_status(options, 5);
+    netlib_retry_options_set_other(options, 5);
+    return retry_of(options);
+}
+
 static void increment_decrements_the_count_of_the_failure_kind(void) {
     static const struct {
         int32_t error, status;
@@ -52,14 +64,7 @@ static void increment_decrements_the_count_of_the_failure_kind(void) {
         netlib_retry *next = NULL;
         netlib_error *error = rows[i].error != 0 ? error_of(rows[i].error, NULL) : NULL;
         netlib_response *response = rows[i].status != 0 ? response_of(rows[i].status, rows[i].fields) : NULL;
-        netlib_retry_options *options = netlib_retry_options_new();
-        netlib_retry_options_set_total(options, 9);
-        netlib_retry_options_set_connect(options, 5);
-        netlib_retry_options_set_read(options, 5);
-        netlib_retry_options_set_redirect(options, 5);
-        netlib_retry_options_set_status(options, 5);
-        netlib_retry_options_set_other(options, 5);
-        netlib_retry *retry = retry_of(options);
+        netlib_retry *retry = retry_with_counts();
         CHECK_OK(netlib_retry_increment(retry, "GET", "/u?q", response, error, &next, &err));
         check_counts(rows[i].after, next);
         check_counts((struct counts){9, 5, 5, 5, 5, 5}, retry);
@@ -97,14 +102,7 @@ static void a_proxy_failure_is_counted_as_its_cause(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL, *cause = error_of(rows[i].cause, NULL), *error = error_of(NETLIB_PROXY_FAILED, cause);
-        netlib_retry_options *options = netlib_retry_options_new();
-        netlib_retry_options_set_total(options, 9);
-        netlib_retry_options_set_connect(options, 5);
-        netlib_retry_options_set_read(options, 5);
-        netlib_retry_options_set_redirect(options, 5);
-        netlib_retry_options_set_status(options, 5);
-        netlib_retry_options_set_other(options, 5);
-        netlib_retry *retry = retry_of(options), *next = NULL;
+        netlib_retry *retry = retry_with_counts(), *next = NULL;
         netlib_status status = netlib_retry_increment(retry, rows[i].method, "/", NULL, error, &next, &err);
         CHECK_STATUS(rows[i].is_counted ? NETLIB_OK : NETLIB_PROXY_FAILED, status);
         if (next != NULL && rows[i].is_counted) check_counts(rows[i].after, next);

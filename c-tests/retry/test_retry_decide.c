@@ -1,13 +1,6 @@
 /* Tests netlib_retry_decide: the next step after a response or an error. */
 #include "retry_makers.h"
 
-static netlib_url *url_of(const char *text) {
-    netlib_error *err = NULL;
-    netlib_url *url = NULL;
-    CHECK_OK(netlib_parse_url(text, NETLIB_NTS, &url, &err));
-    return url;
-}
-
 /* Returns options that retry status 500, with a backoff factor of 1. */
 static netlib_retry_options *usual(void) {
     static const int32_t codes[] = {500};
@@ -15,16 +8,6 @@ static netlib_retry_options *usual(void) {
     netlib_retry_options_set_status_forcelist(options, codes, 1);
     netlib_retry_options_set_backoff_factor(options, 1);
     return options;
-}
-
-static netlib_headers *headers_of(const char *const *names, size_t count) {
-    netlib_error *err = NULL;
-    netlib_headers *headers = NULL;
-    netlib_headers_options *options = netlib_headers_options_new();
-    for (size_t i = 0; i < count; i++) netlib_headers_options_add_header(options, names[i], "secret");
-    CHECK_OK(netlib_make_headers(options, &headers, &err));
-    netlib_headers_options_free(options);
-    return headers;
 }
 
 /* Returns the decision about a GET request and its response. */

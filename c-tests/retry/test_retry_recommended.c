@@ -10,13 +10,6 @@ static int32_t constant_random(void *ctx, double *value) {
     return 0;
 }
 
-static netlib_url *url_of(const char *text) {
-    netlib_error *err = NULL;
-    netlib_url *url = NULL;
-    CHECK_OK(netlib_parse_url(text, NETLIB_NTS, &url, &err));
-    return url;
-}
-
 static void recommended_options_have_their_documented_values(void) {
     static const int32_t statuses[] = {429, 502, 503, 504};
     netlib_retry *made = retry_of(netlib_retry_options_new_recommended());

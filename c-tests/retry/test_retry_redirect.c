@@ -2,24 +2,7 @@
  * with their tests. */
 #include "retry_makers.h"
 
-static netlib_url *url_of(const char *text) {
-    netlib_error *err = NULL;
-    netlib_url *url = NULL;
-    CHECK_OK(netlib_parse_url(text, NETLIB_NTS, &url, &err));
-    return url;
-}
-
 enum { MANY = 64 };
-
-static netlib_headers *headers_of(const char *const *names, size_t count) {
-    netlib_error *err = NULL;
-    netlib_headers *headers = NULL;
-    netlib_headers_options *options = netlib_headers_options_new();
-    for (size_t i = 0; i < count; i++) netlib_headers_options_add_header(options, names[i], "secret");
-    CHECK_OK(netlib_make_headers(options, &headers, &err));
-    netlib_headers_options_free(options);
-    return headers;
-}
 
 /* Returns options that retry 503 for every method, without a limit on the counts. */
 static netlib_retry_options *options_without_limit(int32_t profile) {

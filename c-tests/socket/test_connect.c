@@ -388,13 +388,7 @@ static void a_deadline_or_a_cancel_ends_connecting(void) {
 
     /* A signal handler cancels. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
-    limit_of_handler = limit;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = cancel_in_handler;
-    sigaction(SIGALRM, &action, NULL);
-    struct itimerval once = {{0, 0}, {0, 20000}};
-    setitimer(ITIMER_REAL, &once, NULL);
+    cancel_by_signal(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
     CHECK(IN_TIME(began));
     netlib_limit_free(limit);

@@ -74,13 +74,7 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
 
     /* A signal handler cancels during a wait, after a signal every millisecond. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
-    limit_of_handler = limit;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = cancel_in_handler;
-    sigaction(SIGALRM, &action, NULL);
-    struct itimerval once = {{0, 0}, {0, 20000}};
-    setitimer(ITIMER_REAL, &once, NULL);
+    cancel_by_signal(limit);
     connect = connect_to_ports(ports, 1, options);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_connect_run(connect, limit, &fd, &err));
     netlib_connect_free(connect);

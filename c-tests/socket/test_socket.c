@@ -134,13 +134,7 @@ static void a_cancel_in_an_interrupting_handler_ends_the_wait(void) {
     int ends[2];
     connected_pair(ends);
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
-    limit_of_handler = limit;
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = cancel_in_handler;
-    sigaction(SIGALRM, &action, NULL);
-    struct itimerval once = {{0, 0}, {0, 20000}};
-    setitimer(ITIMER_REAL, &once, NULL);
+    cancel_by_signal(limit);
     double began = netlib_current_time();
     CHECK_STATUS(NETLIB_CANCELLED, netlib_wait_for_read(ends[0], LONG, limit, &err));
     CHECK(IN_TIME(began));

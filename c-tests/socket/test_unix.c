@@ -296,23 +296,6 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     close(server);
 }
 
-struct address_callback {
-    int32_t answer;
-    int calls;
-    int32_t classes;
-    size_t len;
-    unsigned char bytes[sizeof(struct sockaddr_storage)];
-};
-
-static enum netlib_verdict record_address(void *ctx, const void *address, size_t len, int32_t classes) {
-    struct address_callback *callback = ctx;
-    callback->calls++;
-    callback->classes = classes;
-    callback->len = len;
-    if (len <= sizeof callback->bytes) memcpy(callback->bytes, address, len);
-    return callback->answer;
-}
-
 static void the_address_policy_applies_to_unix_addresses(void) {
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib policy %d", (int)getpid());

@@ -29,4 +29,22 @@ static inline netlib_response *response_of(int status, const char *fields) {
 
 static inline bool is_exhausted(const netlib_retry *retry) { return netlib_retry_is_exhausted(retry); }
 
+static inline netlib_url *url_of(const char *text) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    CHECK_OK(netlib_parse_url(text, NETLIB_NTS, &url, &err));
+    return url;
+}
+
+/* Creates headers with these names, each with the value "secret". */
+static inline netlib_headers *headers_of(const char *const *names, size_t count) {
+    netlib_error *err = NULL;
+    netlib_headers *headers = NULL;
+    netlib_headers_options *options = netlib_headers_options_new();
+    for (size_t i = 0; i < count; i++) netlib_headers_options_add_header(options, names[i], "secret");
+    CHECK_OK(netlib_make_headers(options, &headers, &err));
+    netlib_headers_options_free(options);
+    return headers;
+}
+
 #endif

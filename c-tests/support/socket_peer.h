@@ -131,4 +131,33 @@ static inline void cancel_in_handler(int signal_number) {
     netlib_limit_cancel(limit_of_handler);
 }
 
+/* Cancels the limit in a signal handler, 20 ms from now. */
+static inline void cancel_by_signal(const netlib_limit *limit) {
+    limit_of_handler = limit;
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = cancel_in_handler;
+    sigaction(SIGALRM, &action, NULL);
+    struct itimerval once = {{0, 0}, {0, 20000}};
+    setitimer(ITIMER_REAL, &once, NULL);
+}
+
+/* The ctx of record_address: the result that the callback returns, and its last arguments. */
+struct address_callback {
+    int32_t answer;
+    int calls;
+    int32_t classes;
+    size_t len;
+    unsigned char bytes[128];
+};
+
+static inline enum netlib_verdict record_address(void *ctx, const void *address, size_t len, int32_t classes) {
+    struct address_callback *callback = ctx;
+    callback->calls++;
+    callback->classes = classes;
+    callback->len = len;
+    if (len <= sizeof callback->bytes) memcpy(callback->bytes, address, len);
+    return callback->answer;
+}
+
 #endif

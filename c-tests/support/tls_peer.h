@@ -30,19 +30,25 @@ static inline struct pair unix_pair(void) {
     return pair;
 }
 
+/* Returns a TCP listener on a free port of 127.0.0.1, and stores its address. */
+static inline int tcp_listener(struct sockaddr_in *address) {
+    socklen_t len = sizeof *address;
+    memset(address, 0, sizeof *address);
+    address->sin_family = AF_INET;
+    address->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(bind(listener, (struct sockaddr *)address, len) == 0 && listen(listener, 4) == 0);
+    CHECK(getsockname(listener, (struct sockaddr *)address, &len) == 0);
+    return listener;
+}
+
 /* Returns the two ends of a TCP connection, which can be reset, unlike a Unix socket pair. */
 static inline struct pair tcp_pair(void) {
     struct pair pair = {-1, -1};
     struct sockaddr_in address;
-    socklen_t len = sizeof address;
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(bind(listener, (struct sockaddr *)&address, len) == 0 && listen(listener, 1) == 0);
-    CHECK(getsockname(listener, (struct sockaddr *)&address, &len) == 0);
+    int listener = tcp_listener(&address);
     pair.near = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(connect(pair.near, (struct sockaddr *)&address, len) == 0);
+    CHECK(connect(pair.near, (struct sockaddr *)&address, sizeof address) == 0);
     pair.far = accept(listener, NULL, NULL);
     CHECK(pair.far >= 0);
     close(listener);
@@ -237,6 +243,83 @@ static inline void *read_flow(void *argument) {
     netlib_error_free(err);
     free(bytes);
     return NULL;
+}
+
+/* Transfers `total` bytes in each direction, with a reader thread and a writer thread at each end. The ends write
+ * `write_chunk` bytes per call, and read up to `read_chunk` bytes per call. */
+static inline void transfer_with_threads(netlib_tls_stream *near, netlib_tls_stream *far, size_t total,
+                                         size_t write_chunk, size_t read_chunk) {
+    struct flow flows[4] = {
+        {near, total, write_chunk, 0, true},
+        {far, total, read_chunk, 0, true},
+        {far, total, write_chunk, 0, true},
+        {near, total, read_chunk, 0, true},
+    };
+    pthread_t threads[4];
+    for (size_t i = 0; i < 4; i++) {
+        CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_flow : read_flow, &flows[i]) == 0);
+    }
+    for (size_t i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
+    for (size_t i = 0; i < 4; i++) {
+        CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
+        CHECK(flows[i].intact);
+    }
+}
+
+/* Writes `total` bytes and close_notify at one end and reads them at the other, on one thread with calls that do not
+ * wait. Both ends must sometimes have to wait. */
+static inline void transfer_without_waiting(netlib_tls_stream *near, netlib_tls_stream *far, size_t total) {
+    netlib_error *err = NULL;
+    unsigned char *sent = malloc(total), *received = malloc(total + 1);
+    if (sent == NULL || received == NULL) abort();
+    for (size_t i = 0; i < total; i++) sent[i] = at_position(i);
+    size_t written = 0, read = 0, wants_read = 0, wants_write = 0, n = 0;
+    bool is_shut_down = false, has_ended = false, has_failed = false;
+    for (long turn = 0; turn < 3000000 && !has_ended && !has_failed; turn++) {
+        netlib_status status = NETLIB_OK;
+        if (written < total) {
+            status = netlib_tls_stream_write(near, sent + written, total - written, &n, &err);
+            written += n;
+        } else if (!is_shut_down) {
+            status = netlib_tls_stream_shutdown(near, &err);
+            is_shut_down = status == NETLIB_OK;
+        }
+        wants_write += status == NETLIB_WANT_WRITE;
+        has_failed = status != NETLIB_OK && status != NETLIB_WANT_WRITE && status != NETLIB_WANT_READ;
+        CHECK(!has_failed);
+        if (has_failed) CHECK_OK(status);
+        status = netlib_tls_stream_read(far, received + read, read < total ? total - read : 1, &n, &err);
+        read += n;
+        wants_read += status == NETLIB_WANT_READ;
+        has_ended = status == NETLIB_END_OF_STREAM;
+        bool reads = has_ended || status == NETLIB_OK || status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE;
+        CHECK(reads && read <= total);
+        if (!reads) CHECK_OK(status);
+        has_failed = has_failed || !reads || read > total;
+    }
+    CHECK(has_ended);
+    CHECK_INT((long long)total, (long long)written);
+    CHECK_INT((long long)total, (long long)read);
+    CHECK(memcmp(sent, received, total) == 0);
+    CHECK(wants_read > 0 && wants_write > 0);
+    free(sent);
+    free(received);
+}
+
+typedef size_t count_fn(const netlib_tls_context *context);
+typedef const char *name_fn(const netlib_tls_context *context, size_t index, size_t *len);
+
+/* Returns the names of all items of a list of the context, separated by spaces. */
+static inline const char *join_names(const netlib_tls_context *context, count_fn *count, name_fn *name_at) {
+    static char text[1000];
+    text[0] = '\0';
+    for (size_t i = 0; i < count(context); i++) {
+        size_t len = 0, used = strlen(text);
+        const char *name = name_at(context, i, &len);
+        CHECK(name != NULL && strlen(name) == len);
+        snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", name);
+    }
+    return text;
 }
 
 #endif

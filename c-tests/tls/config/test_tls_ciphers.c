@@ -35,15 +35,7 @@ static void decode(char *text) {
 
 /* Returns the cipher suites of a context as OpenSSL names, separated by spaces. */
 static const char *offered(const netlib_tls_context *context) {
-    static char text[1000];
-    text[0] = '\0';
-    for (size_t i = 0; i < netlib_tls_context_cipher_suite_count(context); i++) {
-        size_t len = 0, used = strlen(text);
-        const char *name = netlib_tls_context_cipher_suite_openssl_name(context, i, &len);
-        CHECK(name != NULL && strlen(name) == len);
-        snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", name);
-    }
-    return text;
+    return join_names(context, netlib_tls_context_cipher_suite_count, netlib_tls_context_cipher_suite_openssl_name);
 }
 
 static void cipher_strings_select_the_suites_that_openssl_selects(void) {

@@ -6,15 +6,7 @@
 #define USUAL "X25519MLKEM768 x25519 secp256r1 secp384r1"
 
 static const char *listed(const netlib_tls_context *context) {
-    static char text[400];
-    text[0] = '\0';
-    for (size_t i = 0; i < netlib_tls_context_key_exchange_group_count(context); i++) {
-        size_t len = 0, used = strlen(text);
-        const char *name = netlib_tls_context_key_exchange_group(context, i, &len);
-        CHECK(name != NULL && strlen(name) == len);
-        snprintf(text + used, sizeof text - used, "%s%s", i > 0 ? " " : "", name);
-    }
-    return text;
+    return join_names(context, netlib_tls_context_key_exchange_group_count, netlib_tls_context_key_exchange_group);
 }
 
 static void key_exchange_group_lists_are_validated(void) {

@@ -4,8 +4,7 @@
  * message, or nothing. */
 #define _GNU_SOURCE
 #include "harness.h"
-
-enum { FIELDS = 6 };
+#include "tab_list.h"
 
 /* Reads a file. The caller frees the bytes. */
 static char *slurp(const char *path, size_t *len) {
@@ -60,21 +59,6 @@ static void check_line(char *const *field, const char *line) {
 }
 
 int main(int argc, char **argv) {
-    FILE *list = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (list == NULL) return EXIT_FAILURE;
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, list) > 0) {
-        line[strcspn(line, "\n")] = '\0';
-        char *copy = strdup(line), *rest = copy, *field[FIELDS];
-        for (size_t i = 0; i < FIELDS; i++) {
-            char *end = strsep(&rest, "\t");
-            field[i] = end != NULL ? end : copy + strlen(copy);
-        }
-        check_line(field, line);
-        free(copy);
-    }
-    free(line);
-    fclose(list);
+    for_each_line(argc == 2 ? argv[1] : NULL, check_line);
     return report("keys");
 }

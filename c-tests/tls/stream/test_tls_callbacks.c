@@ -102,9 +102,6 @@ static void streams_return_the_want_statuses_of_transport_callbacks(void) {
         size_t most;
         size_t depth;
     } rows[] = {{1, 1}, {7, 1}, {5000, 1}, {5000, 2}, {700, 3}};
-    enum { TOTAL = 100000 };
-    static unsigned char sent[TOTAL], received[TOTAL];
-    for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         netlib_error *err = NULL;
         struct both both;
@@ -116,37 +113,10 @@ static void streams_return_the_want_statuses_of_transport_callbacks(void) {
             near = inner[2 * (i - 1)];
             far = inner[2 * (i - 1) + 1];
         }
-        size_t written = 0, read = 0, wants_read = 0, wants_write = 0, n = 0;
+        size_t n = 0;
         char byte;
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(far, &byte, 1, &n, &err));
-        bool shut = false, ended = false;
-        for (long turn = 0; turn < 3000000 && !ended; turn++) {
-            netlib_status status = NETLIB_OK;
-            if (written < TOTAL) {
-                status = netlib_tls_stream_write(near, sent + written, TOTAL - written, &n, &err);
-                written += n;
-            } else if (!shut) {
-                status = netlib_tls_stream_shutdown(near, &err);
-                shut = status == NETLIB_OK;
-            }
-            if (status != NETLIB_OK && !is_want(status)) {
-                CHECK_OK(status);
-                break;
-            }
-            wants_write += status == NETLIB_WANT_WRITE;
-            status = netlib_tls_stream_read(far, received + read, TOTAL - read < 1 ? 1 : TOTAL - read, &n, &err);
-            read += n;
-            wants_read += status == NETLIB_WANT_READ;
-            ended = status == NETLIB_END_OF_STREAM;
-            if (status != NETLIB_OK && !is_want(status) && !ended) {
-                CHECK_OK(status);
-                break;
-            }
-        }
-        CHECK(ended);
-        CHECK_INT(TOTAL, (long long)read);
-        CHECK(memcmp(sent, received, TOTAL) == 0);
-        CHECK(wants_read > 0 && wants_write > 0);
+        transfer_without_waiting(near, far, 100000);
         for (size_t i = 0; i < 4; i++) netlib_tls_stream_free(inner[i]);
         free_both(&both);
     }
@@ -393,20 +363,7 @@ static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     netlib_tls_stream *near = NULL, *far = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
     CHECK_OK(netlib_tls_accept_callbacks(server, wire_read, wire_write, &far_wire, NULL, &far, &err));
-    enum { TOTAL = 1000000 };
-    struct flow flows[4] = {{near, TOTAL, 50000, 0, true},
-                            {far, TOTAL, 3000, 0, true},
-                            {far, TOTAL, 3000, 0, true},
-                            {near, TOTAL, 50000, 0, true}};
-    pthread_t threads[4];
-    for (size_t i = 0; i < 4; i++) {
-        CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_flow : read_flow, &flows[i]) == 0);
-    }
-    for (size_t i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-    for (size_t i = 0; i < 4; i++) {
-        CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
-        CHECK(flows[i].intact);
-    }
+    transfer_with_threads(near, far, 1000000, 50000, 3000);
     netlib_tls_stream_free(near);
     netlib_tls_stream_free(far);
     close_pair(pair);
@@ -421,7 +378,8 @@ static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     CHECK_OK(netlib_tls_stream_handshake(near, &err));
     near_wire.is_reading = false;
     struct flow reader = {near, 4, 100, 0, false};
-    CHECK(pthread_create(&threads[0], NULL, read_flow, &reader) == 0);
+    pthread_t thread;
+    CHECK(pthread_create(&thread, NULL, read_flow, &reader) == 0);
     pthread_mutex_lock(&near_wire.lock);
     while (!near_wire.is_reading) pthread_cond_wait(&near_wire.changed, &near_wire.lock);
     pthread_mutex_unlock(&near_wire.lock);
@@ -435,7 +393,7 @@ static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
     CHECK_OK(netlib_tls_stream_handshake(near, &err));
     CHECK_OK(netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
     CHECK_OK(netlib_tls_stream_shutdown(near, &err));
-    CHECK(pthread_join(threads[0], NULL) == 0);
+    CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(NETLIB_END_OF_STREAM, reader.status);
     CHECK(reader.intact);
     server_join(&peer);

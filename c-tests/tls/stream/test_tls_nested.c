@@ -83,7 +83,7 @@ static void do_handshakes(struct nest *nest) {
 static void nested_tls_streams_read_and_write_at_the_same_time(void) {
     netlib_error *err = NULL;
     static const struct {
-        size_t depth, total, near_chunk, far_chunk;
+        size_t depth, total, write_chunk, read_chunk;
         bool tcp;
     } rows[] = {
         {2, 3000000, 100000, 16384, true},
@@ -96,22 +96,7 @@ static void nested_tls_streams_read_and_write_at_the_same_time(void) {
         netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
         CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
         CHECK_OK(netlib_tls_stream_set_write_timeout(far, LONG, &err));
-        size_t total = rows[row].total;
-        struct flow flows[4] = {
-            {near, total, rows[row].near_chunk, 0, true},
-            {far, total, rows[row].far_chunk, 0, true},
-            {far, total, rows[row].near_chunk, 0, true},
-            {near, total, rows[row].far_chunk, 0, true},
-        };
-        pthread_t threads[4];
-        for (size_t i = 0; i < 4; i++) {
-            CHECK(pthread_create(&threads[i], NULL, i % 2 == 0 ? write_flow : read_flow, &flows[i]) == 0);
-        }
-        for (size_t i = 0; i < 4; i++) CHECK(pthread_join(threads[i], NULL) == 0);
-        for (size_t i = 0; i < 4; i++) {
-            CHECK_INT(i % 2 == 0 ? NETLIB_OK : NETLIB_END_OF_STREAM, flows[i].status);
-            CHECK(flows[i].intact);
-        }
+        transfer_with_threads(near, far, rows[row].total, rows[row].write_chunk, rows[row].read_chunk);
         for (size_t i = 0; i < rows[row].depth; i++) {
             CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_stream_version(nest.near[i]));
             CHECK_INT(2, (long long)netlib_tls_stream_peer_certificate_count(nest.near[i]) + 1);
@@ -136,35 +121,7 @@ static void nested_non_blocking_streams_transfer_all_data(void) {
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
         CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_write(near, "x", 1, &n, &err));
         CHECK_INT(0, (long long)n);
-
-        enum { TOTAL = 400000 };
-        static unsigned char sent[TOTAL], received[TOTAL];
-        for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
-        size_t written = 0, read = 0, wants_read = 0, wants_write = 0;
-        bool shut = false, ended = false;
-        for (long turn = 0; turn < 1000000 && !ended; turn++) {
-            netlib_status status = NETLIB_OK;
-            if (written < TOTAL) {
-                status = netlib_tls_stream_write(near, sent + written, TOTAL - written, &n, &err);
-                written += n;
-            } else if (!shut) {
-                status = netlib_tls_stream_shutdown(near, &err);
-                shut = status == NETLIB_OK;
-            }
-            CHECK(status == NETLIB_OK || status == NETLIB_WANT_WRITE || status == NETLIB_WANT_READ);
-            wants_write += status == NETLIB_WANT_WRITE;
-            status = netlib_tls_stream_read(far, received + read, TOTAL - read < 1 ? 1 : TOTAL - read, &n, &err);
-            CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE ||
-                  status == NETLIB_END_OF_STREAM);
-            wants_read += status == NETLIB_WANT_READ;
-            ended = status == NETLIB_END_OF_STREAM;
-            read += n;
-        }
-        CHECK(ended);
-        CHECK_INT(TOTAL, (long long)written);
-        CHECK_INT(TOTAL, (long long)read);
-        CHECK(memcmp(sent, received, TOTAL) == 0);
-        CHECK(wants_read > 0 && wants_write > 0);
+        transfer_without_waiting(near, far, 400000);
         free_nest(&nest);
     }
 }

@@ -277,14 +277,7 @@ static int32_t find(void *ctx, const char *host, int32_t port, double seconds_le
 
 static void connect_by_name_and_by_callback(void) {
     struct sockaddr_in address;
-    socklen_t len = sizeof address;
-    memset(&address, 0, sizeof address);
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(bind(listener, (struct sockaddr *)&address, len) == 0 && listen(listener, 4) == 0);
-    CHECK(getsockname(listener, (struct sockaddr *)&address, &len) == 0);
-    int port = ntohs(address.sin_port);
+    int listener = tcp_listener(&address), port = ntohs(address.sin_port);
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     netlib_connect *connect = NULL;

@@ -4,10 +4,12 @@
  * the time. */
 #define _GNU_SOURCE
 #include "harness.h"
+#include "tab_list.h"
 
-enum { FIELDS = 6, ROOM = 65536 };
+enum { ROOM = 65536 };
 
-static void verify_line(char *const *field) {
+static void verify_line(char *const *field, const char *line) {
+    (void)line;
     static char chain[ROOM];
     FILE *file = fopen(field[1], "rb");
     if (file == NULL) exit(EXIT_FAILURE);
@@ -33,20 +35,6 @@ static void verify_line(char *const *field) {
 }
 
 int main(int argc, char **argv) {
-    FILE *list = argc == 2 ? fopen(argv[1], "r") : NULL;
-    if (list == NULL) return EXIT_FAILURE;
-    char *line = NULL;
-    size_t room = 0;
-    while (getline(&line, &room, list) > 0) {
-        char *rest = line, *field[FIELDS];
-        line[strcspn(line, "\n")] = '\0';
-        for (size_t i = 0; i < FIELDS; i++) {
-            field[i] = strsep(&rest, "\t");
-            if (field[i] == NULL) return EXIT_FAILURE;
-        }
-        verify_line(field);
-    }
-    free(line);
-    fclose(list);
+    for_each_line(argc == 2 ? argv[1] : NULL, verify_line);
     return EXIT_SUCCESS;
 }

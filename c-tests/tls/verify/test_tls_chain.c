@@ -46,19 +46,6 @@ static unsigned char *der_of(const char *pem, size_t pem_len, size_t *len) {
     return der;
 }
 
-static netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags) {
-    char path[256];
-    netlib_tls_options *options = netlib_tls_options_new();
-    snprintf(path, sizeof path, CHAINS "%s", trusted);
-    netlib_tls_options_add_ca_file(options, path);
-    if (crl != NULL) {
-        snprintf(path, sizeof path, CHAINS "%s", crl);
-        netlib_tls_options_add_crl_file(options, path);
-    }
-    netlib_tls_options_set_verify_flags(options, flags);
-    return options;
-}
-
 /* Checks the error of a verification, which never has an alert. */
 static void check_said(const struct row *row, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);

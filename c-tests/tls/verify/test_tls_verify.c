@@ -16,17 +16,9 @@ static int32_t fail_to_report_time(void *ctx, double *seconds) {
     return 1;
 }
 
-/* Returns options that trust a CA file of verify/, and whose clock returns `time`. */
-static netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags, double *time) {
-    char path[256];
-    netlib_tls_options *options = netlib_tls_options_new();
-    snprintf(path, sizeof path, CHAINS "%s", trusted);
-    netlib_tls_options_add_ca_file(options, path);
-    if (crl != NULL) {
-        snprintf(path, sizeof path, CHAINS "%s", crl);
-        netlib_tls_options_add_crl_file(options, path);
-    }
-    netlib_tls_options_set_verify_flags(options, flags);
+/* Returns options that trust a CA file of tests/certs/verify, and whose clock returns `time`. */
+static netlib_tls_options *options_at(const char *trusted, const char *crl, int32_t flags, double *time) {
+    netlib_tls_options *options = options_trusting(trusted, crl, flags);
     netlib_tls_options_set_wall_clock(options, report_time, time, NULL);
     return options;
 }
@@ -60,8 +52,7 @@ static void handshakes_accept_or_refuse_each_server_chain(void) {
         const struct row *row = &servers[i];
         netlib_tls_context *server = presenting(row->sent);
         for (size_t j = 0; j < 2; j++) {
-            netlib_tls_context *client =
-                of_version(options_trusting(row->trusted, row->crl, row->flags, &now), versions[j]);
+            netlib_tls_context *client = of_version(options_at(row->trusted, row->crl, row->flags, &now), versions[j]);
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
             server_start(&peer);
@@ -94,11 +85,11 @@ static void handshakes_accept_or_refuse_each_client_chain(void) {
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
         const struct row *row = &clients[i];
         for (size_t j = 0; j < 2; j++) {
-            netlib_tls_options *options = options_trusting(row->trusted, row->crl, row->flags, &now);
+            netlib_tls_options *options = options_at(row->trusted, row->crl, row->flags, &now);
             netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
             present(options, "good.pem");
             netlib_tls_context *server = of_version(options, versions[j]);
-            options = options_trusting("root.pem", NULL, 0, &now);
+            options = options_at("root.pem", NULL, 0, &now);
             if (row->sent != NULL) present(options, row->sent);
             netlib_tls_context *client = context_of(options);
             struct pair pair = unix_pair();
@@ -175,24 +166,24 @@ static void the_clock_callback_decides_if_a_certificate_is_valid(void) {
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         double time = rows[i].time;
-        netlib_tls_options *options = options_trusting("root.pem", rows[i].crl, rows[i].crl != NULL ? LEAF : 0, &time);
+        netlib_tls_options *options = options_at("root.pem", rows[i].crl, rows[i].crl != NULL ? LEAF : 0, &time);
         netlib_status status = handshake(options, rows[i].chain, &err);
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
         CHECK_INT(rows[i].certificate, netlib_error_certificate_index(err));
         CHECK_STATUS(rows[i].status, status);
     }
     double now = NOW;
-    netlib_tls_options *options = options_trusting("root.pem", NULL, 0, &now);
+    netlib_tls_options *options = options_at("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, handshake(options, "good.pem", &err));
     /* Without the callback, the client uses the system's clock. */
     now = 0;
-    options = options_trusting("root.pem", NULL, 0, &now);
+    options = options_at("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, NULL, NULL, NULL);
     CHECK_OK(handshake(options, "good.pem", &err));
     netlib_tls_options_set_wall_clock(NULL, report_time, &now, NULL);
     /* A client without verification does not call the clock. */
-    options = options_trusting("root.pem", NULL, 0, &now);
+    options = options_at("root.pem", NULL, 0, &now);
     netlib_tls_options_set_wall_clock(options, fail_to_report_time, NULL, NULL);
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
     CHECK_OK(handshake(options, "expired.pem", &err));
@@ -222,7 +213,7 @@ static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
     netlib_tls_context *contexts[2];
     struct pair pair = unix_pair();
     for (size_t i = 0; i < 2; i++) {
-        netlib_tls_options *options = options_trusting("root.pem", NULL, 0, NULL);
+        netlib_tls_options *options = options_at("root.pem", NULL, 0, NULL);
         present(options, i == 0 ? "client.pem" : "good.pem");
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
         netlib_tls_options_set_wall_clock(options, count_and_use_stream, &watches[i], NULL);
@@ -317,7 +308,7 @@ static void revocation_is_checked_by_crls_and_verify_flags(void) {
     if (file != NULL) fclose(file);
     CHECK(len > 500 && len < sizeof text);
     double now = NOW;
-    options = options_trusting("root.pem", NULL, 0, &now);
+    options = options_at("root.pem", NULL, 0, &now);
     netlib_tls_options_add_crl_data(options, text, len);
     netlib_status status = handshake(options, "revoked.pem", &err);
     CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_REVOKED, netlib_error_certificate_problem(err));

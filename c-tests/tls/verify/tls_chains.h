@@ -242,4 +242,18 @@ static const struct row clients[] = {
      "the client presented no certificate", ""},
 };
 
+/* Returns options that trust a CA file of tests/certs/verify and use a CRL file, if `crl` is not NULL. */
+static inline netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags) {
+    char path[256];
+    netlib_tls_options *options = netlib_tls_options_new();
+    snprintf(path, sizeof path, CHAINS "%s", trusted);
+    netlib_tls_options_add_ca_file(options, path);
+    if (crl != NULL) {
+        snprintf(path, sizeof path, CHAINS "%s", crl);
+        netlib_tls_options_add_crl_file(options, path);
+    }
+    netlib_tls_options_set_verify_flags(options, flags);
+    return options;
+}
+
 #endif
