@@ -11,7 +11,7 @@ use crate::memory;
 
 pub(crate) type Digest = [u8; 32];
 
-/// Collects the settings for a digest.
+/// Computes a digest of settings.
 pub(crate) struct Settings(Sha256);
 
 impl Settings {
@@ -21,7 +21,7 @@ impl Settings {
         Settings(Sha256::new()).with("netlib", of.as_bytes())
     }
 
-    /// Adds a setting.
+    /// Adds a setting to the digest.
     pub(crate) fn with(mut self, name: &str, value: &[u8]) -> Settings {
         for bytes in [name.as_bytes(), value] {
             self.0.update((bytes.len() as u64).to_be_bytes());
@@ -30,7 +30,7 @@ impl Settings {
         self
     }
 
-    /// Adds an optional setting. An absent value and an empty value have different digests.
+    /// Adds an optional setting to the digest. An absent value and an empty value have different digests.
     pub(crate) fn with_option(self, name: &str, value: Option<&[u8]>) -> Settings {
         let there = self.with(name, &[u8::from(value.is_some())]);
         match value {
@@ -43,14 +43,14 @@ impl Settings {
         self.with(name, &value.into().to_be_bytes())
     }
 
-    /// Adds a list whose order matters.
+    /// Adds to the digest a list whose order matters.
     pub(crate) fn with_list<'a>(self, name: &str, values: impl Iterator<Item = &'a [u8]>) -> Settings {
         let (list, count) =
             values.fold((Settings::new(name), 0_u64), |(list, count), value| (list.with("item", value), count + 1));
         self.with_number(name, count).with("items", &list.finish())
     }
 
-    /// Adds a set of digests. Neither order nor repetition matters.
+    /// Adds to the digest a set of digests. Neither order nor repetition matters.
     pub(crate) fn with_set(self, name: &str, digests: impl Iterator<Item = Digest>) -> Result<Settings> {
         let mut set = Vec::new();
         for digest in digests {

@@ -32,7 +32,7 @@ pub struct Error(Box<ErrorInner>);
 #[derive(Clone, Debug)]
 struct ErrorInner {
     status: Status,
-    /// Replaces the retry kind of the status, as [`Error::retry_kind`] describes. Never `ByCause`.
+    /// Replaces the retry kind of the status, as [`Error::retry_kind`] describes. The value is never `ByCause`.
     retry_kind: Option<RetryKind>,
     message: CString,
     /// The API name that [`Error::with_names`] inserts into the message, and the byte offset at which it does.
@@ -203,8 +203,8 @@ impl Error {
         self.0.name.is_some() || self.0.advice.is_some() || self.0.causes.iter().any(|cause| cause.has_names())
     }
 
-    /// Adds a cause. If the cause records that the request was sent, this error becomes a read error, unless it is
-    /// never retried.
+    /// Adds a cause to the error. If the cause records that the request was sent, this error becomes a read error,
+    /// unless it is never retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();

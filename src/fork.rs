@@ -27,7 +27,8 @@ use crate::error::{Error, Result};
 use crate::socket::sys::{self, ForkHandler};
 use crate::status::Status;
 
-/// Identifies a process. The value differs from those of its ancestors and descendants even if a process id is reused.
+/// Identifies a process. Even if a process id is reused, a process's identity differs from those of its ancestors and
+/// descendants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Process(NonZeroU64);
 
@@ -229,7 +230,7 @@ impl ForkHandler for Gate {
             lane.0.store(0, Ordering::Relaxed);
         }
         Gate::lane().store(isize::from(DEPTH.get() > 0), Ordering::Relaxed);
-        // Keeps the child's identity if an earlier handler has already called `Process::current`.
+        // The compare-exchange keeps the child's identity if an earlier handler has already called `Process::current`.
         let before = FORKED_FROM.load(Ordering::Relaxed);
         let _ = current().compare_exchange(before, 0, Ordering::Relaxed, Ordering::Relaxed);
         Gate::open();

@@ -167,8 +167,8 @@ impl Headers {
         self.fields.named(name)
     }
 
-    /// Returns the bytes to send: one line per field, without the empty line that ends a head. The bytes are made on
-    /// first use.
+    /// Returns the bytes to send: one line per field, without the empty line that ends a head. The first call makes the
+    /// bytes, and later calls return the same bytes.
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// Copies `bytes`. `what` names the data in the error message, for example "a body".
+/// Copies `bytes`, and fails if memory runs out. `what` names the data in the error message, for example "a body".
 pub(crate) fn copy(bytes: &[u8], what: &str) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     reserve(&mut copy, bytes.len(), what)?;

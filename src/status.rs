@@ -7,8 +7,8 @@ use std::ffi::CStr;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryKind {
-    /// Never retried, because the request itself has not failed, for example after an invalid argument or a cancelled
-    /// wait.
+    /// The failure is never retried, because the request itself has not failed, for example after an invalid argument
+    /// or a cancelled wait.
     Never = 0,
     /// Decrements the `connect` counter: the request did not reach the server.
     Connect = 1,

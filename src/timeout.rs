@@ -163,8 +163,8 @@ impl Timeout {
     }
 }
 
-/// Returns the shorter of a timeout and the total. A total replaces [`DEFAULT`]. Without a total, [`DEFAULT`] is
-/// returned, and the process default is looked up when the timeout is used.
+/// Returns the shorter of a timeout and the total. A total timeout replaces [`DEFAULT`]. Without a total timeout,
+/// [`DEFAULT`] is returned, and the process default is looked up when the timeout is used.
 fn shorter(limit: f64, total: f64) -> f64 {
     match (limit == DEFAULT, total == NONE) {
         (true, true) => DEFAULT,

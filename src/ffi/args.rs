@@ -203,21 +203,21 @@ pub(crate) unsafe fn c_str<'a>(p: *const c_char, name: &str) -> Result<&'a CStr>
     if p.is_null() {
         return Err(null_argument(name));
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     Ok(unsafe { CStr::from_ptr(p) })
 }
 
 /// # Safety
 /// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn text<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     utf8(unsafe { c_str(p, name) }?.to_bytes(), name)
 }
 
 /// # Safety
 /// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn ascii<'a>(p: *const c_char, name: &str) -> Result<&'a str> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let bytes = unsafe { c_str(p, name) }?.to_bytes();
     let at = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
     match std::str::from_utf8(bytes) {
@@ -233,10 +233,10 @@ pub(crate) unsafe fn bytes<'a>(p: *const u8, len: usize, name: &str, len_name: &
     match (p.is_null(), len) {
         (true, 0) => Ok(&[]),
         (true, _) => Err(null_argument(name)),
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         (false, NTS) => Ok(unsafe { CStr::from_ptr(p.cast()) }.to_bytes()),
         (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
-        // SAFETY: guaranteed by the caller; the length is at most `isize::MAX`.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function; the length is at most `isize::MAX`.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts(p, len) }),
     }
 }
@@ -247,7 +247,7 @@ pub(crate) unsafe fn bytes_opt<'a>(p: *const u8, len: usize, name: &str, len_nam
     if p.is_null() && matches!(len, 0 | NTS) {
         return Ok(None);
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { bytes(p, len, name, len_name) }.map(Some)
 }
 
@@ -265,7 +265,8 @@ pub(crate) unsafe fn slice<'a, T>(p: *const T, count: usize, name: &str, count_n
         (false, count) if count > isize::MAX as usize / size_of::<T>().max(1) => {
             Err(Error::new(Status::InvalidArgument, format!("{count_name} is larger than any array: {count}")))
         }
-        // SAFETY: guaranteed by the caller; the array has at most `isize::MAX` bytes.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function; the array has at most `isize::MAX`
+        // bytes.
         (false, count) => Ok(unsafe { std::slice::from_raw_parts(p, count) }),
     }
 }
@@ -279,7 +280,7 @@ pub(crate) unsafe fn c_strs<'a>(
     name: &str,
     count_name: &str,
 ) -> Result<Vec<&'a CStr>> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let pointers = unsafe { slice(p, count, name, count_name) }?;
     let mut strings = Vec::new();
     memory::reserve(&mut strings, count, name)?;
@@ -287,7 +288,7 @@ pub(crate) unsafe fn c_strs<'a>(
         if string.is_null() {
             return Err(null_argument(&format!("{name}[{i}]")));
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         strings.push(unsafe { CStr::from_ptr(*string) });
     }
     Ok(strings)
@@ -325,7 +326,7 @@ pub(crate) fn boolean(value: i32, name: &str) -> Result<bool> {
 /// # Safety
 /// The conditions of [`c_str`] apply.
 pub(crate) unsafe fn bytes_or_none<'a>(p: *const c_char) -> Option<&'a [u8]> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     if p.is_null() { None } else { Some(unsafe { CStr::from_ptr(p) }.to_bytes()) }
 }
 
@@ -339,7 +340,7 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
         (_, 0) => Ok(&mut []),
         (true, _) => Err(null_argument(name)),
         (false, len) if len > isize::MAX as usize => Err(length_error(len, len_name)),
-        // SAFETY: guaranteed by the caller; the length is at most `isize::MAX`.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function; the length is at most `isize::MAX`.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }
 }

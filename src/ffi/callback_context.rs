@@ -27,7 +27,8 @@ struct Owned {
 
 // SAFETY: netlib only passes the pointer to callbacks; netlib.h requires that they accept it on any thread.
 unsafe impl Send for Owned {}
-// SAFETY: the same reason as for `Send`.
+// SAFETY: netlib only passes the pointer to callbacks; netlib.h requires that they accept it on several threads at
+// once.
 unsafe impl Sync for Owned {}
 
 impl CallbackContext {

@@ -23,7 +23,7 @@ where
     T: Into<Status>,
 {
     let _disabled = DisableCancellation::begin();
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { nonblocking::status(err, body) }
 }
 
@@ -59,7 +59,7 @@ pub(crate) mod nonblocking {
         // a single-threaded handle whose fields are valid in any combination.
         let error = match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(done)) => {
-                // SAFETY: guaranteed by the caller.
+                // SAFETY: the caller guarantees the "# Safety" conditions of this function.
                 if let Some(err) = unsafe { err.as_mut() } {
                     *err = std::ptr::null_mut();
                 }
@@ -68,7 +68,7 @@ pub(crate) mod nonblocking {
             Ok(Err(error)) => error,
             Err(panic) => panic_error(&*panic),
         };
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         unsafe { failure(err, error) }
     }
 
@@ -80,7 +80,7 @@ pub(crate) mod nonblocking {
         E: Handle<Value = Error, Ownership = Shared>,
     {
         let status = error.status();
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         if let Some(err) = unsafe { err.as_mut() } {
             *err = handle::give(Arc::new(error.with_names(api_names::c_name)));
         }

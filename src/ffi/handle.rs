@@ -67,7 +67,7 @@ pub(crate) trait Ownership<V> {
     /// # Safety
     /// The conditions of [`Ownership::from_raw`] apply.
     unsafe fn release(raw: *mut ()) {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         drop(unsafe { Self::from_raw(raw) });
     }
 }
@@ -211,7 +211,8 @@ impl<V: Send> Ownership<V> for Unique {
     }
 
     unsafe fn release(raw: *mut ()) {
-        // SAFETY: the same reason as in `is_busy`. The reference ends before the `UniqueInner` is dropped.
+        // SAFETY: a live handle points to a `UniqueInner`, of which only `value` is ever borrowed mutably. The
+        // reference ends before the `UniqueInner` is dropped.
         let is_kept = unsafe { &*raw.cast::<UniqueInner<V>>() }.outlives_free();
         if !is_kept {
             // SAFETY: the caller gives up ownership of the handle, and no call uses it.
@@ -221,8 +222,8 @@ impl<V: Send> Ownership<V> for Unique {
 }
 
 impl<V> UniqueInner<V> {
-    /// Records a `_free`. Returns whether the value must not be dropped now, because netlib owns it or the busy call
-    /// will drop it.
+    /// Records that C has called `_free` for the handle. Returns whether the value must not be dropped now, because
+    /// netlib owns it or the busy call will drop it.
     fn outlives_free(&self) -> bool {
         if self.lent.get() {
             return true;
@@ -256,7 +257,7 @@ impl<V> Deref for Exclusive<'_, V> {
 
 impl<V> DerefMut for Exclusive<'_, V> {
     fn deref_mut(&mut self) -> &mut V {
-        // SAFETY: the same reason as in `deref`.
+        // SAFETY: this `Exclusive` has marked the value as busy, so there is no other reference to the value.
         unsafe { &mut *self.inner().value.get() }
     }
 }
@@ -282,7 +283,8 @@ pub(crate) fn give<H: Handle>(owned: Owned<H>) -> *mut H {
     H::Ownership::into_raw(owned).cast()
 }
 
-/// Makes a handle for a callback, which the callback cannot free. [`take`] takes the value back after the callback.
+/// Makes a handle for a callback, which the callback cannot free. After the callback, [`take`] gets the value back from
+/// the handle.
 pub(crate) fn lend_to_callback<H: Handle<Ownership = Unique>>(owned: Box<H::Value>) -> *mut H {
     let raw = Unique::into_raw(owned);
     // SAFETY: `into_raw` made the pointer from a `UniqueInner` above.
@@ -351,8 +353,8 @@ impl<V> Deref for KeptAlive<'_, V> {
     }
 }
 
-/// Borrows the value of a shared handle, and counts a reference if `may_call_back` returns true. The check is cheaper
-/// than counting.
+/// Borrows the value of a shared handle, and counts a reference if `may_call_back` returns true. Calling
+/// `may_call_back` is cheaper than counting a reference.
 ///
 /// # Safety
 /// The conditions of [`borrow`] apply.
@@ -364,9 +366,9 @@ pub(crate) unsafe fn borrow_and_keep_alive<'a, H: Handle<Ownership = Shared>>(
 where
     H::Value: Sync + 'a,
 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let value: &'a H::Value = unsafe { borrow(handle, name) }?;
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let count = if may_call_back(value) { Some(unsafe { share(handle, name) }?) } else { None };
     Ok(KeptAlive { value, _count: count })
 }
@@ -396,7 +398,7 @@ pub(crate) unsafe fn clone<H: Handle>(handle: *const H) -> *mut H
 where
     H::Ownership: Sharing<H::Value>,
 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     guard::value(std::ptr::null_mut(), || Ok(give::<H>(unsafe { share(handle, "handle") }?)))
 }
 

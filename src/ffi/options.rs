@@ -44,7 +44,7 @@ where
     Unique: Ownership<Options<T>>,
 {
     guard::nothing(|| {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         let Ok(mut options) = (unsafe { handle::borrow_mut(options, "options") }) else { return };
         if options.first_error.is_none() {
             let result = apply(Arc::make_mut(&mut options.value));
@@ -74,7 +74,7 @@ pub(crate) unsafe fn set_callback<H, T, Old>(
     guard::nothing(|| {
         let ctx = CallbackContext::new(ctx, ctx_free);
         let mut replaced = None;
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         unsafe {
             set(options, setter, |value| {
                 replaced = replace(value, ctx.clone());
@@ -100,7 +100,7 @@ where
     if options.is_null() {
         return Ok(Cow::Owned(T::default()));
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { handle::borrow(options, "options") }?.check().map(|value| Cow::Borrowed(&**value))
 }
 
@@ -117,7 +117,7 @@ where
     if options.is_null() {
         return Ok(Arc::default());
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { handle::borrow(options, "options") }?.check().map(Arc::clone)
 }
 
@@ -131,6 +131,6 @@ where
     T: Clone + Default,
     for<'a> Unique: Ownership<Options<T>, Borrowed<'a> = &'a Options<T>>,
 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { borrowed(options) }.map(Cow::into_owned)
 }

@@ -58,7 +58,7 @@ pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
 /// # Safety
 /// `p` is NULL or points to an initialised `T`, as [`zero`] leaves it, that nothing else uses during the call.
 pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'a, T>> {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { p.as_mut() }.map(Out).ok_or_else(|| null_argument(name))
 }
 
@@ -74,7 +74,8 @@ macro_rules! outs {
     }};
 }
 
-/// Zeroes an output parameter that may be NULL, and makes an [`Out`] if it is not NULL. Must come before [`outs`].
+/// Zeroes an output parameter that may be NULL, and makes an [`Out`] if it is not NULL. In a function body, [`out_opt`]
+/// must come before [`outs`].
 macro_rules! out_opt {
     ($p:ident) => {
         // SAFETY: netlib.h requires NULL or a pointer to memory of its type that no other argument uses.
@@ -85,7 +86,8 @@ macro_rules! out_opt {
     };
 }
 
-/// Reads the value of an in/out parameter; NULL gives 0. Must come before [`out_opt`], which zeroes the parameter.
+/// Reads the value of an in/out parameter; NULL gives 0. A call of [`in_out`] must come before [`out_opt`], which
+/// zeroes the parameter.
 macro_rules! in_out {
     ($p:ident) => {
         // SAFETY: netlib.h requires NULL or a pointer to an initialised value of its type.
@@ -103,7 +105,7 @@ pub(crate) unsafe fn descriptor<'a>(p: *mut c_int, name: &str) -> Result<Out<'a,
         // SAFETY: the caller guarantees that `p` is writable.
         unsafe { p.write(-1) };
     }
-    // SAFETY: guaranteed by the caller; the value was initialised above.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function; the value was initialised above.
     unsafe { out(p, name) }
 }
 

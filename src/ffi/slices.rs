@@ -27,7 +27,7 @@ pub(crate) unsafe fn with<T>(
         let message = format!("count must be at most {MAX_COUNT}; it is {count}");
         return Err(Error::new(Status::InvalidArgument, message));
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let slices = unsafe { args::slice(slices, count, "slices", "count") }?;
     let mut few: [&[u8]; MAX_ON_STACK] = [&[]; MAX_ON_STACK];
     let mut many = Vec::new();
@@ -45,7 +45,7 @@ pub(crate) unsafe fn with<T>(
     }
     for (i, (piece, slice)) in pieces.iter_mut().zip(slices).enumerate() {
         let (data, len): (*const u8, usize) = (slice.data.cast(), slice.len);
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         *piece = unsafe { args::slice(data, len, "data", "len") }
             .map_err(|error| error.prefixed(&format!("slices[{i}]")))?;
     }

@@ -1,4 +1,5 @@
-//! Returns strings to C that are borrowed from a handle and NUL-terminated. The length is optional.
+//! Returns strings to C that are borrowed from a handle and NUL-terminated. The caller may also ask for a string's
+//! length.
 
 use std::ffi::{CStr, c_char};
 
@@ -15,7 +16,7 @@ pub(crate) unsafe fn lend_text<H: Handle>(
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a CStr>,
 ) -> *const c_char {
-    // SAFETY: guaranteed by the caller. The text lives in the handle's value.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function. The text lives in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr(), text.count_bytes()))) }
 }
 
@@ -28,7 +29,7 @@ pub(crate) unsafe fn lend_terminated<H: Handle>(
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const c_char {
-    // SAFETY: guaranteed by the caller. The text lives in the handle's value.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function. The text lives in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|text| (text.as_ptr().cast(), text.len().saturating_sub(1)))) }
 }
 
@@ -42,7 +43,7 @@ pub(crate) unsafe fn lend_bytes<H: Handle>(
     len: *mut usize,
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<&'a [u8]>,
 ) -> *const u8 {
-    // SAFETY: guaranteed by the caller. The bytes live in the handle's value.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function. The bytes live in the handle's value.
     unsafe { lend(handle, len, |value| get(value).map(|bytes| (bytes.as_ptr(), bytes.len()))) }
 }
 
@@ -54,7 +55,7 @@ unsafe fn lend<H: Handle, T>(
     get: impl for<'a> FnOnce(&'a H::Value) -> Option<(*const T, usize)>,
 ) -> *const T {
     guard::value(std::ptr::null(), || {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         let len = unsafe { len.as_mut() };
         // The length is 0 unless text is returned, even after a panic.
         let len = len.map(|len| {
@@ -64,7 +65,7 @@ unsafe fn lend<H: Handle, T>(
         if handle.is_null() {
             return Ok(std::ptr::null());
         }
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         let value = unsafe { handle::borrow(handle, "handle") }?;
         let Some((start, length)) = get(&*value) else {
             return Ok(std::ptr::null());
@@ -87,7 +88,7 @@ pub(crate) unsafe fn read<H: Handle, T>(handle: *const H, fallback: T, get: impl
         return fallback;
     }
     guard::value(fallback, || {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         Ok(get(&*unsafe { handle::borrow(handle, "handle") }?))
     })
 }
@@ -101,7 +102,7 @@ pub(crate) unsafe fn read_bool<H: Handle>(
     fallback: bool,
     get: impl FnOnce(&H::Value) -> bool,
 ) -> i32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { read(handle, i32::from(fallback), |value| i32::from(get(value))) }
 }
 
@@ -127,7 +128,7 @@ impl<const N: usize> TextList<N> {
     /// # Safety
     /// `count` is NULL or writable.
     pub(crate) unsafe fn lend(&'static self, count: *mut usize) -> *const *const c_char {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         unsafe { lend_list(&self.0, count) }
     }
 }
@@ -137,7 +138,7 @@ impl<const N: usize> TextList<N> {
 /// # Safety
 /// `count` is NULL or writable.
 pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) -> *const i32 {
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     unsafe { lend_list(numbers, count) }
 }
 
@@ -145,7 +146,7 @@ pub(crate) unsafe fn lend_numbers(numbers: &'static [i32], count: *mut usize) ->
 /// `count` is NULL or writable.
 unsafe fn lend_list<T>(list: &'static [T], count: *mut usize) -> *const T {
     guard::value(list.as_ptr(), || {
-        // SAFETY: guaranteed by the caller.
+        // SAFETY: the caller guarantees the "# Safety" conditions of this function.
         if let Some(count) = unsafe { count.as_mut() } {
             *count = list.len();
         }

@@ -113,7 +113,7 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Adds any header. The added headers follow the headers of the options, in the order of the calls.
+    /// Adds a header with any name. The added headers follow the headers of the options, in the order of the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         self.added.add(name, value)
     }

@@ -10,7 +10,8 @@ use crate::status::Status;
 /// that Content-Length does not count.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
-/// The maximum number of field lines in a head. A folded field has several lines.
+/// The maximum number of field lines in a head. The maximum exceeds [`MAX_FIELDS`], because a folded field has several
+/// lines.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
 /// The progress of the search for the end of a head. The default value is the start of the search.

@@ -8,7 +8,8 @@ use crate::error::Result;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum JitterKind {
-    /// `delay` plus a random fraction of `jitter`, capped at `max`, as in urllib3. The first retry is immediate.
+    /// `delay` plus a random fraction of `jitter`, capped at `max`, as in urllib3. With this jitter, the first retry is
+    /// immediate.
     #[default]
     Additive = 0,
     /// A random fraction of the capped delay.
@@ -17,7 +18,7 @@ pub enum JitterKind {
     Equal = 2,
     /// A random number between `factor` and three times the previous backoff, capped at `max`.
     Decorrelated = 3,
-    /// The capped delay without jitter. The first retry is immediate.
+    /// The capped delay. Without jitter, the first retry is immediate.
     None = 4,
 }
 

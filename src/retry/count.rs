@@ -38,7 +38,7 @@ impl Count {
         }
     }
 
-    /// Returns the count after one more retry was used. False counts as 0, so it becomes -1.
+    /// Returns the count after one more retry was used. `False` counts as 0, so `False` becomes -1.
     pub(super) fn decremented(self) -> Count {
         match self {
             Count::None => Count::None,

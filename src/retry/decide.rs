@@ -293,7 +293,8 @@ mod tests {
         let moved = answer(302, &[("Location", "/x"), ("Retry-After", "3")]);
         let fourth = after(third.retry(), Some(&moved), None, None).unwrap();
         assert_eq!((fourth.delay().seconds, fourth.delay().reason), (3.0, DelayReason::RetryAfter));
-        // After a redirect, the count of consecutive failures starts again, so the backoff is 0.
+        // After a redirect, the count of consecutive failures starts again, so the first failure after it has a backoff
+        // of 0.
         let fifth = after(fourth.retry(), None, broken(), None).unwrap();
         assert_eq!(fifth.delay().seconds, 0.0);
     }

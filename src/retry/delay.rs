@@ -85,7 +85,7 @@ impl Retry {
     }
 
     /// Does what [`Retry::parse_retry_after`] does, for the Retry-After header of a response. `None` if the response
-    /// has no such header, or if the policy ignores a malformed header.
+    /// has no Retry-After header, or if the policy ignores a malformed header.
     pub fn get_retry_after(&self, response: &Response) -> Result<Option<f64>> {
         Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.capped(seconds)))
     }
@@ -183,8 +183,8 @@ impl Retry {
         Ok(Delay { seconds, reason, uncapped })
     }
 
-    /// Parses the Retry-After of a response. `None` if the response has no such header, or if the policy ignores a
-    /// malformed header.
+    /// Parses the Retry-After header of a response. `None` if the response has no Retry-After header, or if the policy
+    /// ignores a malformed header.
     fn requested_seconds(&self, response: &Response) -> Result<Option<f64>> {
         // Several Retry-After fields form one list joined with commas, which is malformed.
         let mut values = response.headers().get_all("retry-after").map(|value| value.to_bytes());

@@ -26,7 +26,7 @@ const MAX_CAUSES: usize = 64;
 
 /// A request and its outcome, recorded because another request may follow.
 pub struct HistoryEntry {
-    /// Method, URL and redirect location, each followed by a NUL. An absent text has no NUL.
+    /// Method, URL and redirect location, each followed by a NUL. For an absent text, not even a NUL is stored.
     text: Vec<u8>,
     /// The offset after the NUL of each text.
     ends: [usize; 3],
@@ -157,8 +157,8 @@ struct Node {
     /// The number of consecutive failures up to and including this entry. A redirect resets the number to 0.
     failures: usize,
     previous: Option<Arc<Node>>,
-    /// An older node, chosen so that a node n entries back is reached in O(log n) steps (E. W. Myers, An applicative
-    /// random-access stack, 1983). The same node can also be reached through `previous`.
+    /// An older node, chosen so that a node n entries back is reached in O(log n) steps (as in Myers, "An applicative
+    /// random-access stack", 1983). The same node can also be reached through `previous`.
     jump: Option<Arc<Node>>,
 }
 

@@ -150,7 +150,7 @@ pub(super) fn sensitive_headers() -> &'static NameSet {
     constant(&SENSITIVE, SENSITIVE_HEADERS)
 }
 
-/// The headers that a request must not have.
+/// The headers that the next request must not have, although the current request has them.
 #[derive(Clone, Debug)]
 pub struct DroppedHeaders {
     named: NameSet,

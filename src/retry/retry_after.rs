@@ -12,10 +12,10 @@ use crate::status::Status;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
-    /// Wait for the maximum.
+    /// Wait for the maximum instead of the requested time.
     #[default]
     Clamp = 0,
-    /// End the retries.
+    /// End the retries instead of waiting.
     Stop = 1,
 }
 

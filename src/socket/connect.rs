@@ -116,7 +116,7 @@ impl Connect {
         Ok(Connect::with_resolver(Resolver::system(), Target::Host(host_port), TargetName::new(host, port), options))
     }
 
-    /// Connects to addresses that the caller has resolved. An address with port 0 gets `port`.
+    /// Connects to addresses that the caller has resolved. In an address with port 0, `port` replaces the 0.
     pub(crate) fn to_addresses(
         host: &str,
         port: u16,
@@ -381,7 +381,7 @@ impl Connect {
                 ended @ (Phase::Connected | Phase::Failed(_)) => ended,
             };
             // The step that starts a lookup never polls it, even if the lookup ends immediately. So the number of steps
-            // does not depend on timing.
+            // does not depend on how long a lookup takes.
             if self.lookup().is_some() || self.has_ended() {
                 return Ok(None);
             }

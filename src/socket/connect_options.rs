@@ -24,13 +24,13 @@ pub struct ConnectOptions {
     /// TCP options with their own setters, applied before `socket_options`, which may override them.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
-    /// The policy for addresses to connect to. The source address is not checked.
+    /// The policy for addresses to connect to. The policy does not apply to the source address.
     pub policy: AddressPolicy,
     /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
     /// The callback that resolves names instead of the system's resolver.
     pub resolve: Option<ResolveCallback>,
-    /// The identity of the callback in `resolve`. `address_id` identifies the callback in `policy`.
+    /// Identifies the callback in `resolve`. `address_id` identifies the callback in `policy`.
     pub(crate) resolve_id: CallbackId,
     pub(crate) address_id: CallbackId,
 }

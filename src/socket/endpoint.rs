@@ -89,7 +89,7 @@ const SUN_PATH: usize = size_of::<sockaddr_un>() - offset_of!(sockaddr_un, sun_p
 const HAS_ABSTRACT_NAMES: bool = cfg!(any(target_os = "linux", target_os = "android"));
 
 impl UnixAddress {
-    /// Creates an address. `name` is a path without its NUL, or an abstract name with its leading NUL.
+    /// Creates a Unix socket address. `name` is a path without its NUL, or an abstract name with its leading NUL.
     pub fn new(name: &[u8]) -> Result<UnixAddress> {
         let refused = |message| Err(Error::new(Status::InvalidArgument, message));
         let is_abstract = name.first() == Some(&0);

@@ -86,7 +86,7 @@ impl Lookup {
         self.done_fd
     }
 
-    /// Takes the result. `None` while the lookup runs, and after the result was taken.
+    /// Takes the lookup's result. `None` while the lookup runs, and after the result was taken.
     pub(crate) fn take(&self) -> Option<Result<Vec<SocketAddr>>> {
         self.state.lock().result.take()
     }

@@ -105,7 +105,7 @@ impl Wake {
         self.read.as_raw_fd()
     }
 
-    /// Makes the descriptor readable. Async-signal-safe; preserves errno.
+    /// Wakes all threads that wait, by making the descriptor readable. Async-signal-safe; preserves errno.
     pub(crate) fn raise(&self) {
         #[cfg(any(target_os = "linux", target_os = "android"))]
         let fd = self.read.as_raw_fd();
@@ -149,7 +149,8 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
 
-/// Takes ownership of the descriptor that a system call has opened. A negative result becomes an error.
+/// Takes ownership of the descriptor that a system call has opened. If the system call failed, which a negative number
+/// shows, returns its error.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned_fd(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
@@ -280,7 +281,7 @@ pub(crate) fn getaddrinfo(
     hints.ai_socktype = libc::SOCK_STREAM;
     hints.ai_flags = flags;
     let mut list = std::ptr::null_mut();
-    // SAFETY: the host is NUL-terminated, and the service may be NULL. `list` is read only if the call succeeds.
+    // SAFETY: the host is NUL-terminated, and the service may be NULL. `list` is read only if getaddrinfo(3) succeeds.
     let code = unsafe { libc::getaddrinfo(host.as_ptr(), std::ptr::null(), &hints, &mut list) };
     if code != 0 {
         let system = (code == libc::EAI_SYSTEM).then(io::Error::last_os_error);
@@ -312,7 +313,7 @@ unsafe fn read_address(entry: &libc::addrinfo) -> Option<SocketAddr> {
     if entry.ai_addr.is_null() {
         return None;
     }
-    // SAFETY: guaranteed by the caller.
+    // SAFETY: the caller guarantees the "# Safety" conditions of this function.
     let bytes = unsafe { std::slice::from_raw_parts(entry.ai_addr.cast::<u8>(), entry.ai_addrlen as usize) };
     match sockaddr::read(bytes) {
         Ok(Sockaddr::Ip(address)) => Some(address),

@@ -55,7 +55,7 @@ impl Throughput {
         })
     }
 
-    /// Starts a new window.
+    /// Starts a new window for the throughput check.
     pub(crate) fn restart(&mut self) {
         self.bytes = 0;
         self.waited = Duration::ZERO;
@@ -74,7 +74,7 @@ impl Throughput {
         Ok(self.window.saturating_sub(self.waited))
     }
 
-    /// Ends the wait in progress.
+    /// Ends the wait in progress, and adds its time to the window.
     pub(crate) fn end_wait(&mut self, now: Instant) {
         if let Some(since) = self.since.take() {
             self.waited = self.waited.saturating_add(now.saturating_duration_since(since));

@@ -21,7 +21,7 @@ pub(super) enum Host {
 }
 
 pub(super) struct Authority {
-    /// The userinfo; absent if it is empty.
+    /// The userinfo. An empty userinfo counts as absent.
     pub(super) auth: Measured,
     pub(super) host: Host,
     /// The new text of a rewritten host.

@@ -113,7 +113,7 @@ impl Block {
     }
 
     /// Makes a block whose text begins with a copy of `source`, so that [`Writer::in_place`] can make components from
-    /// it. `write` fills the rest.
+    /// it. `write` writes the text that follows the copy.
     pub(super) fn build_on(source: &[u8], room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         if room > MAX_ROOM {
             return Err(Error::new(Status::InvalidUrl, "the URL becomes too long"));
@@ -214,8 +214,8 @@ impl Head {
     }
 }
 
-/// Writes a block's text from its start. Bytes that do not fit are dropped, and building the block then fails, because
-/// its size was computed wrongly.
+/// Writes a block's text from its start. If the block's size was computed too small, the bytes that do not fit are
+/// dropped, and building the block fails.
 pub(super) struct Writer<'a> {
     head: &'a mut Head,
     text: &'a mut [u8],

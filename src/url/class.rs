@@ -14,7 +14,7 @@ pub(super) enum Class {
     RawPath = 16,
     /// The ASCII bytes that a query may contain if its scheme is not normalised. "#" ends the query.
     Raw = 32,
-    /// The bytes of [`Class::Host`] and the upper-case letters.
+    /// The bytes of a host name before it is lower-cased: those of [`Class::Host`] and the upper-case letters.
     Name = 64,
 }
 

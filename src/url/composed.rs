@@ -11,7 +11,7 @@ pub(super) struct Composed {
     pub(super) derived: OnceBox<Derived>,
 }
 
-/// Selects a composed text. The order is that of the texts in [`Composed`].
+/// Selects a composed text. The variants have the order of the texts in [`Composed`].
 #[derive(Clone, Copy)]
 pub enum Composite {
     Url,

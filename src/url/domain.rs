@@ -6,14 +6,14 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 pub(super) const MAX_NAME: usize = 253;
 /// The maximum length of a label in a DNS name.
 pub(super) const MAX_LABEL: usize = 63;
-/// The maximum length of a name in UTF-8. The ASCII form of a longer text would exceed [`MAX_NAME`], because an ASCII
-/// form has at least one byte per character.
+/// The maximum length of a DNS name in UTF-8. The ASCII form of a longer text would exceed [`MAX_NAME`], because an
+/// ASCII form has at least one byte per character.
 pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
 
 /// The characters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the two joiners.
 const DEVIATIONS: [char; 4] = ['\u{df}', '\u{3c2}', '\u{200c}', '\u{200d}'];
 
-/// Returns the ASCII form of a name. The name must be unambiguous: IDNA (UTS 46, non-transitional) changes only its
+/// Returns the ASCII form of a DNS name. The name must be unambiguous: IDNA (UTS 46, non-transitional) changes only its
 /// letter case, and each "xn--" label is the ASCII form of its Unicode form. For an ambiguous name, fails with the
 /// offset of the first label that is ambiguous.
 pub(super) fn unambiguous_ascii(name: &str) -> Result<String, usize> {

@@ -10,7 +10,7 @@ use super::text::port_number;
 /// The maximum length for the fast path, in bytes. For longer text the fast path saves no time.
 const MAX_LENGTH: usize = 1024;
 
-/// Parses text. `None` if the text needs the full parser, which also reports errors, or if memory runs out.
+/// Parses a URL's text. `None` if the text needs the full parser, which also reports errors, or if memory runs out.
 pub(super) fn parse(text: &[u8]) -> Option<Block> {
     if text.len() > MAX_LENGTH {
         return None;
@@ -49,7 +49,7 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     writer.fits().then(|| block.finish())
 }
 
-/// Parses "file:///" and a path. URLs with the scheme file are not normalised.
+/// Parses "file:///" and a path. No component of a file URL is normalised.
 fn file(text: &[u8]) -> Option<Block> {
     let (colon, path) = (b"file".len(), b"file://".len());
     if !text.starts_with(b"file:///") || scan::skip(text, path, Class::RawPath) < text.len() {
@@ -72,8 +72,8 @@ pub(super) struct Boundaries {
 }
 
 /// Finds the components that follow the scheme. `skip` returns the offset of the first byte, at or after the given
-/// offset, that is not in the class; in a path, `skip` also stops at a dot that begins a segment. The function is
-/// inlined so that the compiler inlines `skip` as well.
+/// offset, that is not in the class; in a path, `skip` also stops at a dot that begins a segment. `read` is inlined so
+/// that the compiler inlines `skip` as well.
 #[inline(always)]
 pub(super) fn read(text: &[u8], host: usize, mut skip: impl FnMut(usize, Class) -> usize) -> Option<Boundaries> {
     let host_end = skip(host, Class::Host);

@@ -223,8 +223,8 @@ fn lower_case(name: &mut [u8]) {
     }
 }
 
-/// Appends a name. Labels with non-ASCII letters are converted by UTS 46, non-transitional; ASCII labels are only
-/// lower-cased.
+/// Appends a host name in ASCII. Labels with non-ASCII letters are converted by UTS 46, non-transitional; ASCII labels
+/// are only lower-cased.
 pub(crate) fn append_idna(bytes: &mut Name, name: &[u8], place: impl Fn(usize) -> usize) -> Result<()> {
     let mut label_at = 0;
     for (i, label) in name.split(|&byte| byte == b'.').enumerate() {

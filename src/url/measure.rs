@@ -20,12 +20,12 @@ pub(super) struct Measured {
     length: u32,
     /// The number of bytes to percent-encode.
     bytes_to_encode: u32,
-    /// The component has a "%" that does not begin a percent-encoding. A component with such a "%" is treated as not
-    /// encoded, and every "%" in it is encoded.
+    /// Whether the component has a "%" that does not begin a percent-encoding. A component with such a "%" is treated
+    /// as not encoded, and every "%" in it is encoded.
     pub(super) has_stray_percent: bool,
-    /// A percent-encoding has a lower-case digit.
+    /// Whether a percent-encoding in the component has a lower-case hex digit.
     pub(super) has_lower_case_digits: bool,
-    /// The component may have "." or ".." segments.
+    /// Whether the component may have "." or ".." segments.
     pub(super) may_have_dots: bool,
 }
 

@@ -18,7 +18,7 @@ pub(super) enum Dots {
 }
 
 impl Writer<'_> {
-    /// Writes a component. Bytes that the component must not contain are percent-encoded.
+    /// Writes a component to the block. Bytes that the component must not contain are percent-encoded.
     pub(super) fn encoded(&mut self, component: Component, text: &[u8], measured: &Measured) {
         let start = self.at();
         self.copy(text);

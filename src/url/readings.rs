@@ -36,7 +36,7 @@ pub struct Differences(pub i32);
 
 impl Differences {
     pub const NONE: Differences = Differences(0);
-    /// Only one of the two parsers finds a URL.
+    /// Only one of the two parsers accepts the text as a URL.
     pub const ACCEPTANCE: Differences = Differences(1);
     pub const SCHEME: Differences = Differences(2);
     pub const HOST: Differences = Differences(4);

@@ -66,9 +66,9 @@ fn write(url: &Url) -> Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Appends the path. If the URL has no host, as in "user:password@host", the text before an "@" may be the password of
-/// a URL whose "//" is missing. `dot_before` states whether the URL's text has "/." before the path, which keeps two
-/// slashes at the start of the path from beginning an authority.
+/// Appends a URL's path, and hides text that may be a password. If the URL has no host, as in "user:password@host", the
+/// text before an "@" may be the password of a URL whose "//" is missing. `dot_before` states whether the URL's text
+/// has "/." before the path, which keeps two slashes at the start of the path from beginning an authority.
 fn add_path(text: &mut Vec<u8>, path: &[u8], has_host: bool, dot_before: bool) {
     match path.iter().rposition(|&byte| byte == b'@') {
         Some(sign) if !has_host => {

@@ -25,7 +25,8 @@ fn skip_dispatch(text: &[u8], from: usize, class: Class) -> usize {
     portable::skip(text, from, class)
 }
 
-/// Does what [`skip`] does for a path, and also stops at a "." that begins a segment. `from` is not 0.
+/// Does what [`skip`] does for a path, and also stops at a "." that begins a segment. `from` must not be 0, because the
+/// byte before it is examined.
 #[inline]
 pub(super) fn skip_path(text: &[u8], from: usize) -> usize {
     let end = skip_path_dispatch(text, from);
@@ -261,8 +262,8 @@ mod avx2 {
             })
         }
 
-        /// Returns the offset of the first byte at or after `from` that stops a search for the class. Moves the window
-        /// if necessary.
+        /// Returns the offset of the first byte at or after `from` that stops a search for the class. Moves the 64-byte
+        /// window forward while it contains no such byte.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {

@@ -158,7 +158,7 @@ impl Url {
     }
 }
 
-/// Writes the host. `zone` is the offset of a zone that itself begins with "25". A zone that begins with "25" gets the
+/// Writes the host. `zone` is the offset of an IPv6 zone that begins with "25". A zone that begins with "25" gets the
 /// prefix "25" of RFC 6874, so that a parser does not take the zone's own "25" for the prefix.
 fn write_host(text: &mut Vec<u8>, host: &[u8], zone: Option<usize>) {
     let (before, zone) = host.split_at(zone.unwrap_or(host.len()));

@@ -18,7 +18,7 @@ use crate::status::Status;
 pub(super) struct SystemNetwork {
     options: Arc<ConnectOptions>,
     source: Option<SourceAddresses>,
-    /// Whether connect(2) may block.
+    /// Whether connect(2) may block the calling thread.
     blocking: bool,
 }
 

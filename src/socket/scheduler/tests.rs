@@ -75,7 +75,7 @@ fn racing_attempts_start_after_the_attempt_delay_or_a_failure() {
             "3 won at 500",
             "1 0-251 ConnectFailed, 2 250-500 Closed, 3 500-500 Ok",
         ),
-        // Address families alternate.
+        // Attempts alternate between the address families.
         (
             &[(1, None), (2, None), (11, None), (12, Some(ConnectedAfter(0)))],
             NONE,
@@ -304,7 +304,7 @@ fn connect_is_called_again_at_intervals_while_the_backlog_is_full() {
             "11 won at 259",
             "1 0-259 Closed, 11 250-259 Ok",
         ),
-        // The listener closes after 400 ms.
+        // The listener with the full backlog closes after 400 ms.
         (
             [(1, Some(RoomAfter(999))), (11, None)],
             Some(420),

@@ -53,7 +53,7 @@ fn lseek(fd: RawFd, offset: i64, whence: i32) -> io::Result<i64> {
     // SAFETY: no pointers are passed.
     match unsafe { libc::lseek(fd, offset, whence) } {
         -1 => Err(io::Error::last_os_error()),
-        // The cast is needed on systems with a narrower off_t.
+        // The cast to i64 is needed on systems whose off_t is narrower.
         #[allow(clippy::unnecessary_cast)]
         position => Ok(position as i64),
     }

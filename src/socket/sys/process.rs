@@ -56,7 +56,7 @@ impl Drop for SignalsBlocked {
 /// Returns the time of the monotonic clock, in seconds.
 pub(crate) fn monotonic_seconds() -> f64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `now` is writable. The clock exists on every system that netlib builds for.
+    // SAFETY: `now` is writable. CLOCK_MONOTONIC exists on every system that netlib builds for.
     unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }

@@ -103,7 +103,7 @@ fn the_timeout_applies_per_address_and_the_last_failure_is_reported() {
 fn the_error_of_an_ended_limit_has_earlier_failures_as_causes() {
     let ((_l, _fillers, silent), (_a, dead)) = (unresponsive_address(), bound_address());
     let limit = Arc::new(Limit::new(1.0).unwrap());
-    // The third address is not tried.
+    // The limit ends during the second attempt, so the third address is not tried.
     let error =
         connect_with(&resolves_to(vec![dead, silent, dead]), &ConnectOptions::default(), Some(&limit)).unwrap_err();
     assert_eq!(error.status(), Status::DeadlineExceeded);

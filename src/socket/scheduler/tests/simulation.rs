@@ -114,7 +114,8 @@ impl Network for SimulatedNetwork {
     }
 }
 
-/// A scheduler on the simulated network. The test sets the clock. Ports identify the addresses.
+/// A scheduler on the simulated network. The test sets the simulated time. Each simulated address is identified by its
+/// port.
 pub(super) struct Simulation {
     pub(super) scheduler: Scheduler<SimulatedNetwork>,
     pub(super) epoch: Instant,
