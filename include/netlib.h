@@ -920,7 +920,8 @@ const char *netlib_url_authority(const netlib_url *url, size_t *len);
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
 /** Returns the request target (RFC 9112 section 3.2.1): the path, or "/" if the path is empty or absent, then "?" and
- * the query if there is a query. The text always begins with "/". NULL when memory is short and for NULL. */
+ * the query if there is a query. The text always begins with "/". The result is NULL when memory is short and for
+ * NULL. */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /** Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that
@@ -1207,8 +1208,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      const netlib_response *response, const netlib_error *error,
                                                      netlib_retry **next, netlib_error **err);
 
-/** Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist`, or in
- * the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
+/** Decides whether a response is retried: the method must be allowed, and the status must be in `status_forcelist`, or
+ * in the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
  * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
@@ -2179,9 +2180,9 @@ const char *netlib_response_reason(const netlib_response *response, size_t *len)
 int32_t netlib_response_minor_version(const netlib_response *response);
 
 /** Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
- * `netlib_url_resolve` resolves. NULL for another status, or if the Location is absent or empty. The text is always
- * UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same bytes.
- * Several Location headers are joined with ", ". */
+ * `netlib_url_resolve` resolves. Returns NULL for any other status, and if the Location is absent or empty. The text
+ * is always UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same
+ * bytes. Several Location headers are joined with ", ". */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
 /** Determines how to find the end of a response's body (RFC 9112 section 6.3).

@@ -174,9 +174,9 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 }
 
 /// Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
-/// `netlib_url_resolve` resolves. NULL for another status, or if the Location is absent or empty. The text is always
-/// UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same bytes.
-/// Several Location headers are joined with ", ".
+/// `netlib_url_resolve` resolves. Returns NULL for any other status, and if the Location is absent or empty. The text
+/// is always UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same
+/// bytes. Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,

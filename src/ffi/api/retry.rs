@@ -133,8 +133,8 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Decides whether a response is retried. The method must be allowed. The status must be in `status_forcelist`, or in
-/// the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
+/// Decides whether a response is retried: the method must be allowed, and the status must be in `status_forcelist`, or
+/// in the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
 /// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
