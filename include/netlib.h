@@ -920,8 +920,7 @@ const char *netlib_url_authority(const netlib_url *url, size_t *len);
 const char *netlib_url_netloc(const netlib_url *url, size_t *len);
 
 /** Returns the request target (RFC 9112 section 3.2.1): the path, or "/" if the path is empty or absent, then "?" and
- * the query if there is a query. The text always begins with "/". The result is NULL when memory is short and for
- * NULL. */
+ * the query if there is a query. The text always begins with "/". Returns NULL when memory is short and for NULL. */
 const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
 
 /** Returns the whole URL as text, "scheme://user:password@host:port/path?query#fragment" without the components that

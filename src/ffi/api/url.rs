@@ -284,8 +284,7 @@ pub unsafe extern "C" fn netlib_url_netloc(url: *const netlib_url, len: *mut usi
 }
 
 /// Returns the request target (RFC 9112 section 3.2.1): the path, or "/" if the path is empty or absent, then "?" and
-/// the query if there is a query. The text always begins with "/". The result is NULL when memory is short and for
-/// NULL.
+/// the query if there is a query. The text always begins with "/". Returns NULL when memory is short and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::RequestUri).ok()?)
