@@ -21,7 +21,7 @@ fn specification(table: &Table) -> String {
     for (section, rows) in groups(table) {
         let cells = |row: &&Vec<String>| [row[1].clone(), code(&row[2]), row[3].clone()];
         let rows: Vec<[String; 3]> = rows.iter().map(cells).collect();
-        section_of(&mut page, &format!("Section {section}"), ["row", "C names", "tests"], &rows);
+        section_of(&mut page, &format!("Section {section}"), ["requirement", "C names", "tests"], &rows);
     }
     page
 }
@@ -51,8 +51,8 @@ fn differences(table: &Table) -> String {
 fn chains(table: &Table) -> String {
     let mut page = start(table, "chains");
     for (kind, title, columns) in [
-        ("axis", "Agreement", ["axis", "cases", "varies"]),
-        ("difference", "Differences", ["difference", "cases", "behaviour of openssl and netlib"]),
+        ("axis", "Agreement", ["property", "chains", "varied values"]),
+        ("difference", "Differences", ["difference", "chains", "behaviour of openssl and netlib"]),
     ] {
         let of_kind = table.rows.iter().filter(|row| row[1] == kind);
         let rows: Vec<[String; 3]> = of_kind.map(|row| [row[0].clone(), row[2].clone(), row[3].clone()]).collect();
@@ -65,7 +65,7 @@ fn tls_names(table: &Table) -> String {
     let mut page = start(table, "tls-names");
     for (group, rows) in groups(table) {
         let rows: Vec<[String; 2]> = rows.iter().map(|row| [row[1].clone(), row[2].clone()]).collect();
-        section_of(&mut page, group, ["elsewhere", "netlib"], &rows);
+        section_of(&mut page, group, ["name in another library", "netlib"], &rows);
     }
     page
 }

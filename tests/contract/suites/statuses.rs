@@ -89,9 +89,9 @@ pub fn program(rows: &[Row]) -> String {
 pub fn page() -> String {
     let mut text = String::from(
         "# Statuses\n\n<!-- Generated from the table in src/status.rs: edit that file, then run `make header`. -->\n\n\
-         A number is never reused and never changes; its hundreds are its class. A release may add numbers: switch on\n\
-         `netlib_status_class` to handle them. The retry kind is the counter of a `netlib_retry` that the failure \
-         consumes.\n\n",
+         The number of a status never changes and is never reused. The number divided by 100 is the class of the status. A\n\
+         release may add statuses: switch on `netlib_status_class` to handle unknown statuses. The retry kind is the\n\
+         counter of a `netlib_retry` that the failure decrements.\n\n",
     );
     text.push_str("| number | constant | class | retry kind | meaning |\n|---|---|---|---|---|\n");
     for row in rows() {

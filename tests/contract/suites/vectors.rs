@@ -99,8 +99,8 @@ pub fn check(env: &Env, table: &Table, hits: &Hits, report: &mut Report) {
             other => report.fail(format!("{class} is compared by \"{other}\", neither vectors nor tests")),
         }
         report.check(
-            ["specification ", "settled", "RFC "].iter().any(|source| reason.contains(source)),
-            format!("the reason of {class} is neither the specification, nor settled, nor an RFC"),
+            ["specification", "project decision", "RFC "].iter().any(|source| reason.contains(source)),
+            format!("the reason of {class} names neither the specification, nor a project decision, nor an RFC"),
         );
         report.problems(class, tests.missing(named));
     }

@@ -475,16 +475,7 @@ impl Maker<'_> {
                 let what = format!("{}, client {is_client}", file_name(&chain));
                 let (anchors, chain) = (folder.join("root.pem"), chain.clone());
                 let name = (!is_client).then(|| "localhost".to_owned());
-                let case = Case {
-                    axis: "committed_certificates",
-                    what,
-                    anchors,
-                    chain,
-                    lists: None,
-                    is_client,
-                    name,
-                    time: NOW,
-                };
+                let case = Case { axis: "committed", what, anchors, chain, lists: None, is_client, name, time: NOW };
                 self.cases.push(case);
             }
         }

@@ -59,7 +59,7 @@ pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     });
     let mut table = "# x\nclass\tcompared by\tnetlib\turllib3\treason\ttests\n".to_owned();
     table.extend((0..28).map(|i| format!("class-{i}\tvectors\tx\tx\tnone\ttest_nowhere.c\n")));
-    table += "class-alone\tnothing\tx\tx\tsettled\ttest_url.c\n";
+    table += "class-alone\tnothing\tx\tx\tproject decision\ttest_url.c\n";
     let hits = vectors::Hits::from([("class-1".to_owned(), 2), ("met".to_owned(), 3)]);
     let complaints = [
         "28 classes",
