@@ -264,3 +264,87 @@ fn bits(number: &Element<'_>) -> usize {
     let magnitude = number.magnitude();
     magnitude.first().map_or(0, |first| magnitude.len() * 8 - first.leading_zeros() as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use pkcs5::der::asn1::ObjectIdentifier;
+
+    fn sequence(parts: &[&[u8]]) -> Vec<u8> {
+        let content = parts.concat();
+        [&[tag::SEQUENCE, content.len() as u8][..], &content].concat()
+    }
+
+    fn oid_der(dotted: &str) -> Vec<u8> {
+        let oid = ObjectIdentifier::new_unwrap(dotted);
+        [&[tag::OID, oid.as_bytes().len() as u8][..], oid.as_bytes()].concat()
+    }
+
+    /// The openssl command prints the same names, except sha1WithRSA for 1.3.14.3.2.29.
+    #[test]
+    fn signature_algorithms_have_openssls_names() {
+        for (dotted, name, hash) in [
+            ("1.2.840.113549.1.1.2", "md2WithRSAEncryption", Some(Hash::Md2)),
+            ("1.2.840.113549.1.1.4", "md5WithRSAEncryption", Some(Hash::Md5)),
+            ("1.2.840.113549.1.1.5", "sha1WithRSAEncryption", Some(Hash::Sha1)),
+            ("1.3.14.3.2.29", "sha1WithRSAEncryption", Some(Hash::Sha1)),
+            ("1.2.840.113549.1.1.14", "sha224WithRSAEncryption", Some(Hash::Sha224)),
+            ("1.2.840.113549.1.1.11", "sha256WithRSAEncryption", Some(Hash::Sha256)),
+            ("1.2.840.113549.1.1.12", "sha384WithRSAEncryption", Some(Hash::Sha384)),
+            ("1.2.840.113549.1.1.13", "sha512WithRSAEncryption", Some(Hash::Sha512)),
+            ("1.2.840.113549.1.1.10", "rsassaPss", Some(Hash::Sha1)),
+            ("1.2.840.10045.4.1", "ecdsa-with-SHA1", Some(Hash::Sha1)),
+            ("1.2.840.10045.4.3.1", "ecdsa-with-SHA224", Some(Hash::Sha224)),
+            ("1.2.840.10045.4.3.2", "ecdsa-with-SHA256", Some(Hash::Sha256)),
+            ("1.2.840.10045.4.3.3", "ecdsa-with-SHA384", Some(Hash::Sha384)),
+            ("1.2.840.10045.4.3.4", "ecdsa-with-SHA512", Some(Hash::Sha512)),
+            ("1.2.840.10040.4.3", "dsaWithSHA1", Some(Hash::Sha1)),
+            ("2.16.840.1.101.3.4.3.1", "dsa_with_SHA224", Some(Hash::Sha224)),
+            ("2.16.840.1.101.3.4.3.2", "dsa_with_SHA256", Some(Hash::Sha256)),
+            ("1.3.101.112", "ED25519", None),
+            ("1.3.101.113", "ED448", None),
+            ("1.2.840.113549.1.1.1", "1.2.840.113549.1.1.1", None),
+            ("2.16.840.1.101.3.4.3.3", "2.16.840.1.101.3.4.3.3", None),
+        ] {
+            let der = sequence(&[&oid_der(dotted)]);
+            let algorithm = SignatureAlgorithm::read(&mut Der::new(&der), "").unwrap();
+            assert_eq!((algorithm.text(), algorithm.hash()), (name.to_owned(), hash), "{dotted}");
+        }
+    }
+
+    #[test]
+    fn rsassa_pss_parameters_name_the_hash() {
+        for (dotted, hash) in [
+            ("1.3.14.3.2.26", Hash::Sha1),
+            ("2.16.840.1.101.3.4.2.4", Hash::Sha224),
+            ("2.16.840.1.101.3.4.2.1", Hash::Sha256),
+            ("2.16.840.1.101.3.4.2.2", Hash::Sha384),
+            ("2.16.840.1.101.3.4.2.3", Hash::Sha512),
+            ("2.16.840.1.101.3.4.2.8", Hash::Other),
+        ] {
+            let algorithm = sequence(&[&oid_der(dotted)]);
+            let field = [&[tag::explicit(0), algorithm.len() as u8][..], &algorithm].concat();
+            assert_eq!(pss_hash(Der::new(&sequence(&[&field]))), hash, "{dotted}");
+        }
+    }
+
+    #[test]
+    fn elliptic_curves_have_the_names_of_tls_groups() {
+        for (dotted, name, bits) in [
+            ("1.3.132.0.33", Some(c"secp224r1"), 224),
+            ("1.2.840.10045.3.1.7", Some(c"secp256r1"), 256),
+            ("1.3.132.0.34", Some(c"secp384r1"), 384),
+            ("1.3.132.0.35", Some(c"secp521r1"), 521),
+            ("1.3.132.0.10", Some(c"secp256k1"), 256),
+            ("1.3.36.3.3.2.8.1.1.7", Some(c"brainpoolP256r1"), 256),
+            ("1.3.36.3.3.2.8.1.1.11", Some(c"brainpoolP384r1"), 384),
+            ("1.3.36.3.3.2.8.1.1.13", Some(c"brainpoolP512r1"), 512),
+            ("1.3.132.0.36", None, 0),
+        ] {
+            let algorithm = sequence(&[&oid_der("1.2.840.10045.2.1"), &oid_der(dotted)]);
+            let info = sequence(&[&algorithm, &[tag::BIT_STRING, 2, 0, 4]]);
+            let key = PublicKey::parse(&info).unwrap();
+            assert_eq!((key.curve().map(Curve::name), key.bits()), (name, bits), "{dotted}");
+        }
+    }
+}
