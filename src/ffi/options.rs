@@ -10,8 +10,8 @@ use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
-/// The value of every `netlib_…_options` handle. The options are reference counted, so that an object made from them
-/// can keep them without a copy. A setter that is called after that copies the options before it changes them.
+/// The value of every `netlib_…_options` handle. The options are reference counted, so that an object made from options
+/// can keep them without a copy. A setter copies options that such an object keeps before it changes them.
 #[derive(Default)]
 pub(crate) struct Options<T> {
     value: Arc<T>,

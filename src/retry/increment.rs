@@ -79,7 +79,7 @@ impl Retry {
     }
 
     /// Makes a `MaxRetry` error from which [`Retry::from_error`] returns this Retry. The error message has `how` the
-    /// retries ended, the request, and the reason. The reason is also the error's cause.
+    /// retries ended, the request, and the reason. The reason for the end of the retries is also the error's cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.exhaustion_message(how, reason.message());
         // A retry policy around this one must know that one of the attempts may have reached the server.

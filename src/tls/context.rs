@@ -32,7 +32,7 @@ use crate::tls::verify::{
     crl,
     trust::{self, Environment},
 };
-use configs::{Parts, no_trust_anchors};
+use configs::{ConfigInput, no_trust_anchors};
 
 /// A TLS context. The context is immutable and shared by its streams. Clones of a context share the configurations,
 /// sessions and buffers.
@@ -138,7 +138,7 @@ impl Context {
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
-        let parts = Parts {
+        let input = ConfigInput {
             options,
             sessions: &sessions,
             provider,
@@ -152,22 +152,22 @@ impl Context {
 
         let peer_requests = Arc::new(PeerRequests::default());
         let is_server_only = options.server_only;
-        if is_server_only && parts.identity.is_none() {
+        if is_server_only && input.identity.is_none() {
             return Err(no_identity().about(ApiName::SetServerOnly));
         }
-        let verifier = match parts.verifier() {
+        let verifier = match input.verifier() {
             Err(error) if is_server_only => Err(error),
             // A context with an identity may be meant for servers, which need no verifier of servers. So missing
             // authorities are reported only when a client is created.
-            Err(error) if error.status() == Status::NoTrustAnchors && parts.identity.is_some() => Err(error),
+            Err(error) if error.status() == Status::NoTrustAnchors && input.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
         let client = match &verifier {
-            Ok(verifier) => Ok(Arc::new(parts.client(Arc::clone(verifier), &peer_requests)?)),
+            Ok(verifier) => Ok(Arc::new(input.client(Arc::clone(verifier), &peer_requests)?)),
             Err(error) => Err(error.clone()),
         };
-        let server = parts.server(&peer_requests)?.map(Arc::new);
-        let identity = parts.identity;
+        let server = input.server(&peer_requests)?.map(Arc::new);
+        let identity = input.identity;
         Ok(Context {
             client,
             verifier: verifier.ok(),

@@ -56,7 +56,7 @@ pub struct Stream {
     /// The process that created the stream. A forked child must not use its keys or wait for its lock.
     process: Process,
     transport: Transport,
-    core: Mutex<Core>,
+    state: Mutex<StreamState>,
     /// The condition variable that is notified when a role is released.
     changed: Condvar,
     info: OnceBox<SessionInfo>,
@@ -65,13 +65,13 @@ pub struct Stream {
     may_call_back: bool,
 }
 
-struct Core {
+struct StreamState {
     engine: Engine,
     settings: Settings,
     /// The minimum throughput of the application's reads.
     throughput: Option<Box<Throughput>>,
     /// The thread that holds each [`Role`].
-    roles: [Option<ThreadId>; Core::ROLES],
+    roles: [Option<ThreadId>; StreamState::ROLES],
     /// Another stream uses this stream as its transport.
     has_inner_stream: bool,
     /// The handshake is complete and its last flight is sent.
@@ -93,7 +93,7 @@ struct Core {
     discarded: usize,
 }
 
-impl Core {
+impl StreamState {
     const ROLES: usize = 4;
 
     fn is_held(&self, role: Role) -> bool {
@@ -158,11 +158,11 @@ impl Stream {
             process: Process::current(),
             may_call_back: transport.may_call_back() || engine.may_call_back(),
             transport,
-            core: Mutex::new(Core {
+            state: Mutex::new(StreamState {
                 engine,
                 settings: DEFAULT_SETTINGS.clone(),
                 throughput: None,
-                roles: [None; Core::ROLES],
+                roles: [None; StreamState::ROLES],
                 has_inner_stream: false,
                 handshake_done: false,
                 sender_may_wait: false,
@@ -202,9 +202,9 @@ impl Stream {
     pub fn handshake(&self) -> Result<Io> {
         self.classified(|| {
             let mut call = Call::new(self);
-            let settings = call.core_for_caller()?.settings.clone();
+            let settings = call.state_for_caller()?.settings.clone();
             let policy = settings.wait_policy();
-            if !call.enter_handshake(policy, Core::check_reentry)? {
+            if !call.enter_handshake(policy, StreamState::check_reentry)? {
                 return Ok(Io::Done(0));
             }
             Ok(call.do_handshake(policy)?.unwrap_or(Io::Done(0)))
@@ -236,7 +236,7 @@ impl Stream {
 
     /// Returns the number of plaintext bytes that a read returns without using the transport.
     pub fn pending(&self) -> usize {
-        self.lock().map_or(0, |mut core| core.engine.pending())
+        self.lock().map_or(0, |mut state| state.engine.pending())
     }
 
     pub fn take_session(&self) -> Result<Option<SavedSession>> {
@@ -244,7 +244,7 @@ impl Stream {
     }
 
     pub fn set_session(&self, session: Option<&Arc<SavedSession>>) -> Result<()> {
-        self.classified(|| Call::new(self).core_for_caller()?.engine.set_session(session))
+        self.classified(|| Call::new(self).state_for_caller()?.engine.set_session(session))
     }
 
     /// Returns the negotiated parameters; `None` before the handshake is done.
@@ -262,7 +262,7 @@ impl Stream {
     }
 
     pub fn ech_status(&self) -> EchStatus {
-        self.lock().map_or(EchStatus::NotOffered, |core| core.engine.ech_status())
+        self.lock().map_or(EchStatus::NotOffered, |state| state.engine.ech_status())
     }
 
     /// Runs a public call and sets the retry kind of its error from the state of this session. The calls that a stream
@@ -276,15 +276,15 @@ impl Stream {
     #[cold]
     fn classify(&self, error: Error) -> Error {
         match self.lock() {
-            Ok(core) => core.engine.classify(error),
+            Ok(state) => state.engine.classify(error),
             Err(_) => error.after_request_was_sent(),
         }
     }
 
     #[inline(always)]
-    fn lock(&self) -> Result<MutexGuard<'_, Core>> {
+    fn lock(&self) -> Result<MutexGuard<'_, StreamState>> {
         self.process.check_owner("stream")?;
-        self.core.lock().map_err(|_| poisoned())
+        self.state.lock().map_err(|_| poisoned())
     }
 }
 

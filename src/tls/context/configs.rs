@@ -17,7 +17,7 @@ use crate::tls::session::{EarlyDataLimits, IdentityResolver, LimitRecorder, Peer
 use crate::tls::verify::{ClientVerifier, Policy, ServerVerifier, VerifierConfig};
 
 /// The loaded data from which the configurations are built.
-pub(super) struct Parts<'a> {
+pub(super) struct ConfigInput<'a> {
     pub(super) options: &'a TlsOptions,
     pub(super) sessions: &'a Arc<Sessions>,
     pub(super) provider: Arc<CryptoProvider>,
@@ -29,7 +29,7 @@ pub(super) struct Parts<'a> {
     pub(super) early_data_limits: Option<Arc<EarlyDataLimits>>,
 }
 
-impl Parts<'_> {
+impl ConfigInput<'_> {
     /// Returns the policy for the chains of servers; `None` if clients verify nothing.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {

@@ -27,18 +27,18 @@ impl Stream {
         let policy = settings.wait_policy().without_throughput();
         let looked = call.probe(policy, most);
         call.end_writing(policy)?;
-        let core = call.core()?;
-        core.begin_window();
+        let state = call.state()?;
+        state.begin_window();
         match looked {
             Ok(Status::WantRead) => {}
             Ok(other) => return Ok(other),
-            Err(error) if core.engine.has_failed() || is_connection_end(&error) => return Ok(error.status()),
+            Err(error) if state.engine.has_failed() || is_connection_end(&error) => return Ok(error.status()),
             Err(error) => return Err(error),
         }
-        if core.unreported > 0 {
+        if state.unreported > 0 {
             return Ok(Status::WantWrite);
         }
-        Ok(core.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
+        Ok(state.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
     }
 }
 
@@ -52,14 +52,14 @@ impl Call<'_> {
     }
 
     fn probe_records(&mut self, policy: WaitPolicy<'_>, most: u64, is_handshaking: bool) -> Result<Status> {
-        let before = self.core()?.bytes_received;
+        let before = self.state()?.bytes_received;
         loop {
-            let core = self.core()?;
-            match core.engine.peek()? {
+            let state = self.state()?;
+            match state.engine.peek()? {
                 Read::Data(_) => return Ok(Status::Ok),
                 Read::End => return Ok(Status::EndOfStream),
-                Read::Blocked if is_handshaking && core.engine.is_read_ready() => return Ok(Status::WantRead),
-                Read::Blocked if core.bytes_received - before > most => return Ok(Status::TooMuchData),
+                Read::Blocked if is_handshaking && state.engine.is_read_ready() => return Ok(Status::WantRead),
+                Read::Blocked if state.bytes_received - before > most => return Ok(Status::TooMuchData),
                 Read::Blocked => {}
             }
             if self.receive(policy)?.is_some() {
@@ -190,8 +190,8 @@ mod tests {
         assert_eq!(session.stream.read(&mut room).unwrap(), Io::WantRead);
         // Moves the start of the wait 20 seconds into the past.
         let back = |session: &Session| {
-            let mut core = session.stream.lock().unwrap();
-            let throughput = core.throughput.as_mut().unwrap();
+            let mut state = session.stream.lock().unwrap();
+            let throughput = state.throughput.as_mut().unwrap();
             throughput.restart();
             throughput.begin_wait(Instant::now() - Duration::from_secs(20)).unwrap();
         };

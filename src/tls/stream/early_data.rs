@@ -19,24 +19,24 @@ impl Stream {
     }
 
     pub fn early_data(&self) -> EarlyData {
-        self.lock().map_or(EarlyData::NotSent, |core| core.engine.early_data())
+        self.lock().map_or(EarlyData::NotSent, |state| state.engine.early_data())
     }
 
     /// Returns the number of bytes of early data that may still be written.
     pub fn early_data_left(&self) -> usize {
-        self.lock().map_or(0, |core| core.engine.early_data_left())
+        self.lock().map_or(0, |state| state.engine.early_data_left())
     }
 
     pub fn early_data_written(&self) -> usize {
-        self.lock().map_or(0, |core| core.engine.early_data_written())
+        self.lock().map_or(0, |state| state.engine.early_data_written())
     }
 }
 
 impl Call<'_> {
     fn begin_early(&mut self, data: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
-        let core = self.core()?;
-        core.engine.check_sending()?;
-        if core.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(policy, |_| Ok(()))? {
+        let state = self.state()?;
+        state.engine.check_sending()?;
+        if state.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(Io::Done(0));
         }
         self.in_role(Role::Handshaker, |call| call.send_early(data, policy))
@@ -52,7 +52,7 @@ impl Call<'_> {
                 Some(want) => return Ok(want),
                 None => {}
             }
-            match self.core()?.engine.write_early(rest)? {
+            match self.state()?.engine.write_early(rest)? {
                 0 => return Ok(Io::Done(written)),
                 count => rest = rest.get(count..).unwrap_or(&[]),
             }

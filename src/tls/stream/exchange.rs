@@ -10,7 +10,7 @@ use super::call::{Call, Role};
 use super::fault::{Fault, Outcome};
 use super::transport::ReceiveMode;
 use super::wait_policy::{WaitPolicy, too_slow};
-use super::{Core, Io};
+use super::{Io, StreamState};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::session::{Engine, RecordBuffer};
@@ -20,22 +20,22 @@ impl Call<'_> {
     /// the policy does not allow waiting.
     pub(super) fn receive(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
-            let core = self.core()?;
-            let policy = core.begin_wait(policy)?;
-            let (drained, is_nonblocking) = (core.drained, core.nonblocking);
+            let state = self.state()?;
+            let policy = state.begin_wait(policy)?;
+            let (drained, is_nonblocking) = (state.drained, state.nonblocking);
             let waits_inside = policy.is_unbounded() && !is_nonblocking && self.may_block();
             let waiting = if waits_inside { ReceiveMode::Blocking } else { ReceiveMode::AfterPoll };
             if waiting == ReceiveMode::AfterPoll {
                 match self.transport().await_input(drained, policy) {
                     Ok(None) => {}
                     Ok(want) => {
-                        self.core()?.continue_wait(policy)?;
+                        self.state()?.continue_wait(policy)?;
                         return Ok(want);
                     }
                     Err(fault) => return self.fail_receive(fault, policy),
                 }
             }
-            let mut input = match self.core()?.engine.lend_input() {
+            let mut input = match self.state()?.engine.lend_input() {
                 Ok(input) => input,
                 Err(error) => {
                     // Sends the queued alert.
@@ -60,21 +60,21 @@ impl Call<'_> {
         policy: WaitPolicy<'_>,
     ) -> Result<ControlFlow<Option<Io>>> {
         let can_wait = self.can_wait();
-        let core = self.core()?;
+        let state = self.state()?;
         let count = received.as_ref().map_or(0, |io| io.count());
-        core.return_input(input, count);
+        state.return_input(input, count);
         match received {
-            Ok(Io::Done(count)) => core.end_wait(count, policy),
+            Ok(Io::Done(count)) => state.end_wait(count, policy),
             Ok(Io::End) => {
-                core.end_wait(0, policy);
-                core.engine.end_input();
+                state.end_wait(0, policy);
+                state.engine.end_input();
             }
             Ok(want) => {
-                core.nonblocking |= waiting == ReceiveMode::Blocking;
+                state.nonblocking |= waiting == ReceiveMode::Blocking;
                 if policy.blocking && can_wait {
                     return Ok(ControlFlow::Continue(()));
                 }
-                core.continue_wait(policy)?;
+                state.continue_wait(policy)?;
                 return Ok(ControlFlow::Break(Some(want)));
             }
             Err(fault) => return self.fail_receive(fault, policy).map(ControlFlow::Break),
@@ -84,23 +84,23 @@ impl Call<'_> {
 
     fn fail_receive(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let is_fatal = matches!(fault, Fault::Fatal(_));
-        let core = self.core()?;
-        if let Some(slow) = core.end_wait_with(&fault, policy) {
+        let state = self.state()?;
+        if let Some(slow) = state.end_wait_with(&fault, policy) {
             return Err(slow);
         }
-        let error = explain("receive from", &core.engine, fault, policy);
+        let error = explain("receive from", &state.engine, fault, policy);
         if error.status() == Status::TlsTruncated {
             // The stream below was truncated, but this session may have ended with close_notify before the truncation.
-            core.engine.end_input_because(error);
+            state.engine.end_input_because(error);
             return Ok(None);
         }
-        Err(if is_fatal || is_disconnect(&error) { core.engine.fail(error) } else { error })
+        Err(if is_fatal || is_disconnect(&error) { state.engine.fail(error) } else { error })
     }
 
     /// Performs the handshake of the stream below, if there is output to send through it. Returns `Some` if that
     /// handshake would have to wait and the policy does not allow waiting.
     pub(super) fn ensure_handshake_below(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        if !self.core()?.engine.has_output() {
+        if !self.state()?.engine.has_output() {
             return Ok(None);
         }
         match self.transport().ensure_handshake(policy) {
@@ -113,16 +113,16 @@ impl Call<'_> {
     /// wait and the policy does not allow waiting.
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
-            while self.core()?.is_held(Role::Sender) {
+            while self.state()?.is_held(Role::Sender) {
                 // Even a call that must not wait waits for a sender that does not wait itself. If the call returned
                 // `NETLIB_WANT_WRITE` instead, the caller would wait for a change of the socket, but the socket may
                 // already have room when that sender is done.
-                if !policy.blocking && self.core()?.sender_may_wait {
+                if !policy.blocking && self.state()?.sender_may_wait {
                     return Ok(Some(Io::WantWrite));
                 }
                 self.wait_for_role(policy)?;
             }
-            let Some(piece) = self.core()?.engine.next_output() else { return Ok(None) };
+            let Some(piece) = self.state()?.engine.next_output() else { return Ok(None) };
             if let Some(want) = self.send(piece, policy)? {
                 return Ok(Some(want));
             }
@@ -133,11 +133,11 @@ impl Call<'_> {
     /// sender.
     pub(super) fn send_without_waiting(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         loop {
-            let core = self.core()?;
-            if core.is_held(Role::Sender) || core.is_held(Role::Writer) {
+            let state = self.state()?;
+            if state.is_held(Role::Sender) || state.is_held(Role::Writer) {
                 return Ok(());
             }
-            let Some(piece) = core.engine.next_output() else { return Ok(()) };
+            let Some(piece) = state.engine.next_output() else { return Ok(()) };
             // A failure to send does not affect reading. The next write reports it.
             if !self.send(piece, policy.without_waiting()).is_ok_and(|want| want.is_none()) {
                 return Ok(());
@@ -150,10 +150,10 @@ impl Call<'_> {
     fn send(&mut self, mut piece: RecordBuffer, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         debug_assert!(!piece.is_empty());
         self.claim(Role::Sender)?;
-        self.core()?.sender_may_wait = policy.blocking || !self.can_wait();
+        self.state()?.sender_may_wait = policy.blocking || !self.can_wait();
         let outcome = self.send_all(&mut piece, policy);
-        if let Ok(core) = self.core() {
-            core.engine.return_output(piece);
+        if let Ok(state) = self.state() {
+            state.engine.return_output(piece);
         }
         self.release(Role::Sender);
         outcome
@@ -174,13 +174,13 @@ impl Call<'_> {
     #[inline(never)]
     fn fail_send(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let is_fatal = matches!(fault, Fault::Fatal(_));
-        let core = self.core()?;
-        let error = explain("send to", &core.engine, fault, policy);
-        Err(if is_fatal || is_disconnect(&error) { core.engine.fail_sending(error) } else { error })
+        let state = self.state()?;
+        let error = explain("send to", &state.engine, fault, policy);
+        Err(if is_fatal || is_disconnect(&error) { state.engine.fail_sending(error) } else { error })
     }
 }
 
-impl Core {
+impl StreamState {
     /// Returns the input buffer to the engine with `count` more bytes in it.
     fn return_input(&mut self, mut input: RecordBuffer, count: usize) {
         // If the received bytes do not fill the buffer, the socket is probably empty now.

@@ -7,7 +7,7 @@ use super::call::{Call, Role};
 use super::exchange::is_disconnect;
 use super::transport::ReceiveMode;
 use super::wait_policy::WaitPolicy;
-use super::{Core, Io, Stream};
+use super::{Io, Stream, StreamState};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
@@ -38,7 +38,7 @@ impl Call<'_> {
     /// not allow waiting.
     #[inline(always)]
     pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        if self.core()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
+        if self.state()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
     }
 
     #[cold]
@@ -58,7 +58,7 @@ impl Call<'_> {
                     return Ok(Some(want));
                 }
                 if done {
-                    call.core()?.set_handshake_done();
+                    call.state()?.set_handshake_done();
                     return Ok(None);
                 }
                 if let Some(want) = call.receive(policy)? {
@@ -71,13 +71,13 @@ impl Call<'_> {
     /// Processes the received records and invokes pending callbacks. Returns true when the handshake is done.
     pub(super) fn process_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<bool> {
         loop {
-            let core = self.core()?;
-            let outcome = core.engine.handshake();
-            if let Some(pending) = core.engine.take_pending_callback() {
+            let state = self.state()?;
+            let outcome = state.engine.handshake();
+            if let Some(pending) = state.engine.take_pending_callback() {
                 // The callback may call functions of this stream, which take the lock.
                 self.unlock();
                 let result = pending.invoke();
-                self.core()?.engine.finish_callback(result);
+                self.state()?.engine.finish_callback(result);
                 continue;
             }
             if outcome.is_err() {
@@ -102,7 +102,7 @@ impl Call<'_> {
             Err(error) if is_disconnect(&error) && done => Ok(None),
             Err(error) if is_disconnect(&error) => {
                 let reason = self.read_final_alert(error, policy);
-                Err(self.core()?.engine.fail(reason))
+                Err(self.state()?.engine.fail(reason))
             }
             sent => sent,
         }
@@ -113,17 +113,17 @@ impl Call<'_> {
     pub(super) fn enter_handshake(
         &mut self,
         policy: WaitPolicy<'_>,
-        check: impl Fn(&Core) -> Result<()>,
+        check: impl Fn(&StreamState) -> Result<()>,
     ) -> Result<bool> {
-        check(self.core()?)?;
-        while self.core()?.is_held(Role::Handshaker) {
+        check(self.state()?)?;
+        while self.state()?.is_held(Role::Handshaker) {
             if !policy.blocking {
                 return Err(Error::new(Status::Busy, "another thread is performing the handshake of this stream"));
             }
             self.wait_for_role(policy)?;
-            check(self.core()?)?;
+            check(self.state()?)?;
         }
-        if self.core()?.handshake_done {
+        if self.state()?.handshake_done {
             return Ok(false);
         }
         self.claim(Role::Handshaker)?;
@@ -137,20 +137,20 @@ impl Call<'_> {
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
         // A server's flight fits in a few buffers. The fixed number of rounds ends the loop whatever the peer sends.
         for _ in 0..8 {
-            let Ok(core) = self.core() else { return error };
-            match core.engine.handshake() {
+            let Ok(state) = self.state() else { return error };
+            match state.engine.handshake() {
                 Err(reason) => return reason,
                 Ok(true) => return error,
                 Ok(false) => {}
             }
-            let Ok(mut input) = core.engine.lend_input() else { return error };
+            let Ok(mut input) = state.engine.lend_input() else { return error };
             let received = self
                 .transport()
                 .receive(input.space(), policy.without_waiting(), ReceiveMode::AfterPoll)
                 .map_or(0, Io::count);
             input.add(received);
-            let Ok(core) = self.core() else { return error };
-            core.engine.take_back(input);
+            let Ok(state) = self.state() else { return error };
+            state.engine.take_back(input);
             if received == 0 {
                 return error;
             }

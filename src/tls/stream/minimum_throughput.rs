@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use super::fault::Fault;
 use super::wait_policy::WaitPolicy;
-use super::{Core, Stream};
+use super::{Stream, StreamState};
 use crate::error::{Error, Result};
 use crate::socket::throughput::{Throughput, TooSlow};
 use crate::status::Status;
@@ -22,7 +22,7 @@ impl Stream {
     }
 }
 
-impl Core {
+impl StreamState {
     fn throughput_of(&mut self, policy: WaitPolicy<'_>) -> Option<&mut Throughput> {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }

@@ -34,7 +34,7 @@ impl Stream {
             Err(ref error) if error.status() == Status::Protocol => {}
             other => return other,
         }
-        if !call.core()?.handshake_done {
+        if !call.state()?.handshake_done {
             return sent;
         }
         match call.read_to_close_notify(policy) {
@@ -53,13 +53,13 @@ impl Call<'_> {
     }
 
     fn send_close(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
-        self.core()?.engine.close()?;
+        self.state()?.engine.close()?;
         match self.flush(policy) {
             Ok(None) => Ok(Io::Done(0)),
             Ok(Some(want)) => Ok(want),
             // A peer that has sent close_notify may close the connection without waiting for the close_notify of this
             // side.
-            Err(error) if error.status() == Status::Protocol && self.core()?.engine.has_peer_closed() => {
+            Err(error) if error.status() == Status::Protocol && self.state()?.engine.has_peer_closed() => {
                 Ok(Io::Done(0))
             }
             Err(error) => Err(error),
@@ -68,26 +68,26 @@ impl Call<'_> {
 
     /// Reads and discards up to the peer's close_notify.
     fn read_to_close_notify(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
-        let mut buffer = self.core()?.engine.pool().borrow()?;
+        let mut buffer = self.state()?.engine.pool().borrow()?;
         let outcome = self.discard_to_end(buffer.space(), policy);
-        self.core()?.engine.pool().give_back(buffer);
+        self.state()?.engine.pool().give_back(buffer);
         outcome
     }
 
     fn discard_to_end(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         loop {
-            let core = self.core()?;
-            if core.discarded > MAX_DISCARDED {
+            let state = self.state()?;
+            if state.discarded > MAX_DISCARDED {
                 let message = format!(
                     "{} sent more than {MAX_DISCARDED} bytes after this side's close_notify",
-                    core.engine.peer()
+                    state.engine.peer()
                 );
                 return Err(Error::new(Status::TooMuchData, message));
             }
             match self.read(buffer, policy)? {
                 Io::Done(count) => {
-                    let core = self.core()?;
-                    core.discarded = core.discarded.saturating_add(count);
+                    let state = self.state()?;
+                    state.discarded = state.discarded.saturating_add(count);
                 }
                 other => return Ok(other),
             }

@@ -143,8 +143,8 @@ impl Pair {
     /// Asserts that no role is held, no thread waits, and no lock is poisoned.
     fn assert_at_rest(&self, what: &dyn std::fmt::Debug) {
         for stream in &self.client {
-            let core = stream.lock().unwrap();
-            assert_eq!((core.roles, core.waiters), ([None; Core::ROLES], 0), "{what:?}");
+            let state = stream.lock().unwrap();
+            assert_eq!((state.roles, state.waiters), ([None; StreamState::ROLES], 0), "{what:?}");
         }
     }
 
@@ -237,8 +237,8 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
                     (false, ..) => Some(Status::ReadTimeout),
                 };
                 assert_eq!(caller(&client).err().map(|error| error.status()), expected, "{what:?}");
-                let core = client.lock().unwrap();
-                assert_eq!((core.roles, core.waiters), ([None; Core::ROLES], 0), "{what:?}");
+                let state = client.lock().unwrap();
+                assert_eq!((state.roles, state.waiters), ([None; StreamState::ROLES], 0), "{what:?}");
             }
         }
     }
@@ -393,7 +393,7 @@ fn readers_and_writers_of_nested_streams_do_not_block_each_other() {
                 scope.spawn(move || if hangs_reading { client.read(&mut [0; 10]) } else { client.write(b"ping") });
             pair.wire.barrier.wait();
             for stream in &pair.client {
-                assert_eq!(stream.core.try_lock().unwrap().waiters, 0);
+                assert_eq!(stream.state.try_lock().unwrap().waiters, 0);
             }
             if hangs_reading {
                 assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
@@ -488,7 +488,7 @@ fn a_callback_may_use_its_stream_and_fail() {
         let outcome = call(&stream, Stream::handshake);
         assert_eq!(outcome.is_err(), panics);
         assert_eq!(ASKED.load(Ordering::Relaxed), 1 + usize::from(panics));
-        assert_eq!(stream.lock().unwrap().roles, [None; Core::ROLES]);
+        assert_eq!(stream.lock().unwrap().roles, [None; StreamState::ROLES]);
     }
 }
 
@@ -507,11 +507,11 @@ fn a_nonblocking_write_waits_for_a_nonblocking_sender() {
     client.set_blocking(false).unwrap();
     let mut sender = Call::new(&client);
     sender.claim(Role::Sender).unwrap();
-    sender.core().unwrap().sender_may_wait = true;
+    sender.state().unwrap().sender_may_wait = true;
     sender.unlock();
     thread::scope(|scope| {
         assert_eq!(joined(scope.spawn(|| client.write(b"data"))).unwrap(), Io::WantWrite);
-        sender.core().unwrap().sender_may_wait = false;
+        sender.state().unwrap().sender_may_wait = false;
         sender.unlock();
         let writer = scope.spawn(|| client.write(b"data"));
         await_waiting(&client);

@@ -18,7 +18,7 @@ impl Call<'_> {
             if let Some(want) = self.ensure_handshake(policy)? {
                 return Ok(want);
             }
-            let outcome = self.core()?.engine.read(buffer);
+            let outcome = self.state()?.engine.read(buffer);
             if let Some(io) = self.finish_read(outcome, policy)? {
                 return Ok(io);
             }
@@ -35,11 +35,11 @@ impl Call<'_> {
     /// Turns the engine's result into the result for the caller, and sends the output that the engine has queued.
     /// Returns `None` if there is no plaintext yet.
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        let core = self.core()?;
+        let state = self.state()?;
         if let Ok(Read::Data(count)) = outcome {
-            core.count_plaintext(count, policy);
+            state.count_plaintext(count, policy);
         }
-        if core.engine.has_output() {
+        if state.engine.has_output() {
             self.send_without_waiting(policy)?;
         }
         Ok(match outcome? {
@@ -57,11 +57,11 @@ impl Call<'_> {
     }
 
     fn begin_write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
-        self.core()?.engine.check_sending()?;
+        self.state()?.engine.check_sending()?;
         if let Some(want) = self.ensure_handshake(policy)? {
             return Ok(want);
         }
-        let (unreported, len) = (self.core()?.unreported, data.len());
+        let (unreported, len) = (self.state()?.unreported, data.len());
         if len < unreported {
             let message = format!(
                 "this write must repeat the bytes that the previous write did not report as written: at least {unreported} bytes, not {len}"
@@ -76,14 +76,14 @@ impl Call<'_> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
         if let Some(gathered) = gathered {
-            self.core()?.engine.pool().give_back(gathered);
+            self.state()?.engine.pool().give_back(gathered);
         }
         match outcome {
             Ok(Some(want)) if counted == 0 => Ok(want),
             Ok(_) => Ok(Io::Done(counted)),
             Err(error) => {
                 // An error reports no count, so a caller that continues the write passes all bytes again.
-                self.core()?.unreported += counted;
+                self.state()?.unreported += counted;
                 Err(error)
             }
         }
@@ -101,23 +101,23 @@ impl Call<'_> {
             if let Some(want) = self.flush(policy)? {
                 return Ok(Some(want));
             }
-            let core = self.core()?;
-            let sent = std::mem::take(&mut core.unreported);
+            let state = self.state()?;
+            let sent = std::mem::take(&mut state.unreported);
             *counted += sent;
             data.advance(sent);
             if data.is_empty() {
                 return Ok(None);
             }
-            let next = data.front(gathered, || core.engine.pool().borrow())?;
-            core.unreported = core.engine.write(next)?;
+            let next = data.front(gathered, || state.engine.pool().borrow())?;
+            state.unreported = state.engine.write(next)?;
         }
     }
 
     /// Releases the writer role, and sends the output that a reader queued during the write.
     pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         self.release(Role::Writer);
-        let core = self.core()?;
-        if core.unreported == 0 && core.engine.has_output() {
+        let state = self.state()?;
+        if state.unreported == 0 && state.engine.has_output() {
             self.send_without_waiting(policy)?;
         }
         Ok(())
@@ -164,8 +164,8 @@ mod tests {
 
         /// Returns whether no role is held, no output is queued, and all encrypted plaintext was reported as written.
         fn is_idle(&self) -> bool {
-            let core = self.client.lock().unwrap();
-            !core.is_in_use() && !core.engine.has_output() && core.unreported == 0
+            let state = self.client.lock().unwrap();
+            !state.is_in_use() && !state.engine.has_output() && state.unreported == 0
         }
     }
 
@@ -194,8 +194,8 @@ mod tests {
             client.set_blocking(blocking).unwrap();
             if !blocking {
                 assert_eq!(client.write(&data).unwrap(), Io::WantWrite);
-                let core = client.lock().unwrap();
-                assert_eq!((core.unreported, core.is_in_use()), (data.len(), false));
+                let state = client.lock().unwrap();
+                assert_eq!((state.unreported, state.is_in_use()), (data.len(), false));
             }
             client.set_blocking(true).unwrap();
             thread::scope(|scope| {

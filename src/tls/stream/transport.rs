@@ -197,18 +197,18 @@ impl StreamTransport {
             let message = format!("outer is the innermost of {MAX_DEPTH} nested streams, which is the maximum");
             return Err(Error::new(Status::Unsupported, message));
         }
-        let mut core = stream.lock()?;
-        core.check_no_inner_stream()?;
-        if core.is_in_use() {
+        let mut state = stream.lock()?;
+        state.check_no_inner_stream()?;
+        if state.is_in_use() {
             return Err(Error::new(Status::Busy, "another call is using the outer stream"));
         }
-        if core.unreported > 0 {
-            let message = format!("a write of {} bytes to the outer stream is not finished", core.unreported);
+        if state.unreported > 0 {
+            let message = format!("a write of {} bytes to the outer stream is not finished", state.unreported);
             return Err(Error::new(Status::Busy, message));
         }
-        core.engine.check_sending()?;
-        core.has_inner_stream = true;
-        drop(core);
+        state.engine.check_sending()?;
+        state.has_inner_stream = true;
+        drop(state);
         Ok(StreamTransport(stream))
     }
 
@@ -226,7 +226,7 @@ impl StreamTransport {
 
     fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let mut call = Call::new(&self.0);
-        call.core()?.engine.check_sending()?;
+        call.state()?.engine.check_sending()?;
         call.ensure_handshake(policy.without_throughput())
     }
 
@@ -238,7 +238,7 @@ impl StreamTransport {
             if let Some(want) = call.ensure_handshake(policy)? {
                 return Ok(Some(want));
             }
-            if call.core()?.engine.is_read_ready() {
+            if call.state()?.engine.is_read_ready() {
                 return Ok(None);
             }
             if received {
@@ -265,11 +265,11 @@ impl StreamTransport {
 
 impl Drop for StreamTransport {
     fn drop(&mut self) {
-        if let Ok(mut core) = self.0.lock() {
-            core.has_inner_stream = false;
+        if let Ok(mut state) = self.0.lock() {
+            state.has_inner_stream = false;
             // The unreported bytes are records of the inner stream. They are still sent, and no caller passes them
             // again.
-            core.unreported = 0;
+            state.unreported = 0;
         }
     }
 }

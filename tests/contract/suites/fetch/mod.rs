@@ -121,7 +121,7 @@ impl Harness<'_> {
         }
         // Under valgrind, fetch is slower, so a time limit may expire at another step and change the output.
         if self.before.is_empty() {
-            problems.extend(told_otherwise(case, &ran, |part| self.fill_in(part, &dir)));
+            problems.extend(output_problems(case, &ran, |part| self.fill_in(part, &dir)));
             problems.extend(unexpected_files(case, &dir));
             let (from, until) = case.seconds;
             if seconds < from || seconds > until {
@@ -141,7 +141,7 @@ impl Harness<'_> {
 }
 
 /// Compares the exit code and the output with the expectations of the case.
-fn told_otherwise(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
+fn output_problems(case: &Case, ran: &Ran, fill_in: impl Fn(&str) -> String) -> Vec<String> {
     let error = ran.text.strip_prefix(&ran.out).unwrap_or(&ran.text);
     let missing = |what: &'static str, text: &str, wanted: &[&str]| {
         let missing = wanted.iter().map(|part| fill_in(part)).filter(|part| !text.contains(part.as_str()));

@@ -212,7 +212,7 @@ impl Refusal {
             Side::Client => self.run_client(harness)?,
             Side::Server => self.run_server(harness)?,
         };
-        let mut problems = self.told_otherwise(&netlib);
+        let mut problems = self.outcome_problems(&netlib);
         if !other.contains(self.says) {
             problems.push(format!("the other peer does not print \"{}\"", self.says));
         }
@@ -222,7 +222,7 @@ impl Refusal {
         }
     }
 
-    fn told_otherwise(&self, netlib: &Ended) -> Vec<String> {
+    fn outcome_problems(&self, netlib: &Ended) -> Vec<String> {
         let (status, alert, problem) = self.outcome;
         let (handshake, end) = if self.late { ("NETLIB_OK", status) } else { (status, "NETLIB_OK") };
         facts_differ(
