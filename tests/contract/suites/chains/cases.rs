@@ -338,8 +338,8 @@ impl Maker<'_> {
             ("leaf, namesake", [&leaf_pem, &*namesake].concat()),
             ("leaf, namesake, int", [&leaf_pem, &*namesake, &int].concat()),
             ("leaf, int, root", [&leaf_pem, &*int, &root].concat()),
-            ("with_changed_signature leaf, int", [with_changed_signature(&leaf_pem), int.clone()].concat()),
-            ("leaf, with_changed_signature int", [leaf_pem.clone(), with_changed_signature(&int)].concat()),
+            ("altered leaf, int", [with_changed_signature(&leaf_pem), int.clone()].concat()),
+            ("leaf, altered int", [leaf_pem.clone(), with_changed_signature(&int)].concat()),
             ("self-signed", alone.clone()),
         ];
         let anchors = [

@@ -134,10 +134,8 @@ pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
     for (row, runs) in
         [("{\"r1\", r1, RUN},", true), ("{\"a r1, r1\", r2, RUN},", false), ("/* {\"r1\", r1}, */", false)]
     {
-        let program = transcript.replace(
-            "    return 0;",
-            &format!("    const struct transcript transcripts[] = {{\n        {row}\n    }};"),
-        );
+        let program = transcript
+            .replace("    return 0;", &format!("    const struct test_case cases[] = {{\n        {row}\n    }};"));
         let found = body_of_test("a.c", &program, "r1").is_some();
         report.check(found == runs, format!("whether a test runs that stands in the row {row}: {runs}"));
     }
