@@ -1,5 +1,5 @@
-//! A TLS session on a transport: blocking calls, timeouts, limits, and one reading and one writing thread at the same
-//! time.
+//! Runs a TLS session on a transport, with blocking calls, timeouts and limits, and with one reading and one writing
+//! thread at the same time.
 //!
 //! One mutex protects the session's state. The mutex is never held during a system call or a callback ([`Call`]):
 //! - A reader takes the input buffer out of the engine, receives into it, and returns it.
@@ -87,7 +87,8 @@ struct StreamState {
     nonblocking: bool,
     /// The number of bytes received from the transport.
     bytes_received: u64,
-    /// The number of plaintext bytes that are encrypted but not yet reported as written. The writer passes them again.
+    /// The number of plaintext bytes that are encrypted but not yet reported as written. The writer passes these bytes
+    /// again in its next call.
     unreported: usize,
     /// The number of plaintext bytes discarded while waiting for the peer's close_notify.
     discarded: usize,

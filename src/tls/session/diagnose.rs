@@ -216,8 +216,8 @@ impl SessionFacts<'_> {
         Error::new(Status::NotTls, format!("{peer} does not speak TLS on this connection: {looks}"))
     }
 
-    /// Returns the error for a rejected Encrypted Client Hello. `configs` are the ECH configurations that the server of
-    /// the public name sent for the next attempt. The certificate of that server was verified.
+    /// Returns the error for a rejected Encrypted Client Hello. `configs` are the ECH configurations for the next
+    /// attempt, sent by the server of the public name, whose certificate was verified.
     fn rejected(&self, configs: Option<&[EchConfigPayload]>) -> Error {
         let (name, public) = (self.name.unwrap_or(""), self.public_name.unwrap_or(""));
         let (what, advice) = match configs {

@@ -65,7 +65,8 @@ pub(crate) struct Engine {
     /// The session that the application has set for resumption; `None` after the handshake.
     resuming: Option<Arc<SavedSession>>,
     /// During the handshake, the validity of the server certificate of the offered session; after the handshake, the
-    /// validity of the server certificate of the received sessions. Set only if validity dates are checked.
+    /// validity of the server certificate of the received sessions. The field is set only if the context checks
+    /// validity dates.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
     /// rustls has processed input or produced output.

@@ -1,4 +1,4 @@
-//! The negotiated parameters of a session.
+//! Provides the negotiated parameters of a session.
 
 use std::ffi::{CStr, CString};
 

@@ -24,7 +24,7 @@ const MAX_POOLED: usize = 16;
 pub(crate) struct Pool {
     /// The most recently returned buffer. Usually this buffer is the only one in the pool, and taking it needs no lock.
     last: AtomicCell<Option<Bytes>>,
-    /// The buffers that were returned earlier.
+    /// The other returned buffers.
     others: Mutex<Vec<Bytes>>,
 }
 

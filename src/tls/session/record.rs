@@ -236,7 +236,7 @@ impl Connection {
         Ok(matches!(what, Transmission::Done))
     }
 
-    /// Queues close_notify. Returns true if the peer has sent close_notify, like [`Connection::send`].
+    /// Queues a close_notify alert. Returns true if the peer has sent close_notify, like [`Connection::send`].
     pub(crate) fn close(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) -> std::result::Result<bool, Failure> {
         self.transmit(unconsumed, Transmission::Close, out)
     }

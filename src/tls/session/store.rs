@@ -1,5 +1,5 @@
 //! Stores the sessions that clients can resume. A context stores sessions by verified server name and offered
-//! application protocols. Other settings cannot differ, because each context has its own store. The application may
+//! application protocols. All other settings are those of the context, which has its own store. The application may
 //! take a session out and keep it ([`SavedSession`]).
 //!
 //! rustls calls the store while a connection is created or processes input, but does not pass the connection. So the

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tls_1_3_suites_are_replaced() {
+    fn all_tls_1_3_suites_of_rustls_are_replaced() {
         let mut suites = aws_lc_rs::default_provider().cipher_suites;
         let before = suites.clone();
         install(&mut suites);

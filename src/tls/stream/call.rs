@@ -1,5 +1,5 @@
-//! The state of one public call on a stream: the call holds the stream's lock between I/O operations, and its roles
-//! until it returns.
+//! Holds the state of one public call on a stream: the stream's lock between I/O operations, and the call's roles until
+//! the call returns.
 
 use std::sync::MutexGuard;
 use std::time::Duration;
@@ -27,7 +27,7 @@ pub(super) enum Role {
 pub(super) struct Call<'a> {
     stream: &'a Stream,
     state: Option<MutexGuard<'a, StreamState>>,
-    /// The roles that this call holds. Dropping the call releases them.
+    /// The roles that this call holds. Dropping the call releases its roles.
     roles: [bool; StreamState::ROLES],
 }
 
@@ -37,7 +37,7 @@ impl<'a> Call<'a> {
         Call { stream, state: None, roles: [false; StreamState::ROLES] }
     }
 
-    /// Begins a public call: takes its role and copies the settings.
+    /// Begins a public call: takes the role of the call and copies the stream's settings.
     pub(super) fn begin(stream: &'a Stream, role: Role) -> Result<(Call<'a>, Settings)> {
         let mut call = Call::new(stream);
         let settings = call.state_for_caller()?.settings.clone();

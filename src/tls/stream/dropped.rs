@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_tickets_drops_a_session() {
+    fn a_session_is_dropped_after_a_flood_of_tickets() {
         // A session is dropped at exactly one byte more than the bound allows.
         let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);

@@ -1,4 +1,5 @@
-//! Early data of a client stream. Early data is sent after the ClientHello, so writing early data begins the handshake.
+//! Writes the early data of a client stream. Early data is sent after the ClientHello, so writing early data begins the
+//! handshake.
 
 use super::call::{Call, Role};
 use super::wait_policy::WaitPolicy;

@@ -138,7 +138,7 @@ impl Call<'_> {
                 return Ok(());
             }
             let Some(piece) = state.engine.next_output() else { return Ok(()) };
-            // A failure to send does not affect reading. The next write reports it.
+            // A failure to send does not affect reading. The next write reports the failure.
             if !self.send(piece, policy.without_waiting()).is_ok_and(|want| want.is_none()) {
                 return Ok(());
             }

@@ -1,4 +1,4 @@
-//! The reasons why a transport cannot continue.
+//! Defines the reasons why a transport cannot continue.
 
 use std::io;
 

@@ -43,9 +43,9 @@ impl<'a> Pieces<'a> {
         self
     }
 
-    /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]. They fill whole records, except for the last record
-    /// of the write. A piece that fills a record is not copied; smaller pieces are copied one after the other into a
-    /// buffer that `borrow` provides.
+    /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]. The returned bytes fill whole records, except for the
+    /// last record of the write. A piece that fills a record is not copied; smaller pieces are copied one after the
+    /// other into a buffer that `borrow` provides.
     pub(super) fn front<'b>(
         &self,
         buffer: &'b mut Option<RecordBuffer>,

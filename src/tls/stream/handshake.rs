@@ -1,4 +1,4 @@
-//! The handshake of a stream.
+//! Performs the handshake of a stream.
 
 use std::os::fd::RawFd;
 use std::sync::Arc;

@@ -27,7 +27,8 @@ impl StreamState {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
 
-    /// Begins a wait. Called before receiving, which may wait. The returned policy contains the end of the window.
+    /// Begins a wait for input. Called before each receive operation that may wait. The returned policy contains the
+    /// end of the window.
     pub(super) fn begin_wait<'a>(&mut self, policy: WaitPolicy<'a>) -> Result<WaitPolicy<'a>> {
         let Some(throughput) = self.throughput_of(policy) else { return Ok(policy) };
         let now = Instant::now();
@@ -37,7 +38,7 @@ impl StreamState {
         }
     }
 
-    /// Lets the wait continue after the call returns to the application. Called when nothing was received.
+    /// Lets the wait continue after the call returns to the application. Called when a receive operation found nothing.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         match self.throughput_of(policy).map(|throughput| throughput.continue_wait(Instant::now())) {
             Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),

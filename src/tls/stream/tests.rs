@@ -326,7 +326,7 @@ fn a_writer_waits_for_a_reader_that_sends() {
 
 /// A writer also sends the output that a reader has queued during the write.
 #[test]
-fn a_writer_sends_the_output_of_a_reader() {
+fn a_writer_sends_the_output_that_a_reader_queued() {
     let pair = Pair::connected(1);
     let client = pair.client();
     pair.wire.set(None, Some(Trouble::Hang));
@@ -359,7 +359,7 @@ fn a_probe_that_finds_a_protocol_error_sends_the_alert() {
 
 /// A call that performs the handshake does not block other calls once the handshake is done.
 #[test]
-fn a_call_after_its_handshake_does_not_block_others() {
+fn calls_that_performed_the_handshake_do_not_block_other_calls() {
     for depth in [1, 2] {
         let pair = Pair::new(depth);
         let client = pair.client();
@@ -419,7 +419,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
         pair.wire.set(None, Some(Trouble::Hang));
         thread::scope(|scope| {
             let server = scope.spawn(|| pair.server().handshake());
-            let shaker = scope.spawn(|| call(client, Stream::handshake));
+            let handshaker = scope.spawn(|| call(client, Stream::handshake));
             pair.wire.barrier.wait();
             client.set_blocking(false).unwrap();
             // Only these four calls need the handshake.
@@ -436,10 +436,10 @@ fn one_thread_performs_the_handshake_and_others_wait() {
             client.set_limit(None).unwrap();
             let writer = scope.spawn(|| client.write(b"data"));
             await_waiting(client);
-            // The pending flight is sent. The next input ends the first thread's call, but not the writer's.
+            // The pending flight is sent now. The next input ends the first thread's call, but not the writer's.
             pair.wire.set(outcome, None);
             pair.wire.barrier.wait();
-            let handshake_done = joined(shaker);
+            let handshake_done = joined(handshaker);
             match outcome {
                 None => assert_eq!(handshake_done.unwrap().unwrap(), Io::Done(0)),
                 Some(Trouble::Panic) => assert!(handshake_done.is_err()),
@@ -462,7 +462,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
 
 /// Callbacks during the handshake run while the stream's lock is released, and may fail or panic.
 #[test]
-fn a_callback_may_use_its_stream_and_fail() {
+fn a_callback_may_call_functions_of_its_stream_and_fail() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     for panics in [false, true] {
         let place: Arc<OnceLock<Arc<Stream>>> = Arc::default();

@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_write_is_sent_once_when_it_is_repeated() {
+    fn a_cancelled_write_that_is_repeated_sends_its_data_once() {
         let pair = Pair::new();
         let limit = Arc::new(Limit::new(9.0).unwrap());
         limit.cancel();

@@ -35,7 +35,8 @@ enum Kind {
 /// How [`Transport::receive`] waits for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveMode {
-    /// poll(2) has waited for input, until the limit or the timeout. Receiving does not block.
+    /// poll(2) has waited for input, until the limit or the timeout. The receive operation after poll(2) does not
+    /// block.
     AfterPoll,
     /// recv(2) itself blocks until there is input.
     Blocking,
@@ -267,8 +268,8 @@ impl Drop for StreamTransport {
     fn drop(&mut self) {
         if let Ok(mut state) = self.0.lock() {
             state.has_inner_stream = false;
-            // The unreported bytes are records of the inner stream. They are still sent, and no caller passes them
-            // again.
+            // The unreported bytes are records of the inner stream. These records are still sent, and no caller
+            // passes them again.
             state.unreported = 0;
         }
     }

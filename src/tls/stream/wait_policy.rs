@@ -63,8 +63,8 @@ impl WaitPolicy<'_> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails if the window has ended. Called in the loops of streams below, which do not enforce a minimum of their
-    /// own.
+    /// Fails if the window has ended. The loops of streams below call this function, because they do not enforce a
+    /// minimum of their own.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }

@@ -1,4 +1,4 @@
-//! Advice on the setting that would change the result of a handshake.
+//! Defines the advice on settings that would change the result of a handshake.
 
 use crate::error::{Advice, ApiName};
 

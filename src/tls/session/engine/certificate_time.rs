@@ -17,7 +17,8 @@ pub(crate) enum CertificateTime {
     NotAsked(WallClock),
     /// The clock callback is running.
     Pending,
-    /// The result of the clock callback. Boxed to keep the enum small, because most sessions have no clock callback.
+    /// The result of the clock callback. The result is boxed to keep the enum small, because most sessions have no
+    /// clock callback.
     FromCallback(Box<CallbackTime>),
 }
 

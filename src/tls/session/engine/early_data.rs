@@ -1,6 +1,6 @@
-//! Early data: data that a client sends on a resumed session before the server answers. The server may reject early
-//! data and continue the handshake, and an attacker may replay early data. So netlib sends early data only on request,
-//! and never twice.
+//! Sends early data: data that a client sends on a resumed session before the server answers. The server may reject
+//! early data and continue the handshake, and an attacker may replay early data. So netlib sends early data only on
+//! request, and never twice.
 
 use super::Engine;
 use crate::error::Result;

@@ -43,7 +43,7 @@ pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
         let mut value = Reader(extensions.vector(2)?);
         if kind == usize::from(SUPPORTED_VERSIONS) {
             let versions = value.vector(1)?.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
-            // Other values are GREASE (RFC 8701) and drafts.
+            // Values outside this range are GREASE (RFC 8701) and drafts.
             return versions.map(u16::from_be_bytes).filter(|version| (0x0300..=0x0304).contains(version)).max();
         }
     }

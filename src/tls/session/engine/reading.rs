@@ -39,8 +39,8 @@ impl Engine {
                         break;
                     }
                 }
-                // The engine keeps the failure. This call returns the failure if there is no plaintext, otherwise the
-                // next call does.
+                // The engine keeps the failure. A read without plaintext returns the failure; after a read with
+                // plaintext, the next read does.
                 Err(_) => break,
             }
         }

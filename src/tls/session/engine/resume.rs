@@ -192,7 +192,7 @@ mod tests {
 
     /// A client may receive sessions long after the clock callback has returned.
     #[test]
-    fn the_clock_callbacks_time_advances_after_the_handshake() {
+    fn the_time_of_the_clock_callback_advances_after_the_handshake() {
         let (mut client, _) = connected(&context(|_| {}));
         let mut valid_at = |seconds: u64, before: u64| {
             let at = SystemTime::now() - Duration::from_secs(before);
@@ -242,8 +242,8 @@ mod tests {
     #[test]
     fn only_a_resumed_connection_keeps_the_validity_of_the_session() {
         let offering = context(|_| {});
-        let stranger = context(|_| {});
-        for (serving, kind) in [(&stranger, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {
+        let other = context(|_| {});
+        for (serving, kind) in [(&other, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {
             let (first, _) = connected(&offering);
             let of_before = first.validity.as_deref().cloned().unwrap();
             let mut client = Engine::client(&offering, Some("localhost")).unwrap();

@@ -19,8 +19,8 @@ impl Engine {
     /// that the frequently executed code is contiguous.
     pub(super) fn step(&mut self, room: &mut [u8]) -> Result<(usize, Step)> {
         let was_handshaking = self.is_handshaking();
-        // A handshake uses shared keys, random numbers and session stores, so fork(2) must wait for it. It also sets
-        // per-thread values, which are taken below.
+        // A handshake uses shared keys, random numbers and session stores, so fork(2) must wait for it. A handshake
+        // also sets per-thread values, which `collect_thread_results` takes.
         let _delay = was_handshaking.then(fork::delay);
         if let Some(step) = self.read_client_hello()? {
             self.unconsumed = self.incoming.as_ref().map_or(0, |incoming| incoming.bytes().len());
@@ -104,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// Returns the number of bytes that rustls must see again in the next call. These bytes are always at the end of
-    /// the input, because rustls processes no other record in the middle of a handshake message.
+    /// Returns the number of bytes that rustls must see again in the next call. Bytes to see again are always at the
+    /// end of the input, because rustls processes no other record in the middle of a handshake message.
     #[cold]
     fn find_unconsumed(&self) -> usize {
         let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);

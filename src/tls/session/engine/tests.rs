@@ -74,7 +74,7 @@ fn read_all(engine: &mut Engine, room: usize) -> Vec<u8> {
     bytes
 }
 
-fn noise(len: usize) -> Vec<u8> {
+fn random_bytes(len: usize) -> Vec<u8> {
     (0..len as u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 24) as u8).collect()
 }
 
@@ -122,7 +122,7 @@ fn reads_of_every_buffer_size_return_all_plaintext() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
-    let sent = noise(150_000);
+    let sent = random_bytes(150_000);
     for room in [1000, 16_384, 16_385, 40_000, 100_000] {
         let (mut written, mut received) = (0, Vec::new());
         while written < sent.len() {
@@ -145,7 +145,7 @@ fn one_read_and_one_write_handle_several_records() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
-    assert_eq!(client.write(&noise(100_000)).unwrap(), record::WRITE_SIZE);
+    assert_eq!(client.write(&random_bytes(100_000)).unwrap(), record::WRITE_SIZE);
     let piece = client.next_output().unwrap();
     assert!(!client.has_output());
     feed(&mut server, piece.bytes());
@@ -174,7 +174,7 @@ fn pending_counts_the_plaintext_that_reads_return_without_new_input() {
 /// rustls must see the first fragments of a handshake message in every call until the message is complete. A write
 /// between two fragments passes the first fragments to rustls, even while the input buffer is lent to a reader.
 #[test]
-fn a_write_works_between_the_fragments_of_a_ticket() {
+fn data_can_be_written_between_two_fragments_of_a_ticket() {
     let context = context(|_| {});
     for step in [1, 3, 50] {
         for lent in [false, true] {
@@ -259,7 +259,7 @@ fn key_updates_work_while_both_sides_send() {
 /// test checks that such reads miss nothing, for many kinds of input, sizes of pieces and sizes of read buffers.
 #[test]
 fn reads_that_do_not_call_rustls_miss_no_data() {
-    let random = noise(100_000);
+    let random = random_bytes(100_000);
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| options.set_maximum_version(version as i32).unwrap());
         for round in 0..30 {
@@ -277,12 +277,12 @@ fn reads_that_do_not_call_rustls_miss_no_data() {
                         said.push(b'-');
                     }
                     1 => {
-                        let data = noise(next(40_000));
+                        let data = random_bytes(next(40_000));
                         server.write(&data).unwrap();
                         said.extend_from_slice(&data);
                     }
                     _ => {
-                        let data = noise(next(50));
+                        let data = random_bytes(next(50));
                         server.write(&data).unwrap();
                         said.extend_from_slice(&data);
                     }

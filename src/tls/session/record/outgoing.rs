@@ -1,4 +1,4 @@
-//! The queue of records to send.
+//! Queues records to send.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The sizes of TLS records.
+//! Defines the sizes of TLS records.
 
 /// The maximum size of the plaintext in one record.
 pub(crate) const RECORD_SIZE: usize = 16 * 1024;

@@ -85,8 +85,8 @@ fn data_in_several_pieces_is_sealed_into_one_record() {
     let chunks = || OutboundChunks::new(&pieces);
     let expected = theirs.encrypt(message(ContentType::ApplicationData, chunks()), 0).unwrap().encode();
     let (after, outcome) = seal(buffer(), 1, |_| {
-        let shell = ours.encrypt(message(ContentType::ApplicationData, chunks()), 0).unwrap().encode();
-        Ok(shell.len())
+        let placeholder = ours.encrypt(message(ContentType::ApplicationData, chunks()), 0).unwrap().encode();
+        Ok(placeholder.len())
     });
     assert!(matches!(outcome, Outcome::Sealed));
     assert_eq!(after.unwrap().bytes(), expected);
@@ -130,16 +130,16 @@ fn a_panic_during_encryption_ends_the_loan_of_the_buffer() {
     assert_eq!(record(&mut ours), record(&mut theirs));
 }
 
-/// One side of a session.
-struct End {
+/// One side of a connection, with its output queue and the plaintext that it has received.
+struct Peer {
     connection: Connection,
     out: Outgoing,
-    heard: Vec<u8>,
+    received: Vec<u8>,
 }
 
-impl End {
-    fn new(connection: Connection) -> End {
-        End { connection, out: Outgoing::new(Arc::new(Pool::default())), heard: Vec::new() }
+impl Peer {
+    fn new(connection: Connection) -> Peer {
+        Peer { connection, out: Outgoing::new(Arc::new(Pool::default())), received: Vec::new() }
     }
 
     fn write(&mut self, data: &[u8]) {
@@ -157,9 +157,9 @@ impl End {
 
     fn receive(&mut self, mut records: Vec<u8>) {
         loop {
-            let heard = &mut self.heard;
+            let received = &mut self.received;
             let Received { consumed, outcome } = self.connection.receive(&mut records, &mut self.out, |plaintext| {
-                heard.extend_from_slice(plaintext);
+                received.extend_from_slice(plaintext);
                 Ok(())
             });
             records.drain(..consumed);
@@ -186,7 +186,7 @@ impl End {
 }
 
 /// Returns a client with these cipher suites, and a server with rustls' cipher suites.
-fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
+fn pair(suites: Vec<SupportedCipherSuite>) -> (Peer, Peer) {
     let theirs = aws_lc_rs::default_provider;
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from_pem_slice(CA).unwrap()).unwrap();
@@ -203,8 +203,8 @@ fn pair(suites: Vec<SupportedCipherSuite>) -> (End, End) {
         .with_single_cert(chain, PrivateKeyDer::from_pem_slice(KEY).unwrap())
         .unwrap();
     let name = ServerName::try_from("localhost").unwrap();
-    let mut client = End::new(Connection::client(Arc::new(client), name).unwrap());
-    let mut server = End::new(Connection::server(Arc::new(server)).unwrap());
+    let mut client = Peer::new(Connection::client(Arc::new(client), name).unwrap());
+    let mut server = Peer::new(Connection::server(Arc::new(server)).unwrap());
     client.receive(Vec::new());
     for _ in 0..3 {
         server.receive(client.take());
@@ -253,7 +253,7 @@ fn data_is_sealed_directly_if_the_suite_supports_it() {
                 client.write(&plaintext(len));
                 server.receive(client.take());
             }
-            assert_eq!(std::mem::take(&mut server.heard), plaintext(len), "{suite:?}, {len}");
+            assert_eq!(std::mem::take(&mut server.received), plaintext(len), "{suite:?}, {len}");
         }
     }
 }
@@ -278,7 +278,7 @@ fn messages_queued_in_rustls_are_sent_before_data() {
                 let records = client.take();
                 assert_eq!(sizes(&records), [&before, expected].concat(), "{name:?}, {len}, {renewed}");
                 server.receive(records);
-                assert_eq!(std::mem::take(&mut server.heard), plaintext(len), "{name:?}, {len}, {renewed}");
+                assert_eq!(std::mem::take(&mut server.received), plaintext(len), "{name:?}, {len}, {renewed}");
             }
         }
     }
@@ -286,7 +286,7 @@ fn messages_queued_in_rustls_are_sent_before_data() {
 
 /// rustls updates keys after 2^24 records; this test uses a lower limit.
 #[test]
-fn keys_are_updated_at_their_limit() {
+fn keys_are_updated_when_they_reach_their_limit() {
     const LIMIT: usize = 7;
     static FEW: Tls13CipherSuite = {
         let mut suite = suites::with(&suites::AES_256_GCM, suites::AES_256_GCM.hkdf_provider, &AES_256_GCM);
@@ -302,7 +302,7 @@ fn keys_are_updated_at_their_limit() {
             assert!(matches!(outcome, Outcome::Sealed));
             assert_eq!(sizes(&records), expected);
         } else {
-            // The KeyUpdate is the last record under the old keys.
+            // The KeyUpdate is the last record that is encrypted with the old keys.
             assert!(matches!(outcome, Outcome::NotStarted) && records.is_empty());
             client.write(&plaintext(len));
             records = client.take();
@@ -310,7 +310,7 @@ fn keys_are_updated_at_their_limit() {
             (renewed, under_these_keys) = (renewed + 1, expected.len());
         }
         server.receive(records);
-        assert_eq!(std::mem::take(&mut server.heard), plaintext(len));
+        assert_eq!(std::mem::take(&mut server.received), plaintext(len));
     }
     assert_eq!(renewed, 39);
 }

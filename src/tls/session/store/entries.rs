@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) received_at: u64,
     /// The time at which the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
     pub(super) expires_at: u64,
-    /// The validity of the server's certificate, in the time of the clock that was used to verify it.
+    /// The validity of the server's certificate according to the clock that was used to verify it.
     pub(super) validity: Option<Validity>,
 }
 
@@ -158,7 +158,7 @@ mod tests {
             (1000, 1001, 1000, true),
             (1000, 1001, 1001, false),
             (1000, 1000, 1000, false),
-            // The clock was set back.
+            // The system clock was set back after the session was received.
             (1000, u64::MAX, 0, true),
             (u64::MAX, u64::MAX, u64::MAX - 1, true),
         ] {

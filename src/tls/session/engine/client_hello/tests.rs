@@ -84,7 +84,7 @@ fn a_warning_alert_before_the_client_hello_is_ignored() {
 }
 
 #[test]
-fn a_callback_may_return_after_the_end_of_input() {
+fn the_handshake_waits_for_the_callback_after_the_end_of_input() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) =
         (Engine::client(&asks, Some("localhost")).unwrap(), Engine::server(&asks).unwrap());

@@ -143,7 +143,7 @@ fn write_early(engine: &mut Engine, data: &[u8]) -> usize {
 }
 
 #[test]
-fn only_an_accepting_server_receives_early_data() {
+fn only_a_server_that_accepts_early_data_receives_it() {
     use EarlyData::{Accepted, Rejected};
     for (far, outcome, kind) in [
         (Far::Accepts, Accepted, HandshakeKind::Resumed),
@@ -183,7 +183,7 @@ fn only_an_accepting_server_receives_early_data() {
             let seen = if outcome == Accepted { &data[..] } else { &[] };
             assert_eq!((&server.early[..], &server.later[..]), (seen, &[][..]), "{row:?}");
 
-            // The session continues.
+            // The session continues after the rejection of early data.
             assert_eq!(engine.write(b"later").unwrap(), 5);
             let sent = drain(&mut engine);
             server.take(&sent);
@@ -257,7 +257,7 @@ fn no_more_early_data_is_written_than_the_ticket_allows() {
 
 /// If the application sets a session, the limit of that session applies, not the limit of the session in the store.
 #[test]
-fn a_session_set_by_the_application_has_its_own_limit() {
+fn a_session_set_by_the_application_determines_the_early_data_limit() {
     for (allowed, remembered) in [(ALLOWED, 0), (0, ALLOWED), (ALLOWED, 100)] {
         let row = (allowed, remembered);
         let near = client(|_| {});
@@ -344,7 +344,7 @@ fn a_server_that_now_supports_only_tls_1_2_is_reported() {
             Some(&Advice::with_usage("to offer no early data", ApiName::SetEarlyData, " with 0"))
         )
     );
-    // It is unknown whether the server has received the early data.
+    // The client does not know whether the server has received the early data.
     assert_eq!((engine.early_data(), engine.early_data_left()), (EarlyData::Undecided, 0));
 }
 

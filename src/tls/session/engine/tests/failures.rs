@@ -121,9 +121,9 @@ fn a_server_name_is_required_if_it_is_checked() {
         complete_handshake(&mut client, &mut server, usize::MAX);
     }
     // The context verifies certificates, but does not check host names.
-    let stranger = include_bytes!("../../../../../tests/certs/self-signed.pem");
+    let self_signed = include_bytes!("../../../../../tests/certs/self-signed.pem");
     let key = include_bytes!("../../../../../tests/certs/self-signed.key");
-    let other = context(|options| options.set_identity(stranger, Some(key)).unwrap());
+    let other = context(|options| options.set_identity(self_signed, Some(key)).unwrap());
     let (mut client, mut server) = (Engine::client(&nameless, None).unwrap(), Engine::server(&other).unwrap());
     client.handshake().unwrap();
     feed(&mut server, &drain(&mut client));

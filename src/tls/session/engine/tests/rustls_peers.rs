@@ -38,18 +38,18 @@ fn roots() -> RootCertStore {
 }
 
 /// Runs the handshake until the engine has completed it or fails. Errors of the rustls peer are ignored.
-fn meet(engine: &mut Engine, mut stranger: Connection) -> Result<()> {
+fn run_handshake(engine: &mut Engine, mut peer: Connection) -> Result<()> {
     for _ in 0..10 {
         engine.handshake()?;
         let bytes = drain(engine);
         let mut bytes = &bytes[..];
         while !bytes.is_empty() {
-            stranger.read_tls(&mut bytes).unwrap();
-            let _ = stranger.process_new_packets();
+            peer.read_tls(&mut bytes).unwrap();
+            let _ = peer.process_new_packets();
         }
         let mut result = Vec::new();
-        while stranger.wants_write() {
-            stranger.write_tls(&mut result).unwrap();
+        while peer.wants_write() {
+            peer.write_tls(&mut result).unwrap();
         }
         if result.is_empty() && !engine.is_handshaking() {
             return Ok(());
@@ -81,7 +81,7 @@ fn a_peer_that_signs_with_another_key_is_refused() {
                 .with_cert_resolver(identity(SERVER, key));
             let server = ServerConnection::new(Arc::new(server)).unwrap();
             let mut client = Engine::client(&judging, Some("localhost")).unwrap();
-            check(meet(&mut client, server.into()), own_key, (version, mode));
+            check(run_handshake(&mut client, server.into()), own_key, (version, mode));
 
             // A server that requests no certificate receives none.
             if mode == 0 {
@@ -96,12 +96,12 @@ fn a_peer_that_signs_with_another_key_is_refused() {
             let name = ServerName::try_from("localhost").unwrap();
             let client = ClientConnection::new(Arc::new(client), name).unwrap();
             let mut server = Engine::server(&judging).unwrap();
-            check(meet(&mut server, client.into()), own_key, (version, mode));
+            check(run_handshake(&mut server, client.into()), own_key, (version, mode));
         }
     }
 
-    fn check(met: Result<()>, own_key: bool, row: (Version, i32)) {
-        match met {
+    fn check(outcome: Result<()>, own_key: bool, row: (Version, i32)) {
+        match outcome {
             Ok(()) => assert!(own_key, "{row:?}"),
             Err(error) => {
                 let facts = (error.status(), error.certificate_problem(), error.tls_alert());
@@ -130,7 +130,7 @@ fn a_server_name_sent_twice_does_not_reach_the_next_session() {
         .with_no_client_auth();
     let name = ServerName::try_from("localhost").unwrap();
     let mut server = Engine::server(&context).unwrap();
-    meet(&mut server, ClientConnection::new(Arc::new(config), name).unwrap().into()).unwrap();
+    run_handshake(&mut server, ClientConnection::new(Arc::new(config), name).unwrap().into()).unwrap();
     assert_eq!(server.connection().handshake_kind(), Some(HandshakeKind::FullWithHelloRetryRequest));
     assert_eq!(server.server_name(), Some("localhost"));
 
