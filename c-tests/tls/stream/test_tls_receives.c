@@ -77,10 +77,10 @@ int main(void) {
     netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
     do_handshake(near, far);
 
-    check_calls_of_read("nothing but input ends it", near, far, true, 1, 0);
+    check_calls_of_read("no limit and no timeout", near, far, true, 1, 0);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
     check_calls_of_read("a timeout", near, far, true, 1, 1);
-    check_calls_of_read("a timeout, and nothing there", near, far, false, 1, 1);
+    check_calls_of_read("a timeout, no input yet", near, far, false, 1, 1);
     CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
@@ -91,11 +91,11 @@ int main(void) {
     CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 1, LONG, &err));
     check_calls_of_read("a minimum throughput", near, far, false, 1, 1);
     CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 0, LONG, &err));
-    check_calls_of_read("none of them any more", near, far, true, 1, 0);
+    check_calls_of_read("limit, timeout and minimum removed", near, far, true, 1, 0);
 
     CHECK(fcntl(pair.near, F_SETFL, O_NONBLOCK) == 0);
-    check_calls_of_read("a descriptor that does not block", near, far, false, 2, 1);
-    check_calls_of_read("the same, of which that is known", near, far, false, 1, 1);
+    check_calls_of_read("the first read on a non-blocking descriptor", near, far, false, 2, 1);
+    check_calls_of_read("a later read on a non-blocking descriptor", near, far, false, 1, 1);
 
     netlib_tls_stream_free(near);
     netlib_tls_stream_free(far);
