@@ -94,7 +94,7 @@ check_body() {
     received=$("$target/debug/examples/misbehaving-server" sha256 "$work/body")
     size=$(wc -c <"$work/body")
     [ "$size" -eq 33554432 ] || fail "the body has $size bytes, not 33554432"
-    [ -n "$announced" ] && [ "$announced" = "$received" ] || fail "SHA-256 $received is not the announced $announced"
+    [ -n "$announced" ] && [ "$announced" = "$received" ] || fail "SHA-256 $received is not the SHA-256 that the server sent, $announced"
     echo
     echo "verified: 32 MiB, SHA-256 $received, as the server stated; $1"
 }

@@ -39,9 +39,10 @@ fn differences(table: &Table) -> String {
         let [class, compared_by, netlib, urllib3, reason, tests] = row.as_slice() else {
             unreachable!("the table has six columns")
         };
+        let checked_by = if compared_by == "vectors" { "Tests in the suite vectors" } else { "Tests" };
         let _ = write!(
             page,
-            "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n- Compared by {compared_by}: {}\n",
+            "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n- {checked_by}: {}\n",
             code(tests)
         );
     }
@@ -65,7 +66,7 @@ fn tls_names(table: &Table) -> String {
     let mut page = start(table, "tls-names");
     for (group, rows) in groups(table) {
         let rows: Vec<[String; 2]> = rows.iter().map(|row| [row[1].clone(), row[2].clone()]).collect();
-        section_of(&mut page, group, ["name in another library", "netlib"], &rows);
+        section_of(&mut page, group, ["name in another library", "netlib function"], &rows);
     }
     page
 }
