@@ -173,7 +173,7 @@ impl Error {
     }
 
     /// Puts the name of the setting that caused the error before the message, as in "set_total: …".
-    pub fn about(mut self, setting: ApiName) -> Error {
+    pub fn with_setting(mut self, setting: ApiName) -> Error {
         self.0.name = Some((setting, 0));
         self
     }
@@ -411,8 +411,8 @@ mod tests {
         let naming = |before, after| Error::naming(Status::Io, before, ApiName::SetCiphers, after);
         for (error, expected) in [
             (error("x"), "x"),
-            (error("x").about(ApiName::SetCiphers), "set_ciphers: x"),
-            (error("").about(ApiName::SetCiphers), "set_ciphers: "),
+            (error("x").with_setting(ApiName::SetCiphers), "set_ciphers: x"),
+            (error("").with_setting(ApiName::SetCiphers), "set_ciphers: "),
             (naming("say ", " or \n"), "say set_ciphers or \\n"),
             (naming("say ", ""), "say set_ciphers"),
             (naming("say ", "").prefixed("\u{e9}\n"), "\u{e9}\\n: say set_ciphers"),
@@ -453,15 +453,15 @@ mod tests {
     /// errors.
     #[test]
     fn a_large_tree_of_causes_is_truncated() {
-        fn walk(error: &Error) -> usize {
-            1 + error.causes().iter().map(|cause| walk(cause)).sum::<usize>()
+        fn count_errors(error: &Error) -> usize {
+            1 + error.causes().iter().map(|cause| count_errors(cause)).sum::<usize>()
         }
         let mut error = Arc::new(Error::new(Status::Io, "leaf"));
         for _ in 0..8 {
             let wide = Error::new(Status::Io, "wide");
             error = Arc::new((0..16).fold(wide, |wide, _| wide.with_cause(Arc::clone(&error))));
             assert_eq!(error.causes().len(), 16);
-            assert!((17..=MAX_ERRORS).contains(&walk(&error)), "{}", walk(&error));
+            assert!((17..=MAX_ERRORS).contains(&count_errors(&error)), "{}", count_errors(&error));
         }
     }
 

@@ -205,7 +205,7 @@ impl Gate {
 }
 
 impl ForkHandler for Gate {
-    fn before() {
+    fn before_fork() {
         let (me, until) = (Gate::thread_id(), Instant::now() + MAX_WAIT);
         let claim = || {
             let claimed = FORKING.compare_exchange(0, me, Ordering::SeqCst, Ordering::SeqCst);
@@ -353,7 +353,7 @@ mod tests {
             });
             inside.1.recv().unwrap();
             scope.spawn(move || {
-                Gate::before();
+                Gate::before_fork();
                 start_fork.send(()).unwrap();
                 let _ = fork_ends.recv();
                 Gate::in_parent();

@@ -387,7 +387,7 @@ mod tests {
         }
     }
 
-    fn everything() -> HeaderOptions {
+    fn all_options() -> HeaderOptions {
         let mut options = HeaderOptions::default();
         options.add_header(b"Host", b"a").unwrap();
         options.add_header(b"Accept", b"*/*").unwrap();
@@ -400,12 +400,12 @@ mod tests {
         options
     }
 
-    const EVERYTHING: &str = "accept-encoding: gzip,deflate\r\nuser-agent: x\r\nconnection: keep-alive\r\n\
+    const ALL_HEADERS: &str = "accept-encoding: gzip,deflate\r\nuser-agent: x\r\nconnection: keep-alive\r\n\
          authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
 
     #[test]
     fn made_headers_have_the_order_of_urllib3() {
-        assert_eq!(make_headers(&everything()).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
+        assert_eq!(make_headers(&all_options()).unwrap().wire().unwrap().to_str().unwrap(), ALL_HEADERS);
     }
 
     #[test]
@@ -427,13 +427,13 @@ mod tests {
 
     #[test]
     fn headers_converted_to_options_make_the_same_headers() {
-        let made = make_headers(&everything()).unwrap();
+        let made = make_headers(&all_options()).unwrap();
         let mut options = made.to_options().unwrap();
-        assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), EVERYTHING);
+        assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), ALL_HEADERS);
         options.user_agent(Some(b"y")).unwrap();
         options.basic_auth(None).unwrap();
         let varied =
-            EVERYTHING.replace("user-agent: x", "user-agent: y").replace("authorization: Basic YTpi\r\n", "");
+            ALL_HEADERS.replace("user-agent: x", "user-agent: y").replace("authorization: Basic YTpi\r\n", "");
         assert_eq!(make_headers(&options).unwrap().wire().unwrap().to_str().unwrap(), varied);
 
         let lists: &[&[(&str, &str)]] = &[

@@ -154,7 +154,7 @@ mod tests {
     use super::*;
     use crate::socket::sys::bytes_of_sockaddr;
 
-    fn shown(name: &[u8]) -> String {
+    fn text_of_name(name: &[u8]) -> String {
         Endpoint::Unix(UnixAddress::new(name).unwrap()).to_string()
     }
 
@@ -172,7 +172,7 @@ mod tests {
             (b"\0\0a", "@\\x00a"),
             (b"\0\xfe", "@\\xfe"),
         ] {
-            assert_eq!(shown(name), text);
+            assert_eq!(text_of_name(name), text);
         }
         let ip = |text: &str| Endpoint::Ip(text.parse().unwrap());
         assert_eq!(ip("192.0.2.1:80").to_string(), "192.0.2.1 port 80");

@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_with_too_few_bytes_fails() {
+    fn a_throughput_window_with_too_few_bytes_fails() {
         let rows: &[(&[Event], Option<Failure>)] = &[
             (&[], None),
             // The peer sends one byte per second; the minimum is 100 bytes in 10 seconds.

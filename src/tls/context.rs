@@ -118,7 +118,7 @@ impl Context {
             let error =
                 Error::new(Status::InvalidArgument, "pins are to replace chain verification, but there is no pin");
             let advice = Advice::new("to add one", ApiName::AddPin);
-            return Err(error.about(ApiName::SetPinsReplaceChain).with_advice(advice));
+            return Err(error.with_setting(ApiName::SetPinsReplaceChain).with_advice(advice));
         }
         let policy = Policy {
             verifies_chain: options.verifies_chain(),
@@ -153,7 +153,7 @@ impl Context {
         let peer_requests = Arc::new(PeerRequests::default());
         let is_server_only = options.server_only;
         if is_server_only && input.identity.is_none() {
-            return Err(no_identity().about(ApiName::SetServerOnly));
+            return Err(no_identity().with_setting(ApiName::SetServerOnly));
         }
         let verifier = match input.verifier() {
             Err(error) if is_server_only => Err(error),

@@ -364,7 +364,7 @@ fn ip_address_texts_are_classified_and_other_texts_refused() {
 }
 
 #[test]
-fn sockaddrs_are_classified() {
+fn sockaddrs_are_converted_to_address_classes() {
     for (address, expected) in [
         ("127.0.0.1:80", LOOPBACK),
         ("8.8.8.8:80", GLOBAL),

@@ -88,7 +88,7 @@ pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {
 
 /// Handlers that run before and after each fork(2) of the process, on the thread that calls fork(2).
 pub(crate) trait ForkHandler {
-    fn before();
+    fn before_fork();
     fn in_parent();
     fn in_child();
 }
@@ -96,8 +96,8 @@ pub(crate) trait ForkHandler {
 /// Installs a fork handler for the lifetime of the process, because the library is never unloaded (`-z nodelete`).
 /// Returns false if memory runs out.
 pub(crate) fn at_fork<H: ForkHandler>() -> bool {
-    extern "C" fn before<H: ForkHandler>() {
-        H::before();
+    extern "C" fn before_fork<H: ForkHandler>() {
+        H::before_fork();
     }
     extern "C" fn in_parent<H: ForkHandler>() {
         H::in_parent();
@@ -106,7 +106,7 @@ pub(crate) fn at_fork<H: ForkHandler>() -> bool {
         H::in_child();
     }
     // SAFETY: the three functions live as long as the process.
-    unsafe { libc::pthread_atfork(Some(before::<H>), Some(in_parent::<H>), Some(in_child::<H>)) == 0 }
+    unsafe { libc::pthread_atfork(Some(before_fork::<H>), Some(in_parent::<H>), Some(in_child::<H>)) == 0 }
 }
 
 #[cfg(test)]

@@ -27,7 +27,7 @@ pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
     match &options.keylog {
         KeylogSetting::Nowhere => Ok(None),
         KeylogSetting::To(path) => {
-            KeylogFile::open(path).map(Some).map_err(|error| error.about(ApiName::SetKeylogFile))
+            KeylogFile::open(path).map(Some).map_err(|error| error.with_setting(ApiName::SetKeylogFile))
         }
         KeylogSetting::Environment => {
             let variable = if options.use_environment { sys::environment_variable(c"SSLKEYLOGFILE") } else { None };

@@ -243,7 +243,7 @@ impl TlsOptions {
     /// protocol may be offered.
     pub(crate) fn check_early_data(&self) -> Result<()> {
         let refused = |message: &str, advice| {
-            let error = Error::new(Status::InvalidArgument, message).about(ApiName::SetEarlyData);
+            let error = Error::new(Status::InvalidArgument, message).with_setting(ApiName::SetEarlyData);
             Err(error.with_advice(advice))
         };
         if self.early_data && self.alpn.len() > 1 {

@@ -48,7 +48,7 @@ impl ConfigInput<'_> {
                 Status::InvalidArgument,
                 "the context is for servers only: create another one for clients",
             );
-            return Err(error.about(ApiName::SetServerOnly));
+            return Err(error.with_setting(ApiName::SetServerOnly));
         }
         Ok(ServerVerifier::new(self.server_policy()?, self.options.checks_hostname(), self.verifier_config.clone()))
     }
@@ -147,7 +147,7 @@ pub(super) fn no_trust_anchors(options: &TlsOptions, what: &str) -> Error {
     let message = format!("{what} cannot be verified, because no authority is trusted");
     let error =
         Error::new(Status::NoTrustAnchors, message).with_advice(Advice::new("to trust one", ApiName::AddTrust));
-    if options.system_trust == Some(false) { error.about(ApiName::SetSystemTrust) } else { error }
+    if options.system_trust == Some(false) { error.with_setting(ApiName::SetSystemTrust) } else { error }
 }
 
 pub(super) fn internal(what: &str, error: &rustls::Error) -> Error {

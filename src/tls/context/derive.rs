@@ -41,7 +41,7 @@ impl Context {
         if adds_pins && !context.options.pins.is_empty() {
             let message = "the context already has pins: set pins in the context or in the options, not in both";
             let setting = if options.pins.is_empty() { ApiName::SetPinsReplaceChain } else { ApiName::AddPin };
-            return Err(Error::new(Status::InvalidArgument, message).about(setting));
+            return Err(Error::new(Status::InvalidArgument, message).with_setting(setting));
         }
         if !adds_trust && !adds_pins && options.identity.is_none() {
             return Ok(if options.alpn.is_empty() { context.for_http() } else { context.with_alpn(&options.alpn) });

@@ -32,10 +32,10 @@ pub(crate) fn load(
     match source {
         Source::Data { chain, key } => {
             let key = key.as_ref().map_or((chain.as_slice(), "chain"), |key| (key.as_slice(), "key"));
-            pair((chain, "chain"), key, password, provider).map_err(|error| error.about(ApiName::SetIdentity))
+            pair((chain, "chain"), key, password, provider).map_err(|error| error.with_setting(ApiName::SetIdentity))
         }
         Source::Files { chain, key } => load_files(chain, key.as_deref(), password, provider)
-            .map_err(|error| error.about(ApiName::SetIdentityFiles)),
+            .map_err(|error| error.with_setting(ApiName::SetIdentityFiles)),
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) fn effective_flags(requested: Option<i32>, has_lists: bool) -> Result
     match (requested & flag::CRL_CHECK_CHAIN != 0, has_lists) {
         (true, false) => Err(Error::new(Status::InvalidArgument, "revocation checks are on, but no CRL was added")
             .with_advice(Advice::new("to add one", ApiName::AddCrl))
-            .about(ApiName::SetVerifyFlags)),
+            .with_setting(ApiName::SetVerifyFlags)),
         (false, true) => Ok(requested | flag::CRL_CHECK_CHAIN),
         _ => Ok(requested),
     }
@@ -98,9 +98,10 @@ pub(crate) fn load(sources: &[Source], find_signer: FindSigner<'_>) -> Result<Ve
         match source {
             Source::File(path) => pem::read_file(path, "CRL file")
                 .and_then(|bytes| read(&bytes, &format!("CRL file {}", path.display()), find_signer, &mut crls))
-                .map_err(|error| error.about(ApiName::AddCrlFile))?,
+                .map_err(|error| error.with_setting(ApiName::AddCrlFile))?,
             Source::Data(bytes) => {
-                read(bytes, "CRL data", find_signer, &mut crls).map_err(|error| error.about(ApiName::AddCrlData))?;
+                read(bytes, "CRL data", find_signer, &mut crls)
+                    .map_err(|error| error.with_setting(ApiName::AddCrlData))?;
             }
         }
     }

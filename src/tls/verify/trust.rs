@@ -96,7 +96,7 @@ fn load_with(
             Source::Directory(path) => (ApiName::AddCaDir, of_directory(path)),
             Source::Data(bytes) => (ApiName::AddCaData, of_bytes(bytes, "CA data")),
         };
-        trust.add_custom(source, loaded.map_err(|error| error.about(setting))?, &mut all)?;
+        trust.add_custom(source, loaded.map_err(|error| error.with_setting(setting))?, &mut all)?;
     }
     if config.system {
         for (name, loaded) in system()? {

@@ -102,14 +102,14 @@ impl TlsOptions {
         let allowed: Vec<Version> = in_range.filter(|version| !excluded(version)).collect();
         if allowed.is_empty() {
             let message = format!("{} is excluded, and no other version is allowed", minimum.name());
-            return Err(Error::new(Status::InvalidArgument, message).about(ApiName::SetOptionBits));
+            return Err(Error::new(Status::InvalidArgument, message).with_setting(ApiName::SetOptionBits));
         }
         let groups = self.groups.clone().unwrap_or_else(groups::default_groups);
         let has_group = |version: &&Version| groups.iter().any(|group| group.usable_for_version(version.to_rustls()));
         let names = || allowed.iter().map(|version| version.name()).collect::<Vec<_>>().join(" and ");
         if !allowed.iter().any(|version| has_group(&version)) {
             let message = format!("groups has none for {}, and no other version is allowed", names());
-            return Err(Error::new(Status::InvalidArgument, message).about(ApiName::SetKeyExchangeGroups));
+            return Err(Error::new(Status::InvalidArgument, message).with_setting(ApiName::SetKeyExchangeGroups));
         }
         let mut offer = Offer { versions: Vec::new(), suites: Vec::new(), groups: Vec::new() };
         for version in allowed.iter().filter(has_group) {
@@ -122,7 +122,7 @@ impl TlsOptions {
         }
         if offer.versions.is_empty() {
             let message = format!("ciphers selects none of {}, and no other version is allowed", names());
-            return Err(Error::new(Status::NoCipherSuites, message).about(ApiName::SetCiphers));
+            return Err(Error::new(Status::NoCipherSuites, message).with_setting(ApiName::SetCiphers));
         }
         let is_usable = |group: &Group| offer.versions.iter().any(|v| group.usable_for_version(v.to_rustls()));
         offer.groups = groups.iter().copied().filter(is_usable).collect();
@@ -130,14 +130,14 @@ impl TlsOptions {
             return Ok(offer);
         }
         let setting = if self.ech.list.is_some() { ApiName::SetEchConfigList } else { ApiName::SetEchGrease };
-        offer.for_ech().map_err(|error| error.about(setting))
+        offer.for_ech().map_err(|error| error.with_setting(setting))
     }
 
     fn range(&self) -> Result<(Version, Version)> {
         let invalid = |message: String| Error::new(Status::InvalidArgument, message);
         if self.has_version_range && self.ssl_version.is_some_and(|method| method != Method::Negotiate) {
             let message = "an exact version and a minimum or maximum version exclude each other";
-            return Err(invalid(message.to_owned()).about(ApiName::SetSslVersion));
+            return Err(invalid(message.to_owned()).with_setting(ApiName::SetSslVersion));
         }
         if self.ssl_version == Some(Method::Tls12) {
             return Ok((Version::Tls12, Version::Tls12));
@@ -145,7 +145,7 @@ impl TlsOptions {
         let (minimum, maximum) = (self.minimum_version, self.maximum_version);
         if minimum > maximum {
             let message = format!("the minimum version {} is above the maximum {}", minimum.name(), maximum.name());
-            return Err(invalid(message).about(ApiName::SetMinimumVersion));
+            return Err(invalid(message).with_setting(ApiName::SetMinimumVersion));
         }
         Ok((minimum, maximum))
     }
