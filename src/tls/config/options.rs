@@ -1,4 +1,4 @@
-//! The settings from which a context is made.
+//! Holds the options from which a TLS context is created.
 
 pub(crate) mod bits;
 mod versions;
@@ -23,10 +23,11 @@ use crate::status::Status;
 use crate::tls::credentials::{identity, key::Password, pem};
 use crate::tls::verify::{Pin, crl, trust};
 
-/// Leaves room for the other extensions in a ClientHello, whose extension block has a 16-bit length.
+/// The maximum total length of the offered ALPN protocols. The limit leaves room for the other extensions of a
+/// ClientHello, whose extension block has a 16-bit length.
 const MAX_ALPN: usize = 8192;
 
-/// How the peer's certificate is verified. The numbers are those of Python's `ssl` module.
+/// How the peer's certificate is verified. The numbers of the variants equal those of Python's `ssl` module.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerifyMode {
@@ -51,7 +52,7 @@ pub struct TlsOptions {
     pub(crate) crls: Vec<crl::Source>,
     pub(crate) embedded_trust: bool,
     pub(crate) verify_mode: Option<VerifyMode>,
-    /// Bits of [`crl::flag`].
+    /// Verification flags, which are bits of [`crl::flag`].
     pub(crate) verify_flags: Option<i32>,
     pub(crate) wall_clock: Option<WallClock>,
     pub(crate) wall_clock_id: CallbackId,
@@ -63,12 +64,12 @@ pub struct TlsOptions {
     /// True if a minimum or maximum version was set.
     pub(crate) has_version_range: bool,
     pub(crate) ssl_version: Option<versions::Method>,
-    /// SSL_OP_ bits as the caller set them.
+    /// The SSL_OP_ bits that the caller set.
     pub(crate) bits: i64,
     pub(crate) resumption: bool,
     pub(crate) early_data: bool,
     pub(crate) ciphers: Option<Selection>,
-    /// Never empty.
+    /// The key exchange groups to offer. The list is never empty.
     pub(crate) groups: Option<Vec<Group>>,
     pub(crate) ech: Ech,
     pub(crate) keylog: KeylogSetting,
@@ -127,7 +128,7 @@ impl TlsOptions {
     }
 
     pub fn add_ca_data(&mut self, bytes: &[u8]) -> Result<()> {
-        let data = copied(bytes, "data")?;
+        let data = copy_bounded(bytes, "data")?;
         memory::push(&mut self.custom_trust, trust::Source::Data(data.into()), "CA data")
     }
 
@@ -136,7 +137,7 @@ impl TlsOptions {
     }
 
     pub fn add_crl_data(&mut self, bytes: &[u8]) -> Result<()> {
-        let data = copied(bytes, "data")?;
+        let data = copy_bounded(bytes, "data")?;
         memory::push(&mut self.crls, crl::Source::Data(data.into()), "CRL data")
     }
 
@@ -145,7 +146,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Returns the previous clock, for the caller to drop.
+    /// Sets the wall clock. Returns the previous clock, which the caller drops.
     pub fn set_wall_clock(&mut self, clock: Option<WallClock>) -> Option<WallClock> {
         mem::replace(&mut self.wall_clock, clock)
     }
@@ -158,8 +159,8 @@ impl TlsOptions {
         self.embedded_trust = on;
     }
 
-    /// Returns whether the system's store is trusted: by default, if no other trust is set and certificates are
-    /// verified.
+    /// Returns true if the system's trust store is used. By default it is used if no other trust is set and
+    /// certificates are verified.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
         let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
@@ -185,7 +186,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Turns the name check on or off. Turning it on raises CERT_NONE to CERT_REQUIRED, as in Python.
+    /// Turns the host name check on or off. Turning the check on changes CERT_NONE to CERT_REQUIRED, as in Python.
     pub fn set_check_hostname(&mut self, on: bool) {
         self.check_hostname = Some(on);
         if on && self.verify_mode == Some(VerifyMode::None) {
@@ -213,13 +214,13 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Sets the versions from `code`, one of Python's PROTOCOL_ numbers.
+    /// Sets the TLS versions from `code`, which is one of Python's PROTOCOL_ numbers.
     pub fn set_ssl_version(&mut self, code: i32) -> Result<()> {
         self.ssl_version = Some(versions::Method::from_code(code)?);
         Ok(())
     }
 
-    /// Replaces all SSL_OP_ bits.
+    /// Replaces the SSL_OP_ bits by `bits`.
     pub fn set_options(&mut self, bits: i64) -> Result<()> {
         bits::check(bits)?;
         self.bits = bits;
@@ -266,13 +267,13 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Selects the groups. `None` or an empty string selects the default groups.
+    /// Selects the key exchange groups. `None` or an empty string selects the default groups.
     pub fn set_key_exchange_groups(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.groups = list.filter(|list| !list.is_empty()).map(groups::parse).transpose()?;
         Ok(())
     }
 
-    /// Sets the ECHConfigList; `None` clears it.
+    /// Sets the ECHConfigList. `None` clears it.
     pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
         Ok(())
@@ -287,7 +288,8 @@ impl TlsOptions {
         self.keylog = path.map_or(KeylogSetting::Nowhere, KeylogSetting::To);
     }
 
-    /// Accepts only an empty list. NPN was never standardised, and all TLS libraries have removed it.
+    /// Returns an error unless the list of NPN protocols is empty. NPN was never standardised, and all TLS libraries
+    /// have removed it.
     pub fn set_npn_protocols(&mut self, count: usize) -> Result<()> {
         if count == 0 {
             return Ok(());
@@ -297,11 +299,11 @@ impl TlsOptions {
     }
 
     pub fn set_hostname_checks_common_name(&mut self, on: bool) -> Result<()> {
-        unless(on, "host names are compared with subject alternative names only (RFC 9525)")
+        unsupported_if(on, "host names are compared with subject alternative names only (RFC 9525)")
     }
 
     pub fn set_post_handshake_auth(&mut self, on: bool) -> Result<()> {
-        unless(on, "a client certificate is sent only during the handshake")
+        unsupported_if(on, "a client certificate is sent only during the handshake")
     }
 
     pub fn add_alpn_protocol(&mut self, protocol: &[u8]) -> Result<()> {
@@ -326,7 +328,7 @@ impl TlsOptions {
     }
 
     pub fn set_identity(&mut self, chain: &[u8], key: Option<&[u8]>) -> Result<()> {
-        let secret = |bytes: &[u8], name: &str| copied(bytes, name).map(|copy| Arc::new(Zeroizing::new(copy)));
+        let secret = |bytes: &[u8], name: &str| copy_bounded(bytes, name).map(|copy| Arc::new(Zeroizing::new(copy)));
         let (chain, key) = (secret(chain, "chain")?, key.map(|key| secret(key, "key")).transpose()?);
         self.identity = Some(identity::Source::Data { chain, key });
         Ok(())
@@ -336,13 +338,14 @@ impl TlsOptions {
         self.identity = Some(identity::Source::Files { chain, key });
     }
 
-    /// Applies to the identity that is set before or after. `None` clears the password.
+    /// Sets the password of the private key, for an identity that is set before or after this call. `None` clears the
+    /// password.
     pub fn set_key_password(&mut self, password: Option<&[u8]>) -> Result<()> {
         self.key_password = password.map(Password::new).transpose()?;
         Ok(())
     }
 
-    /// Returns the previous callback, for the caller to drop.
+    /// Sets the server name callback. Returns the previous callback, which the caller drops.
     pub fn set_server_name_callback(&mut self, callback: Option<ServerNameCallback>) -> Option<ServerNameCallback> {
         mem::replace(&mut self.server_name_callback, callback)
     }
@@ -351,8 +354,8 @@ impl TlsOptions {
         self.use_environment = on;
     }
 
-    /// Sets whether the context makes only server sessions. Then authorities are loaded only if client certificates are
-    /// requested.
+    /// Sets whether the context creates only server sessions. A context that does so loads authorities only if it
+    /// requests client certificates.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
     }
@@ -367,21 +370,23 @@ impl TlsOptions {
         self.verify_mode.unwrap_or(VerifyMode::None)
     }
 
-    /// Returns true if the peer's certificate must chain to a trusted authority. At servers this applies to
-    /// certificates they request.
+    /// Returns true if the peer's certificate must chain to a trusted authority. A server verifies only
+    /// the client certificates that it requests.
     pub(crate) fn verifies_chain(&self) -> bool {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// Returns whether the name is checked: by default, whenever certificates are verified. urllib3 leaves the check
-    /// off for CERT_OPTIONAL and compares the name after the handshake; netlib has no such later check.
+    /// Returns true if the host name is checked. By default it is checked whenever certificates are verified. With
+    /// CERT_OPTIONAL, urllib3 leaves the check off and compares the name after the handshake, but netlib has no check
+    /// after the handshake.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// Returns the offset and reason if a name is probably a list of several. RFC 7301 allows any bytes, but no registered
-/// name contains a comma or begins with its own length, as the names in OpenSSL's list format do.
+/// If `protocol` is probably a list of several ALPN protocols, returns an offset and the reason. RFC 7301 allows any
+/// bytes, but no registered protocol name contains a comma or begins with its own length. The names in OpenSSL's list
+/// format begin with their length.
 fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));
@@ -393,11 +398,11 @@ fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     rest.is_empty().then_some((0, "contains length bytes"))
 }
 
-fn unless(on: bool, reason: &str) -> Result<()> {
+fn unsupported_if(on: bool, reason: &str) -> Result<()> {
     if on { Err(Error::new(Status::Unsupported, reason)) } else { Ok(()) }
 }
 
-fn copied(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
+fn copy_bounded(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     memory::copy(pem::bounded(bytes, name)?, name)
 }
 
@@ -406,7 +411,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn alpn_protocols_are_limited_in_length_and_total() {
+    fn alpn_protocols_have_a_maximum_length_and_a_maximum_total_length() {
         let mut options = TlsOptions::default();
         for protocol in [&b""[..], &[b'x'; 256]] {
             assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
@@ -418,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn alpn_protocol_must_be_a_single_name() {
+    fn alpn_protocol_that_looks_like_a_list_is_refused() {
         let comma =
             |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be a single protocol name"));
         let lengths =
@@ -436,11 +441,11 @@ mod tests {
             (b"\x02h2\x08http/1.1 ", Ok(())),
             (b"\x02h2\x08http/1.", Ok(())),
             (b"\x02h2h2", Ok(())),
-            // GREASE (RFC 8701).
+            // Protocol names that are reserved for GREASE (RFC 8701).
             (b"\x0a\x0a", Ok(())),
             (b"\x2a\x2a", Ok(())),
             (b"\xfa\xfa", Ok(())),
-            // Begins with its own length, which is a printable character.
+            // A name that begins with its own length, where the length is a printable character.
             (b"!aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Ok(())),
         ] {
             let added = TlsOptions::default().add_alpn_protocol(protocol);
@@ -449,8 +454,8 @@ mod tests {
     }
 
     #[test]
-    fn verify_mode_and_check_hostname_depend_on_each_other() {
-        let made = |steps: &[(&str, i32)]| {
+    fn check_hostname_requires_a_verify_mode_other_than_none() {
+        let modes_after = |steps: &[(&str, i32)]| {
             let mut options = TlsOptions::default();
             for (what, value) in steps {
                 match *what {
@@ -475,7 +480,7 @@ mod tests {
             (&[("mode", 3)], refused),
             (&[("mode", -1)], refused),
         ] {
-            assert_eq!(made(steps), expected, "{steps:?}");
+            assert_eq!(modes_after(steps), expected, "{steps:?}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The digest of a context. Contexts with equal digests accept the same servers, present the same identity, and behave
-//! the same. The digest depends on the contents of files, not on their paths.
+//! Computes the digest of a TLS context. Contexts with equal digests accept the same servers, present the same
+//! identity, and behave the same. The digest depends on the contents of the configured files, not on their paths.
 
 use std::ffi::{CStr, CString};
 
@@ -13,7 +13,7 @@ use crate::tls::TlsOptions;
 use crate::tls::verify::Origin;
 
 impl Context {
-    /// Returns the digest in lower-case hex, computed on first use.
+    /// Returns the digest in lower-case hex. The first call computes it.
     pub fn digest(&self) -> Result<&CStr> {
         if let Some(text) = self.digest.get() {
             return Ok(text);
@@ -23,8 +23,8 @@ impl Context {
     }
 
     fn settings(&self) -> Result<Settings> {
-        // A new option does not compile until it is listed here. Ignored options are covered by the values that result
-        // from them.
+        // The pattern lists every option, so that a new option causes a compile error here until somebody adds it. The
+        // digest covers an option that is ignored here through the values computed from that option.
         let TlsOptions {
             custom_trust: _,
             system_trust: _,
@@ -60,7 +60,8 @@ impl Context {
         let anchors = &policy.anchors;
         let certificates = anchors.origins().iter().flat_map(|origin| &origin.certificates);
         let identity = self.identity.iter().flat_map(|identity| &identity.cert);
-        // Each suite belongs to one version, and each offered version has a suite.
+        // The cipher suites determine the TLS versions, because each suite belongs to one version and each offered
+        // version has a suite.
         let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
         let groups = self.offer.groups.iter().map(|group| u16::from(group.name()).to_be_bytes());
         Ok(Settings::new("tls context")
@@ -107,28 +108,29 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_field_of_an_authority_changes_the_digest() {
-        let whole = |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>, is_built_in| {
-            let root = TrustAnchor {
-                subject: subject.into(),
-                subject_public_key_info: key.into(),
-                name_constraints: constraints.map(Into::into),
+    fn changing_any_field_of_an_authority_changes_its_digest() {
+        let digest_with_origin =
+            |subject: &'static [u8], key: &'static [u8], constraints: Option<&'static [u8]>, is_built_in| {
+                let root = TrustAnchor {
+                    subject: subject.into(),
+                    subject_public_key_info: key.into(),
+                    name_constraints: constraints.map(Into::into),
+                };
+                anchor(&root, &Origin { is_built_in, ..Origin::default() })
             };
-            anchor(&root, &Origin { is_built_in, ..Origin::default() })
-        };
-        let of = |subject, key, constraints| whole(subject, key, constraints, false);
+        let digest_of = |subject, key, constraints| digest_with_origin(subject, key, constraints, false);
         let mut digests = vec![
-            of(b"a", b"b", None),
-            of(b"x", b"b", None),
-            of(b"a", b"x", None),
-            of(b"a", b"b", Some(b"")),
-            of(b"a", b"b", Some(b"x")),
-            of(b"ab", b"", None),
-            whole(b"a", b"b", None, true),
+            digest_of(b"a", b"b", None),
+            digest_of(b"x", b"b", None),
+            digest_of(b"a", b"x", None),
+            digest_of(b"a", b"b", Some(b"")),
+            digest_of(b"a", b"b", Some(b"x")),
+            digest_of(b"ab", b"", None),
+            digest_with_origin(b"a", b"b", None, true),
         ];
         let count = digests.len();
         digests.sort_unstable();
         digests.dedup();
-        assert_eq!((digests.len(), of(b"a", b"b", None)), (count, of(b"a", b"b", None)));
+        assert_eq!((digests.len(), digest_of(b"a", b"b", None)), (count, digest_of(b"a", b"b", None)));
     }
 }
