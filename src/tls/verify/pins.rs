@@ -11,10 +11,11 @@ use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
-use crate::tls::x509::{Certificate, der::tag, fingerprint::hex_digits};
-
-/// The prefix of a public key pin in curl's syntax.
-const OF_KEY: &str = "sha256//";
+use crate::tls::x509::{
+    Certificate,
+    der::tag,
+    fingerprint::{KEY_PIN_PREFIX, hex_digits},
+};
 
 /// The length of a SHA-256 digest in base64, padding included.
 const BASE64_LEN: usize = 44;
@@ -38,25 +39,26 @@ impl Pin {
         if text.contains(&b';') {
             return Err(bad("pin has a ';': add one pin at a time".to_owned()));
         }
-        if let Some(encoded) = text.strip_prefix(OF_KEY.as_bytes()) {
+        if let Some(encoded) = text.strip_prefix(KEY_PIN_PREFIX.as_bytes()) {
             if encoded.len() != BASE64_LEN {
                 let len = encoded.len();
                 return Err(bad(format!(
-                    "pin must have {BASE64_LEN} characters of base64 after {OF_KEY}; it has {len}"
+                    "pin must have {BASE64_LEN} characters of base64 after {KEY_PIN_PREFIX}; it has {len}"
                 )));
             }
             let mut digest = [0; BASE64_LEN / 4 * 3];
             let read = BASE64.decode_slice(encoded, &mut digest);
             return match (read, digest.first_chunk()) {
                 (Ok(32), Some(digest)) => Ok(Pin { digest: *digest, of_key_alone: true }),
-                _ => Err(bad(format!("pin is not the base64 of a SHA-256 digest after {OF_KEY}"))),
+                _ => Err(bad(format!("pin is not the base64 of a SHA-256 digest after {KEY_PIN_PREFIX}"))),
             };
         }
         let first = |is_wrong: fn(&u8) -> bool| text.iter().position(is_wrong);
         // A slash is reported first, because it shows that base64 was meant.
         if let Some(at) = first(|byte| *byte == b'/').or(first(|byte| !byte.is_ascii_hexdigit() && *byte != b':')) {
             let byte = text.get(at..=at).unwrap_or_default().escape_ascii();
-            let message = format!("pin must be hex digits, or {OF_KEY} and base64; it has a '{byte}' at byte {at}");
+            let message =
+                format!("pin must be hex digits, or {KEY_PIN_PREFIX} and base64; it has a '{byte}' at byte {at}");
             return Err(bad(message).at(at));
         }
         match hex_digits(text, "pin")? {
@@ -67,11 +69,6 @@ impl Pin {
             (_, count) => Err(bad(format!("pin must have 64 hex digits (SHA-256); it has {count}"))),
         }
     }
-}
-
-/// Returns the pin of a public key in curl's syntax.
-pub(crate) fn of_key(public_key_info: &[u8]) -> String {
-    format!("{OF_KEY}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
 
 /// The pins of a context. A single matching pin suffices, so the other pins may be for backup keys.
@@ -162,6 +159,7 @@ fn sequence(content: &[u8]) -> Vec<u8> {
 mod tests {
     use super::*;
     use crate::tls::credentials::pem;
+    use crate::tls::x509::fingerprint::key_pin;
 
     const HEX: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
@@ -180,8 +178,8 @@ mod tests {
         let colons = colons.join(":");
         assert_eq!(parsed(HEX), Ok(Pin { digest, of_key_alone: false }));
         assert_eq!(parsed(&colons), Ok(Pin { digest, of_key_alone: false }));
-        assert_eq!(parsed(&of_key(b"abc")), Ok(Pin { digest, of_key_alone: true }));
-        assert_eq!(of_key(b"abc"), "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
+        assert_eq!(parsed(&key_pin(b"abc")), Ok(Pin { digest, of_key_alone: true }));
+        assert_eq!(key_pin(b"abc"), "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=");
     }
 
     #[test]
@@ -235,14 +233,14 @@ mod tests {
             let pin = |text: &str| Pin::parse(text.as_bytes()).unwrap();
             let of = |text: &str, trusted: &[CertificateDer<'_>]| Pins::new(&[pin(HEX), pin(text)], trusted).unwrap();
             let fingerprint = crate::tls::x509::fingerprint::sha256(&der);
-            assert!(of(&of_key(certificate.public_key_info), &[]).allow_anchor(&anchor));
+            assert!(of(&key_pin(certificate.public_key_info), &[]).allow_anchor(&anchor));
             assert!(
                 of(&crate::tls::x509::fingerprint::sha256(certificate.public_key_info), &[]).allow_anchor(&anchor)
             );
             assert!(of(&fingerprint, std::slice::from_ref(&der)).allow_anchor(&anchor));
             assert!(!of(&fingerprint, &[]).allow_anchor(&anchor));
             // A certificate's digest in the syntax of a key pin does not match the certificate.
-            assert!(!of(&of_key(&der), std::slice::from_ref(&der)).allow_anchor(&anchor));
+            assert!(!of(&key_pin(&der), std::slice::from_ref(&der)).allow_anchor(&anchor));
         }
     }
 

@@ -6,8 +6,9 @@ use webpki::EndEntityCert;
 use super::policy::Purpose;
 use crate::error::{Advice, CertificateProblem as Problem, Error, truncated};
 use crate::status::Status;
-use crate::tls::verify::pins;
-use crate::tls::x509::{Certificate, ExtendedKeyUsage, Malformed, PublicKey, public_key::Curve, time::utc};
+use crate::tls::x509::{
+    Certificate, ExtendedKeyUsage, Malformed, PublicKey, fingerprint::key_pin, public_key::Curve, time::utc,
+};
 
 /// Advice in error messages: the setting that would make the chain acceptable. No advice switches a check off, because
 /// applications would then do that for every server.
@@ -182,7 +183,7 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
 /// so that an administrator can add the pin.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
-    let pin = pins::of_key(&leaf.subject_public_key_info());
+    let pin = key_pin(&leaf.subject_public_key_info());
     Refusal::new(Problem::NotPinned, format!("is not pinned{above}: the pin of its key is {pin}"))
 }
 

@@ -4,13 +4,12 @@ use std::ffi::{CStr, CString};
 
 use rustls_pki_types::CertificateDer;
 
-use super::fingerprint;
+use super::fingerprint::{self, key_pin};
 use super::general_name::GeneralName;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 use crate::tls::credentials::pem;
-use crate::tls::verify::pins;
 use crate::tls::x509::{self, time};
 
 /// The largest accepted size of a certificate in bytes. The texts of a certificate's fields take a few times as much
@@ -96,7 +95,7 @@ impl Certificate {
             is_ca: read.is_ca(),
             is_self_issued: read.is_self_issued(),
             fingerprint: text(fingerprint::sha256(der))?,
-            public_key_pin: text(pins::of_key(read.public_key_info))?,
+            public_key_pin: text(key_pin(read.public_key_info))?,
             der: memory::copy(der, "a certificate")?,
         })
     }

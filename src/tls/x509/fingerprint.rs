@@ -1,7 +1,9 @@
-//! Compares the digest of a certificate with a fingerprint.
+//! Computes fingerprints of certificates and pins of public keys, and compares a certificate with a fingerprint.
 
 use std::fmt::Write as _;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
 use md5::Md5;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
@@ -53,6 +55,14 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
 /// Returns the SHA-256 digest of the bytes in lower-case hex digits.
 pub(crate) fn sha256(bytes: &[u8]) -> String {
     hex(digest::<Sha256>(bytes, &mut [0; MAX_DIGITS / 2]))
+}
+
+/// The prefix of a public key pin in curl's syntax.
+pub(crate) const KEY_PIN_PREFIX: &str = "sha256//";
+
+/// Returns the pin of a public key in curl's syntax.
+pub(crate) fn key_pin(public_key_info: &[u8]) -> String {
+    format!("{KEY_PIN_PREFIX}{}", BASE64.encode(Sha256::digest(public_key_info)))
 }
 
 fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a [u8] {

@@ -4,11 +4,11 @@ use sha2::{Digest, Sha256};
 
 use super::certificate::Certificate;
 use super::der::Malformed;
+use super::fingerprint::key_pin;
 use super::general_name::GeneralName;
 use super::public_key::{Hash, SignatureAlgorithm};
 use super::time;
 use crate::tls::credentials::pem;
-use crate::tls::verify::pins;
 
 macro_rules! shapes {
     ($($name:literal)*) => {
@@ -50,7 +50,7 @@ fn description(der: &[u8], certificate: &Certificate<'_>) -> String {
         }
         lines.push(signature);
     }
-    lines.push(format!("Pin: {}", pins::of_key(certificate.public_key_info)));
+    lines.push(format!("Pin: {}", key_pin(certificate.public_key_info)));
     lines.join("\n")
 }
 

@@ -10,11 +10,11 @@ use rustls::server::danger::ClientCertVerifier;
 
 use super::super::anchors::Collection;
 use super::super::pins::Pin;
-use super::super::{crl, pins, server_name};
+use super::super::{crl, server_name};
 use crate::tls::verify::peer_verifier::{ClientVerifier, VerifierConfig};
 use crate::tls::verify::pins::Pins;
 use crate::tls::verify::*;
-use crate::tls::x509::fingerprint;
+use crate::tls::x509::fingerprint::{self, key_pin};
 use rustls_pki_types::{CertificateDer, UnixTime};
 
 type Der = CertificateDer<'static>;
@@ -53,7 +53,7 @@ impl Entity {
 }
 
 fn key_of(der: &Der) -> String {
-    pins::of_key(Certificate::parse(der).unwrap().public_key_info)
+    key_pin(Certificate::parse(der).unwrap().public_key_info)
 }
 
 fn hex_of(der: &Der) -> String {
@@ -117,7 +117,7 @@ fn pins_match_only_certificates_of_the_verified_path() {
     for (what, sent, trusted, as_system, pin, expected) in [
         ("the site's key", &good[..], &both[..], false, key_of(&leaf), None),
         ("its certificate", &good, &both, false, hex_of(&leaf), None),
-        ("its certificate, said to be a key", &good, &both, false, pins::of_key(&leaf), none),
+        ("its certificate, said to be a key", &good, &both, false, key_pin(&leaf), none),
         ("the key between", &good, &both, false, key_of(&by_old), None),
         ("a way by the old root", &good, &both, false, key_of(&old_root), None),
         ("a way by the new root", &good, &both, false, key_of(&new_root), None),
