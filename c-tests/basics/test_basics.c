@@ -170,8 +170,8 @@ static void error_options_refuse_unknown_kinds_and_use_the_last_cause(void) {
         CHECK(error == NULL);
         netlib_error_options_free(options);
     }
-    /* The last call of set_cause determines the cause. The options can be reused, and can be freed before the
-     * errors. */
+    /* The last call of netlib_error_options_set_cause determines the cause. The options can be reused, and can be freed
+     * before the errors. */
     netlib_error *first = error_with(NETLIB_IO, UNSET, NULL), *second = error_with(NETLIB_PROTOCOL, UNSET, NULL);
     netlib_error_options *options = netlib_error_options_new();
     netlib_error_options_set_cause(options, first);

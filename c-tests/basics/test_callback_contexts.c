@@ -38,7 +38,7 @@ static void set_started_clock(void *timeout, bool with_function, struct counted 
                  netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, ctx_free, &err));
 }
 
-/* A type of options, and the objects that are created from them. Each object holds its own reference to the
+/* A type of options, with functions that create objects from the options. Each object holds its own reference to the
  * callback. */
 enum { KEPT = 5 };
 struct kind {

@@ -139,7 +139,7 @@ static netlib_status of_tls_wall_clock(netlib_error **err) {
     while (move_piece(&wire, wire.client, wire.server) > 0) {}
     CHECK_INT(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.server, err));
     while (move_piece(&wire, wire.server, wire.client) > 0) {}
-    /* This call verifies the server's certificate, and for that purpose calls the wall clock. */
+    /* This handshake call verifies the server's certificate, and for that purpose calls the wall clock. */
     netlib_status status = netlib_tls_engine_handshake(wire.client, err);
     free_wire(&wire);
     netlib_tls_context_free(client);
@@ -222,7 +222,7 @@ static enum netlib_verdict fail_at(void *ctx, const void *address, size_t len, i
     return nth->calls++ == nth->fails_at ? NETLIB_VERDICT_FAILED : NETLIB_VERDICT_ALLOW;
 }
 
-/* Resolves every name to two addresses: one that refuses the connection, and the one in `ctx`. */
+/* Resolves every name to two addresses: first an address that refuses connections, then the address in `ctx`. */
 static int32_t two_addresses(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *list) {
     const struct sockaddr_in *listening = ctx;
     (void)host, (void)port, (void)seconds_left;

@@ -1,5 +1,5 @@
-/* Passes CR, LF and NUL in every text argument. The call must refuse them, or no output may contain them. */
-/* Empty, so that a test may ignore a result. */
+/* Passes CR, LF and NUL in every text argument. The call must refuse these bytes, or no output may contain them. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"

@@ -1,7 +1,7 @@
 /* A call that runs out of memory while it copies an argument fails with NETLIB_OUT_OF_MEMORY. Each row of the table
  * runs in its own process, whose address space has no room for another copy of `text`. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "harness.h"
 
@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The length of `text`. It is below every size limit of netlib, but exceeds the free space of the heap. If the test
- * cannot limit the address space, the length is SMALL. */
+/* The length of `text`. The length is below every size limit of netlib, but exceeds the free space of the heap. If the
+ * test cannot limit the address space, the length is SMALL. */
 static size_t size = (size_t)12 * 1024 * 1024;
 enum { SMALL = 4096 };
 static char *text;
@@ -258,7 +258,7 @@ static netlib_status set_source_address(void) {
 
 /* ---- running the rows ---- */
 
-/* Valgrind and the sanitizers need address space themselves, so under them the test does not limit it. */
+/* Returns false under valgrind and the sanitizers, which need much address space themselves. */
 static bool can_limit_address_space(void) {
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
     return false;

@@ -103,7 +103,7 @@ static bool share_retry(const void *shared) {
 #endif
 
 #ifdef HAVE_netlib_retry_options_set_random
-/* The ctx of the callbacks of a shared Retry. Its counters are atomic, because many threads run the callbacks at the
+/* The ctx of the callbacks of a shared Retry. The counters are atomic, because many threads run the callbacks at the
  * same time. */
 struct calls {
     atomic_ulong clocks, randoms, sleeps;

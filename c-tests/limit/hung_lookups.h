@@ -15,7 +15,7 @@ static bool lookups_hang = true;
 /* The number of lookups that hang now. */
 static int hung_lookups;
 
-/* These handlers of pthread_atfork unlock the lock in a forked child, even if another thread of the parent held the
+/* The handlers of pthread_atfork(3) unlock the lock in a forked child, even if another thread of the parent held the
  * lock. */
 static void lock_before_fork(void) { pthread_mutex_lock(&lookup_lock); }
 

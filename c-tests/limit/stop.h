@@ -16,8 +16,8 @@ struct phase {
     /* Makes the blocking call with `limit`. If the handle stores a limit, this function first sets `limit` on the
      * handle. */
     netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
-    /* Runs on another thread and makes the blocking call succeed. NULL if the call cannot succeed within a short
-     * time. */
+    /* Runs on another thread and makes the blocking call succeed. `release` is NULL if the call cannot succeed within a
+     * short time. */
     void (*release)(void);
     /* Checks the effect of a successful call, or NULL. */
     void (*check)(void);
@@ -29,7 +29,7 @@ struct phase {
 #define TOLERANCE 1.0
 
 static bool prints_times;
-/* Set when the blocking call has returned. Ends a `release` function that runs as long as the call. */
+/* True after the blocking call has returned. Ends a `release` function that runs as long as the call. */
 static atomic_int call_has_returned;
 
 /* Returns the microseconds between two signals. Under valgrind, signal handlers are too slow for one signal per

@@ -50,9 +50,9 @@ static netlib_status wait_to_write(const netlib_limit *limit, netlib_error **err
     return netlib_wait_for_write(at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
 }
 
-static void write_a_byte_to_the_second_end(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
+static void write_a_byte_to_the_peer_socket(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
 
-static void read_all_bytes_at_the_second_end(void) {
+static void read_all_bytes_at_the_peer_socket(void) {
     while (recv(at.ends[1], block, sizeof block, MSG_DONTWAIT) > 0) {}
 }
 
@@ -314,11 +314,11 @@ static void free_body_and_close_pipe(void) {
 }
 
 static const struct phase phases[] = {
-    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_second_end, NULL, close_socket_pair},
-    {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_second_end,
+    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_peer_socket, NULL, close_socket_pair},
+    {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_peer_socket,
      check_that_the_socket_is_writable, close_socket_pair},
     {"netlib_throughput_wait_for_read", open_socket_pair_with_throughput_guard, wait_with_throughput_guard,
-     write_a_byte_to_the_second_end, NULL, free_throughput_guard_and_socket_pair},
+     write_a_byte_to_the_peer_socket, NULL, free_throughput_guard_and_socket_pair},
     {"netlib_create_connection", create_options_for_the_silent_server, create, NULL, NULL,
      free_connect_and_close_sockets},
     {"netlib_create_connection, lookup", make_lookups_of_the_server_hang, create_by_name, release_lookups,
@@ -345,7 +345,7 @@ static const struct phase phases[] = {
     {"netlib_retry_sleep_for_retry", create_response_with_retry_after, sleep_retry_after, NULL, NULL,
      free_retry_objects},
     {"netlib_decision_sleep", create_decision_with_delay, sleep_decision, NULL, NULL, free_retry_objects},
-    {"netlib_body_read", create_body_from_a_pipe, read_body, write_a_byte_to_the_second_end, NULL,
+    {"netlib_body_read", create_body_from_a_pipe, read_body, write_a_byte_to_the_peer_socket, NULL,
      free_body_and_close_pipe},
 };
 

@@ -41,8 +41,8 @@ static void *wait_in_thread(void *waiting) {
     return NULL;
 }
 
-/* The child inherits the limit's descriptor if the parent waited before the fork. Otherwise the first wait of the child
- * opens one. */
+/* The child inherits the limit's descriptor if the parent waited before the fork. If the parent did not wait, the first
+ * waiting call of the child opens the descriptor. */
 static void a_cancel_affects_only_the_process_that_calls_it(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
@@ -253,8 +253,8 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     uint64_t one = 1;
-    /* The descriptor that the connect returns for event loops reports the state of the limit's own descriptor. It
-     * cannot be written to. */
+    /* The descriptor that the connect returns for event loops reports the state of the limit's own descriptor. The
+     * application cannot write to this descriptor. */
     int pollable = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
     CHECK(write(pollable, &one, sizeof one) == -1);
     int own = -1;

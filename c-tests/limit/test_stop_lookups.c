@@ -246,8 +246,8 @@ static void free_connect_and_limit_at_exit(void) {
 
 static void *exit_in_thread(void *code) { exit(*(int *)code); }
 
-/* Ends this process with one abandoned and one active lookup. `how` names the way to end. Returns if main should
- * return. */
+/* Ends this process with one abandoned and one active lookup. `how` names the way in which the process ends. Returns if
+ * main should return. */
 static void end_process(const char *how) {
     static int code = 7;
     netlib_error *err = NULL;

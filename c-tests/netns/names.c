@@ -21,7 +21,7 @@ static const char *both_families(const char *name, int family, int query) {
     return family == AF_INET ? "203.0.113.1" : "2001:db8::a";
 }
 
-/* Returns a public address for even query numbers, and a private address for odd ones. */
+/* Returns a public address if the query number is even, and a private address if the query number is odd. */
 static const char *rebinding(const char *name, int family, int query) {
     (void)name;
     if (family == AF_INET6) return "";

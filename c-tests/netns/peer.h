@@ -60,7 +60,7 @@ struct flow {
     uint8_t bytes[256];
     struct packet syn;
     uint32_t next, theirs;
-    /* The time at which the next packet is sent. HUGE_VAL if no packet is to be sent. */
+    /* The time at which the next packet is sent. HUGE_VAL means that the host sends no further packet. */
     double send_at;
     size_t sent;
 };

@@ -39,7 +39,7 @@ struct outcome {
     int fd;
     double seconds;
     netlib_error *err;
-    /* NULL for the API SEQUENTIAL. */
+    /* The connect of the racing APIs. NULL for SEQUENTIAL. */
     netlib_connect *connect;
 };
 

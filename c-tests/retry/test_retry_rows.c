@@ -203,8 +203,8 @@ static void successive_delays_double_up_to_the_maximum(void) {
     }
 }
 
-/* The delay is that of Retry-After for the statuses 413, 429 and 503, if respect_retry_after_header is set. Otherwise
- * the delay is the backoff. */
+/* The delay is that of Retry-After for the statuses 413, 429 and 503, if respect_retry_after_header is set. For other
+ * statuses, or without the setting, the delay is the backoff. */
 static void retry_after_is_obeyed_for_413_429_and_503(void) {
     for (int respect = 0; respect < 2; respect++) {
         netlib_retry_options *options = netlib_retry_options_new();

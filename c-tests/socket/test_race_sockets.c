@@ -49,7 +49,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
     netlib_connect_options_free(options);
 
 #ifdef IP_BIND_ADDRESS_NO_PORT
-    /* Without a source port, connect(2) chooses the port. It can choose from more ports than bind(2). */
+    /* Without a source port, connect(2) chooses the port. connect(2) can choose from more ports than bind(2). */
     options = netlib_connect_options_new();
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     CHECK_OK(netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err));

@@ -29,8 +29,8 @@ static inline struct child begin_child(void) {
     return child;
 }
 
-/* Ends the child by executing another program. Otherwise valgrind would report the memory of the parent's threads and
- * handles as leaks of the child. */
+/* Ends the child by executing another program. If the child called exit(3), valgrind would report the memory of the
+ * parent's threads and handles as leaks of the child. */
 static inline void end_child(void) {
     execlp("true", "true", (char *)NULL);
     abort();

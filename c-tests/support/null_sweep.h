@@ -17,7 +17,8 @@
 #define SWEEP_SECONDS 20
 #endif
 
-/* The exit status of a passed case. It is not 0, because a child whose thread is canceled ends with status 0. */
+/* The exit status of a passed case. The status is not 0, because a child whose thread is canceled ends with status
+ * 0. */
 #define SWEEP_PASSED 42
 
 struct sweep_case {
@@ -42,7 +43,8 @@ static inline void expect_text(bool ok, const char *what, netlib_status status, 
             message != NULL ? message : "(no message)");
 }
 
-/* Checks for NETLIB_NULL_ARGUMENT with a message that names the parameter, and the setter if there is one. */
+/* Checks that the status is NETLIB_NULL_ARGUMENT, and that the message names the parameter and, for options, the
+ * setter. */
 static inline void expect_refused(netlib_status status, const netlib_error *err, const char *param,
                                   const char *setter) {
     expect_text(status == NETLIB_NULL_ARGUMENT, "NETLIB_NULL_ARGUMENT is returned", status, err);
@@ -56,7 +58,8 @@ static inline void expect_accepted(netlib_status status, const netlib_error *err
     expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
 }
 
-/* Checks that the call works with valid arguments. Otherwise a call with one NULL argument would prove nothing. */
+/* Checks that the call works with valid arguments. If the valid call failed, the result of a call with one NULL
+ * argument would prove nothing. */
 static inline void expect_valid(netlib_status status, const netlib_error *err, netlib_status expected) {
     bool progress = expected == NETLIB_OK && netlib_status_class(status) == NETLIB_CLASS_PROGRESS;
     expect_text(status == expected || progress, "the arguments are valid", status, err);

@@ -267,7 +267,7 @@ static inline void transfer_with_threads(netlib_tls_stream *near, netlib_tls_str
 }
 
 /* Writes `total` bytes and close_notify at one end and reads them at the other, on one thread with calls that do not
- * wait. Both ends must sometimes have to wait. */
+ * wait. Checks that calls at both ends have returned WANT_READ or WANT_WRITE. */
 static inline void transfer_without_waiting(netlib_tls_stream *near, netlib_tls_stream *far, size_t total) {
     netlib_error *err = NULL;
     unsigned char *sent = malloc(total), *received = malloc(total + 1);

@@ -1,6 +1,6 @@
 /* Tests TLS contexts: options, trust, identity, and the names of constants. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,7 +1,7 @@
 /* Tests URLs: parsing, getters of the parts, resolving references, and origins. */
 #include "harness.h"
 
-/* The input, and the expected result of each getter. NULL means that the part is absent. */
+/* Each row has the input and the expected result of each getter. NULL means that the part is absent. */
 static const struct {
     const char *text, *scheme, *auth, *host;
     int32_t port;

@@ -302,8 +302,8 @@ static inline int vectors_main(const char *area, void (*answer)(char *input, vec
                      "netlib's answer equals urllib3's, although a difference is recorded");
         fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->input, ours.text);
     }
-    /* Every case of 1.26.20 and every difference must belong to a case of 2.8.0. Otherwise it would never be
-     * compared. */
+    /* Every case of 1.26.20 and every difference must belong to a case of 2.8.0. A case that belongs to no case of
+     * 2.8.0 would never be compared. */
     CHECK_INT((long long)oldest.count, (long long)old);
     CHECK_INT((long long)differences.count, (long long)differs);
     for (size_t i = 0; i < 2; i++) print_version(area, &versions[i]);

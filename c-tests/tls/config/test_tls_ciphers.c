@@ -1,5 +1,5 @@
 /* Tests cipher strings: the suites that OpenSSL selects, the suites in the ClientHello, and errors. */
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Tests that clients and servers write the secrets of their sessions to a key log. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,7 +1,7 @@
 /* Tests every TLS option: its default, valid and invalid values, and its getter. Also tests options that are created
  * from a context. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"

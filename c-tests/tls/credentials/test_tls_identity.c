@@ -64,12 +64,12 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_identity_files(options, chain, key);
     check_identity(options, NETLIB_OK, NULL);
-    /* The last password wins. */
+    /* The last call of the password setter determines the password. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "wrong", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     check_identity(options, NETLIB_OK, NULL);
-    /* NULL removes the password; an empty password is a password. */
+    /* NULL removes the password. An empty password counts as a password. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, NULL, 0);
@@ -97,7 +97,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "", NETLIB_NTS);
     check_identity(options, NETLIB_WRONG_PASSWORD, NULL);
-    /* The length decides where the password ends; it may have any bytes. */
+    /* The length argument determines the end of the password, which may contain any bytes. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret\0more", 11);
     check_identity(options, NETLIB_WRONG_PASSWORD, NULL);

@@ -16,10 +16,16 @@ static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_
     return NETLIB_VERDICT_ALLOW;
 }
 
-/* Writes a message from its text: hex digits; ( ), [ ] and { } around a part that is preceded by its length in two, one
- * and three bytes; R for 32 random bytes; I for the session id of the client's hello; H for the random value of a
- * HelloRetryRequest; D for a random value that ends like that of a server which supports TLS 1.3, d of one which
- * supports TLS 1.2; X for an X25519 public key; +n for n zeros; %n for n empty extensions of different types. */
+/* Writes the handshake message that a text describes, and returns its length. The text consists of:
+ *   hexadecimal digits    the bytes
+ *   [ ], ( ) and { }      a part that follows its length, in one, two and three bytes
+ *   R                     32 random bytes
+ *   I                     the session id of the client's hello
+ *   H                     the random value of a HelloRetryRequest
+ *   D, d                  the random value of a server that supports TLS 1.3 or TLS 1.2, but selects an older version
+ *   X                     an X25519 public key
+ *   +n                    n zeros
+ *   %n                    n empty extensions of different types */
 static size_t write_message(const char *text, const uint8_t *id, uint8_t *out) {
     static const char retry[] = "cf21ad74e59a6111be1d8c021e65b891c2a211167abb8c5e079e09e2c8a8339c",
                       downgrade[] = "444f574e475244";
@@ -334,9 +340,9 @@ static const struct row to_servers[] = {
     {"a ClientKeyExchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
 
-/* The expected results of rows for which the server with a callback answers differently. This server reads the
- * ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record headers towards
- * the limit of the message. */
+/* The expected results of rows for which the server with a callback answers differently. The server with a callback
+ * reads the ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record headers
+ * towards the limit of the message. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"supported_versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},

@@ -141,8 +141,8 @@ static void count(const struct run *run) {
     for (size_t i = 0; i < 8; i++) tally[run->act][i] += tallied[i] == run->victims;
 }
 
-/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and the act is not CUT.
- * Otherwise the connection ends. */
+/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and the act is not CUT. In
+ * all other runs the connection ends instead. */
 static struct run run_session(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
                               size_t inserted_len) {
     struct run run = {.kind = kind,

@@ -293,8 +293,8 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         }
         netlib_tls_session_free(clone), netlib_tls_session_free(session), netlib_tls_session_free(older);
 
-        /* Only the connection on which the session was set resumes it. A connection that was created in between does a
-         * full handshake. */
+        /* Only the connection on which the session was set resumes the session. A connection that was created in
+         * between does a full handshake. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_forget_sessions(client);
         CHECK_INT(0, (long long)netlib_tls_context_session_count(client));
@@ -432,7 +432,8 @@ static void streams_take_and_resume_sessions(void) {
     netlib_tls_context_free(server);
 }
 
-/* A context stores at most 8 sessions per name and 256 in total, the most recently used ones. */
+/* A context stores at most 8 sessions per server name and 256 sessions in total, and keeps the most recently used
+ * sessions. */
 static void the_number_of_stored_sessions_is_bounded(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);

@@ -223,7 +223,7 @@ static netlib_tls_context *context_with(const char *identity, const char *cipher
     return context_of(options);
 }
 
-/* Copies the random value of a hello. It has the same offset in ClientHello and ServerHello. */
+/* Copies the random value of a hello. The random value has the same offset in ClientHello and ServerHello. */
 static void note_random(const uint8_t *flight, size_t len, uint8_t random[32]) {
     if (len > 43 && flight[0] == 22 && (flight[5] == 1 || flight[5] == 2)) memcpy(random, flight + 11, 32);
 }
@@ -352,9 +352,9 @@ static void use_passwords_and_credentials(void) {
 
 /* ---- the search ---- */
 
-/* The secrets that may remain in freed memory. docs/explanation/security.md names the code that leaves each of them.
- * All but the last are in memory of rustls. No secret may remain in netlib's record buffers, which the search
- * recognizes by their size. */
+/* The secrets that may remain in freed memory. The document docs/explanation/security.md names the code that leaves
+ * each secret. All but the last are in memory of rustls. No secret may remain in netlib's record buffers, which the
+ * search recognizes by their size. */
 static const char *const may_be_left[] = {
     "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
     "SERVER_HANDSHAKE_TRAFFIC_SECRET",

@@ -1,6 +1,6 @@
 /* Tests the minimum throughput of TLS streams and descriptors with slow peers. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 
@@ -11,7 +11,7 @@
 /* A minimum that no peer of these tests reaches, in bytes. */
 #define MUCH 1000000000
 
-/* The window in seconds. It is short compared with the duration of a drip, for whose end no test waits. */
+/* The window in seconds. The window is short compared with the duration of a drip, for whose end no test waits. */
 #define WINDOW 0.05
 
 /* A peer that sends `step` bytes every millisecond. After drip_stop the peer sends all remaining bytes at once. */

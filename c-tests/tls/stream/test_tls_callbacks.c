@@ -1,7 +1,7 @@
 /* Tests TLS streams over callback transports: every result of a callback, and the status that the stream returns for
  * it. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Tests netlib_tls_stream_is_dropped on idle TLS streams: which input counts as a dropped connection. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_session.h"
 
@@ -181,7 +181,7 @@ static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     CHECK_DROPPED(NETLIB_WANT_WRITE, session.near);
     end(&session);
 
-    /* The descriptor is closed. */
+    /* is_dropped reports NETLIB_IO for a stream whose descriptor has been closed. */
     session = begin(unix_pair());
     close(session.pair.near);
     session.pair.near = -1;

@@ -1,6 +1,6 @@
 /* Tests TLS in TLS: streams inside other streams, each with its own server name. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 
@@ -47,8 +47,8 @@ static netlib_tls_stream *near_of(const struct nest *nest) { return nest->near[n
 static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
 
 static void free_nest(struct nest *nest) {
-    /* Frees one side beginning with the outermost stream, and the other side beginning with the innermost one. Both
-     * orders work, because an inner stream keeps its outer stream alive. */
+    /* Frees the near streams from the outermost to the innermost, and the far streams from the innermost to the
+     * outermost. Both orders work, because an inner stream keeps its outer stream alive. */
     for (size_t i = 0; i < nest->depth; i++) {
         netlib_tls_stream_free(nest->near[i]);
         netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
@@ -360,7 +360,8 @@ static void the_status_tells_which_tls_layer_ended(void) {
                 CHECK_INT((long long)causes, (long long)netlib_error_cause_count(err));
                 CHECK_STATUS(rows[i].status, status);
             }
-            /* shutdown_both succeeds if the peer's close_notify has arrived. Otherwise it can never arrive. */
+            /* shutdown_both succeeds if the peer's close_notify has arrived. Otherwise the call fails, because the
+             * close_notify can never arrive. */
             CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL,
                          netlib_tls_stream_shutdown_both(near, &err));
             free_nest(&nest);

@@ -2,7 +2,7 @@
  * timeout, or on a non-blocking descriptor, a read calls poll first. The functions recv and poll of this program
  * replace those of the C library. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -1,6 +1,6 @@
 /* Tests TLS streams: reading, writing, the end of a session, and peers that violate the protocol. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

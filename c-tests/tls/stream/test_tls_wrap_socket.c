@@ -1,6 +1,6 @@
 /* Tests netlib_ssl_wrap_socket with the parameters of urllib3, with and without a context. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "tls_peer.h"

@@ -1,7 +1,7 @@
 /* Tests netlib_tls_context_verify_chain with PEM and DER chains, including chains that no peer sends, and the
  * errors. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 

@@ -36,8 +36,9 @@ static netlib_status verify(const netlib_tls_context *context, const char *chain
     return netlib_tls_context_verify_chain(context, chain, len, NETLIB_PURPOSE_SERVER_AUTH, "localhost", &now, err);
 }
 
-/* Returns true if a context can be created with the CRL. Otherwise checks that the status is a documented one. With the
- * CRL, a revoked certificate must be refused, either as revoked or because the changed CRL is not valid. */
+/* Returns true if a context can be created with the CRL. If the context cannot be created, checks that the status is a
+ * documented one. With the CRL, a revoked certificate must be refused, either as revoked or because the changed CRL is
+ * not valid. */
 static bool try_crl(const void *list, size_t len) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;

@@ -2,7 +2,7 @@
  * A TLS 1.2 server sends its certificates in plaintext before it proves possession of the key, so a test can send any
  * chain without its keys. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_peer.h"
 

@@ -191,8 +191,8 @@ static const struct row {
     {ATTACK, NOT_VERIFIED, NOBODY, {"key:verify/good.pem", "cert:verify/good.pem"}, MISMATCH},
     {{CERTS "expired.pem"}, CERTS "expired.key", NOT_VERIFIED, NOBODY, {"key:expired.pem"}, MATCH},
     {{CERTS "wrong-name.pem"}, CERTS "wrong-name.key", NOT_VERIFIED, NOBODY, {"key:wrong-name.pem"}, MATCH},
-    /* The client checks the pins instead of the chain. It does not verify issuer, time and purpose, but verifies the
-     * name. */
+    /* The client checks the pins instead of the chain. The client does not verify issuer, time and purpose, but
+     * verifies the name. */
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"cert:self-signed.pem"}, MATCH},
     {{CERTS "self-signed.pem"}, CERTS "self-signed.key", REPLACE, NOBODY, {"key:server.pem"}, MISMATCH},

@@ -1,7 +1,7 @@
 /* Tests which chains a handshake accepts, and the errors of refused chains. A peer sends each chain in a real
  * handshake. */
 #define _GNU_SOURCE
-/* Empty, so that a test may ignore a result. */
+/* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #include "tls_chains.h"
 
