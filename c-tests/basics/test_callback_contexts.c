@@ -375,7 +375,7 @@ static void read_version(void *ctx) {
     if (switching->stream != NULL) switching->version = netlib_tls_stream_version(switching->stream);
 }
 
-static int32_t never_called(void *ctx, double *seconds) {
+static int32_t fail_if_called(void *ctx, double *seconds) {
     (void)ctx, (void)seconds;
     return CHECK(false), 1;
 }
@@ -388,7 +388,7 @@ static void ctx_free_runs_while_no_lock_is_held(void) {
         struct switching switching = {.version = -1}, chosen = {.version = -1};
         netlib_tls_options *options = unusable ? client_options() : new_tls_options();
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
-        netlib_tls_options_set_wall_clock(options, never_called, &chosen, read_version);
+        netlib_tls_options_set_wall_clock(options, fail_if_called, &chosen, read_version);
         switching.next = context_of(options);
         options = new_tls_options();
         netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);

@@ -318,8 +318,8 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
         err = NULL;
         netlib_response_free(response);
         netlib_error_free(error);
-        bool goes_on = status == NETLIB_OK && netlib_decision_action(decision) != NETLIB_ACTION_RETURN_RESPONSE;
-        if (goes_on) {
+        bool continues = status == NETLIB_OK && netlib_decision_action(decision) != NETLIB_ACTION_RETURN_RESPONSE;
+        if (continues) {
             CHECK_OK(netlib_decision_sleep(decision, NULL, &err));
             put_int(record, netlib_decision_action(decision));
             put_int(record, netlib_decision_counter(decision));
@@ -330,8 +330,8 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
             put_int(record, (long long)netlib_decision_dropped_header_count(decision));
             put_double(record, world.now);
         }
-        netlib_retry *next = goes_on ? netlib_retry_clone(netlib_decision_retry(decision)) : NULL;
-        netlib_url *next_url = goes_on ? netlib_url_clone(netlib_decision_url(decision)) : NULL;
+        netlib_retry *next = continues ? netlib_retry_clone(netlib_decision_retry(decision)) : NULL;
+        netlib_url *next_url = continues ? netlib_url_clone(netlib_decision_url(decision)) : NULL;
         if (next != NULL) {
             put_int(record, netlib_retry_total_left(next));
             put_int(record, (long long)netlib_retry_history_count(next));

@@ -197,7 +197,7 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
     static const struct {
         int32_t answer;
         netlib_status status;
-        const char *says;
+        const char *message_part;
     } rows[] = {
         {NETLIB_VERDICT_REFUSE, NETLIB_ADDRESS_REFUSED, "refuses 127.0.0.1 (loopback)"},
         {NETLIB_VERDICT_FAILED, NETLIB_CALLBACK_FAILED, "failed: it returned 0"},
@@ -212,7 +212,7 @@ static void the_address_callback_gets_the_address_that_is_connected(void) {
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
         char message[256];
         snprintf(message, sizeof message, "cannot connect to 127.0.0.1 port %d: the address callback %s%s", (int)port,
-                 rows[i].says, strchr(rows[i].says, ';') != NULL ? must_return : "");
+                 rows[i].message_part, strchr(rows[i].message_part, ';') != NULL ? must_return : "");
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK(netlib_error_cause_count(err) == 1);
         CHECK_STATUS(rows[i].status, status);

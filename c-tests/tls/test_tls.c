@@ -167,7 +167,7 @@ static void trust_and_identity_load_from_files_and_memory(void) {
     static const struct {
         const char *ca, *chain, *key;
         netlib_status status;
-        const char *says;
+        const char *message_part;
     } rows[] = {
         {"ca.pem", "server.pem", "server.key", NETLIB_OK, NULL},
         {"ca.pem", "server.pem", "server-sec1.key", NETLIB_OK, NULL},
@@ -212,8 +212,8 @@ static void trust_and_identity_load_from_files_and_memory(void) {
             }
             netlib_tls_context *context = NULL;
             netlib_status status = netlib_tls_context_new(options, &context, &err);
-            if (rows[i].says != NULL && !from_memory) {
-                CHECK_CONTAINS(rows[i].says, netlib_error_message(err, NULL));
+            if (rows[i].message_part != NULL && !from_memory) {
+                CHECK_CONTAINS(rows[i].message_part, netlib_error_message(err, NULL));
             }
             if (rows[i].status == NETLIB_IO) CHECK_INT(ENOENT, netlib_error_errno(err));
             /* The error of a file that netlib reads only when it creates the context names the setter. */
@@ -221,7 +221,8 @@ static void trust_and_identity_load_from_files_and_memory(void) {
                 "netlib_tls_options_add_ca_file: ", "netlib_tls_options_add_ca_data: ",
                 "netlib_tls_options_set_identity_files: ", "netlib_tls_options_set_identity: "};
             const char *setter = setters[(rows[i].chain != NULL ? 2 : 0) + from_memory];
-            if (rows[i].says != NULL) CHECK(strncmp(netlib_error_message(err, NULL), setter, strlen(setter)) == 0);
+            if (rows[i].message_part != NULL)
+                CHECK(strncmp(netlib_error_message(err, NULL), setter, strlen(setter)) == 0);
             CHECK_STATUS(rows[i].status, status);
             netlib_tls_context_free(context);
             netlib_tls_options_free(options);

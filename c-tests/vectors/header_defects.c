@@ -3,7 +3,7 @@
 #include "vectors.h"
 
 static const struct {
-    const char *says, *name;
+    const char *message_part, *name;
 } defects[] = {
     {"is not a header", "MissingHeaderBodySeparatorDefect"},
     {"continues a header, but no header precedes it", "FirstHeaderLineIsContinuationDefect"},
@@ -27,7 +27,7 @@ static void answer(char *input, vectors_out *out) {
         const char *message = netlib_error_message(netlib_error_cause(err, count), NULL);
         names[count] = message;
         for (size_t i = 0; i < sizeof defects / sizeof defects[0]; i++) {
-            if (strstr(message, defects[i].says) != NULL) names[count] = defects[i].name;
+            if (strstr(message, defects[i].message_part) != NULL) names[count] = defects[i].name;
         }
     }
     qsort(names, count, sizeof names[0], by_name);

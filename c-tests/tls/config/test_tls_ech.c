@@ -118,7 +118,7 @@ static void ech_config_lists_are_validated(void) {
         const char *text;
         netlib_status status;
         int64_t offset;
-        const char *says;
+        const char *message_part;
     } bad[] = {
         {"", NETLIB_INVALID_ARGUMENT, 0, "is empty"},
         {"AEX+D?", NETLIB_INVALID_ARGUMENT, 5, "neither an ECHConfigList nor base64"},
@@ -128,7 +128,7 @@ static void ech_config_lists_are_validated(void) {
         {"AAT+CgAA", NETLIB_UNSUPPORTED, -1, "number 1 has version 0xfe0a"},
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK_WORDS(bad[i].status, bad[i].says,
+        CHECK_WORDS(bad[i].status, bad[i].message_part,
                     netlib_tls_context_with_ech(context, bad[i].text, NETLIB_NTS, &made, &err));
         CHECK_INT(bad[i].offset, netlib_error_offset(err));
         CHECK(made == NULL);
@@ -174,10 +174,10 @@ static void settings_that_contradict_ech_are_refused(void) {
                 netlib_tls_engine_new_server(with_ech, &engine, &err));
     netlib_error_free(err);
     static const struct {
-        const char *name, *says;
+        const char *name, *message_part;
     } nameless[] = {{"127.0.0.1", "an IP address"}, {"[::1]", "an IP address"}, {NULL, "missing"}, {"", "missing"}};
     for (size_t i = 0; i < sizeof nameless / sizeof nameless[0]; i++) {
-        CHECK_WORDS(NETLIB_INVALID_ARGUMENT, nameless[i].says,
+        CHECK_WORDS(NETLIB_INVALID_ARGUMENT, nameless[i].message_part,
                     netlib_tls_engine_new_client(with_ech, nameless[i].name, &engine, &err));
         netlib_error_free(err);
         CHECK_OK(netlib_tls_engine_new_client(context, nameless[i].name, &engine, &err));
@@ -219,7 +219,7 @@ static const struct ending {
     bool pinned, unnamed;
     netlib_status status, server;
     int32_t ech, alert;
-    const char *says, *advice;
+    const char *message_part, *advice;
 } endings[] = {
     {NULL, HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_NOT_OFFERED, -1, NULL, NULL},
     {"", HIDDEN, false, false, NETLIB_OK, NETLIB_OK, NETLIB_ECH_GREASE, -1, NULL, NULL},
@@ -285,8 +285,8 @@ static void check_ending(const struct ending *row) {
     CHECK_INT(row->status, status);
     CHECK_INT(row->ech, netlib_tls_engine_ech_status(wire.client));
     CHECK_INT(row->alert, err != NULL ? netlib_error_tls_alert(err) : -1);
-    if (row->says != NULL) {
-        check_words(row->says, err, __LINE__);
+    if (row->message_part != NULL) {
+        check_words(row->message_part, err, __LINE__);
         CHECK(strstr(netlib_error_advice(err, NULL) != NULL ? netlib_error_advice(err, NULL) : "", row->advice) !=
               NULL);
         CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);

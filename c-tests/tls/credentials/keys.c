@@ -43,14 +43,14 @@ static void check_line(char *const *field, const char *line) {
     const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
     const char *setter = from_memory ? "netlib_tls_options_set_identity: " : "netlib_tls_options_set_identity_files: ";
     const char *input = from_memory ? (key != NULL ? "key" : "chain") : (key != NULL ? key : chain);
-    bool as_said = strcmp(netlib_status_name(status), field[0]) == 0 && (context != NULL) == (status == NETLIB_OK);
+    bool is_expected = strcmp(netlib_status_name(status), field[0]) == 0 && (context != NULL) == (status == NETLIB_OK);
     if (status != NETLIB_OK) {
-        as_said = as_said && strncmp(message, setter, strlen(setter)) == 0 && strstr(message, input) != NULL &&
-                  strstr(message, field[5]) != NULL;
+        is_expected = is_expected && strncmp(message, setter, strlen(setter)) == 0 && strstr(message, input) != NULL &&
+                      strstr(message, field[5]) != NULL;
     }
-    if (password != NULL && strlen(password) > 5) as_said = as_said && strstr(message, password) == NULL;
-    check_report(as_said, "keys", 0, line);
-    if (!as_said) {
+    if (password != NULL && strlen(password) > 5) is_expected = is_expected && strstr(message, password) == NULL;
+    check_report(is_expected, "keys", 0, line);
+    if (!is_expected) {
         fprintf(stderr, "    expected %s, got %s: %s\n", field[0], netlib_status_name(status), message);
     }
     netlib_error_free(err);

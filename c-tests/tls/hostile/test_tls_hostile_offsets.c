@@ -283,7 +283,7 @@ static const struct {
     const char *record;
     size_t len;
     /* True if a session of TLS 1.2 or of TLS 1.3 continues after this record arrives during the handshake. */
-    bool goes_on[2];
+    bool continues[2];
 } inserts[] = {
     {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},  /* change_cipher_spec */
     {"\x14\x03\x03\x00\x01\x02", 6, {false, false}}, /* change_cipher_spec with another value */
@@ -326,7 +326,7 @@ static void change_every_record(const struct kind *kind, enum side victim) {
             unsigned long failed = checks_failed;
             store_session(kind);
             struct run run = run_session(kind, victim, INSERT, at, inserts[i].record, inserts[i].len);
-            CHECK(run.victims != NETLIB_OK || inserts[i].goes_on[is_13]);
+            CHECK(run.victims != NETLIB_OK || inserts[i].continues[is_13]);
             CHECK(run.victims != NETLIB_TLS_PROTOCOL || run.has_output);
             if (checks_failed != failed) fprintf(stderr, "    insert %zu\n", i);
             explain(&run, failed);

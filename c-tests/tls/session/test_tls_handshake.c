@@ -123,7 +123,7 @@ static void refused_certificates_are_explained(void) {
         netlib_status status;
         int32_t problem;
         int32_t alert;
-        const char *says[2], *advice;
+        const char *message_part[2], *advice;
     } rows[] = {
         {"expired",
          NETLIB_CERTIFICATE_VERIFY,
@@ -174,7 +174,7 @@ static void refused_certificates_are_explained(void) {
             CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
             for (size_t j = 0; j < 2; j++) {
                 const char *message = netlib_error_message(err, NULL);
-                CHECK(message != NULL && strstr(message, rows[i].says[j]) != NULL);
+                CHECK(message != NULL && strstr(message, rows[i].message_part[j]) != NULL);
             }
             CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
             CHECK_STATUS(rows[i].status, status);

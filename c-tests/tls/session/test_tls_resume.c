@@ -318,11 +318,11 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         CHECK_INT(FULL, connect_with(client, server, "localhost", NULL));
 
         /* A server that does not know the session does a full handshake. */
-        netlib_tls_context *stranger = server_of(NULL, NETLIB_CERT_NONE);
+        netlib_tls_context *other_server = server_of(NULL, NETLIB_CERT_NONE);
         netlib_tls_session_free(session);
         session = session_of(client, server, "localhost");
-        CHECK_INT(FULL, connect_with(client, stranger, "localhost", session));
-        netlib_tls_context_free(stranger);
+        CHECK_INT(FULL, connect_with(client, other_server, "localhost", session));
+        netlib_tls_context_free(other_server);
         netlib_tls_session_free(session);
 
         /* A session outlives its context, but can no longer be resumed. */
@@ -463,7 +463,7 @@ struct sharing {
     bool ok;
 };
 
-static void *share_the_memory(void *argument) {
+static void *share_stored_sessions(void *argument) {
     struct sharing *it = argument;
     netlib_tls_session *session = NULL;
     it->ok = true;
@@ -503,7 +503,7 @@ static void threads_resume_each_ticket_once(void) {
     pthread_t threads[4];
     for (int i = 0; i < 4; i++) {
         sharing[i] = (struct sharing){client, server, i % 2 ? "localhost" : "a.wild.test", false};
-        CHECK(pthread_create(&threads[i], NULL, share_the_memory, &sharing[i]) == 0);
+        CHECK(pthread_create(&threads[i], NULL, share_stored_sessions, &sharing[i]) == 0);
     }
     for (int i = 0; i < 4; i++) {
         CHECK(pthread_join(threads[i], NULL) == 0);

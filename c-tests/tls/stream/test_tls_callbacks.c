@@ -122,21 +122,21 @@ static void streams_return_the_want_statuses_of_transport_callbacks(void) {
     }
 }
 
-static int32_t answered(void *ctx, size_t *n) {
+static int32_t return_result(void *ctx, size_t *n) {
     struct end *end = ctx;
     end->calls++;
     if (end->count != SIZE_MAX) *n = end->count;
     return end->answer;
 }
-static int32_t answering_read(void *ctx, void *buf, size_t len, size_t *n) {
+static int32_t read_or_return_result(void *ctx, void *buf, size_t len, size_t *n) {
     struct end *end = ctx;
     if (end->answer == NETLIB_OK && end->count == 1) return ring_read(ctx, buf, len, n);
-    return answered(ctx, n);
+    return return_result(ctx, n);
 }
-static int32_t answering_write(void *ctx, const void *buf, size_t len, size_t *n) {
+static int32_t write_or_return_result(void *ctx, const void *buf, size_t len, size_t *n) {
     struct end *end = ctx;
     if (end->answer == NETLIB_OK && end->count == 1) return ring_write(ctx, buf, len, n);
-    return answered(ctx, n);
+    return return_result(ctx, n);
 }
 
 /* Tests every result of the read and the write callback after the handshake, and the status that the stream returns. */
@@ -146,7 +146,7 @@ static void each_transport_callback_result_gives_its_status(void) {
         size_t count;
         netlib_status of_read, of_write;
         bool final;
-        const char *says;
+        const char *message_part;
     } rows[] = {
         {NETLIB_WANT_READ, 0, NETLIB_WANT_READ, NETLIB_WANT_READ, false, ""},
         {NETLIB_WANT_WRITE, SIZE_MAX, NETLIB_WANT_WRITE, NETLIB_WANT_WRITE, false, ""},
@@ -181,8 +181,8 @@ static void each_transport_callback_result_gives_its_status(void) {
             make_both(&both, 5000);
             netlib_tls_stream_free(both.near);
             both.near_end.count = 1;
-            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", answering_read, answering_write, &both.near_end,
-                                               NULL, &both.near, &err));
+            CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", read_or_return_result, write_or_return_result,
+                                               &both.near_end, NULL, &both.near, &err));
             do_handshake(both.near, both.far);
             char buffer[8];
             size_t n = 9;
@@ -195,8 +195,8 @@ static void each_transport_callback_result_gives_its_status(void) {
             netlib_status status = reads ? netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err)
                                          : netlib_tls_stream_write(both.near, "there", 5, &n, &err);
             const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
-            if (strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
-            CHECK(strstr(message, rows[i].says) != NULL);
+            if (strstr(message, rows[i].message_part) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
+            CHECK(strstr(message, rows[i].message_part) != NULL);
             if (expected == NETLIB_CALLBACK_FAILED || expected == NETLIB_IO) {
                 CHECK(strstr(message, reads ? "read callback" : "write callback") != NULL);
             }

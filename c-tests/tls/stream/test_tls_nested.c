@@ -166,7 +166,7 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         const netlib_tls_context *outer, *inner;
         const char *outer_name, *inner_name;
         netlib_status status;
-        const char *says;
+        const char *message_part;
     } rows[] = {
         {server, server, "localhost", "127.0.0.1", NETLIB_OK, ""},
         {other, server, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
@@ -184,8 +184,8 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         CHECK(pthread_create(&proxy.thread, NULL, proxy_main, &proxy) == 0);
         netlib_status status = netlib_tls_stream_handshake(inner, &err);
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
-        CHECK(strstr(message, rows[i].says) != NULL);
-        if (strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
+        CHECK(strstr(message, rows[i].message_part) != NULL);
+        if (strstr(message, rows[i].message_part) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
         if (status != NETLIB_OK)
             CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);

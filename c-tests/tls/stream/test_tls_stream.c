@@ -14,7 +14,7 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
         size_t len;
         netlib_status status;
         int32_t alert;
-        const char *says;
+        const char *message_part;
     } rows[] = {
         {SERVE_RAW, "HTTP/1.1 400 Bad Request\r\n\r\n", 28, NETLIB_NOT_TLS, -1, "plain HTTP"},
         {SERVE_RAW, "SSH-2.0-OpenSSH_9.2\r\n", 21, NETLIB_NOT_TLS, -1, "SSH"},
@@ -37,8 +37,9 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
         netlib_status status = netlib_tls_stream_handshake(stream, &err);
         if (rows[i].alert >= 0) CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
         const char *message = netlib_error_message(err, NULL);
-        CHECK(message != NULL && strstr(message, rows[i].says) != NULL);
-        if (message != NULL && strstr(message, rows[i].says) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
+        CHECK(message != NULL && strstr(message, rows[i].message_part) != NULL);
+        if (message != NULL && strstr(message, rows[i].message_part) == NULL)
+            fprintf(stderr, "    row %zu: %s\n", i, message);
         CHECK_STATUS(rows[i].status, status);
         CHECK_STATUS(rows[i].status, netlib_tls_stream_handshake(stream, &err));
         netlib_tls_stream_free(stream);
