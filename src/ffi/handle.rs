@@ -292,8 +292,8 @@ pub(crate) fn lend_to_callback<H: Handle<Ownership = Unique>>(owned: Box<H::Valu
     raw.cast()
 }
 
-/// Returns a borrowed handle for a value inside another handle. The borrowed handle is valid until the other handle is
-/// freed.
+/// Returns a borrowed handle for a value inside another handle. The borrowed handle is valid until the handle that
+/// contains the value is freed.
 pub(crate) fn lend<H: Handle>(value: Option<&Owned<H>>) -> *const H
 where
     H::Ownership: Sharing<H::Value>,

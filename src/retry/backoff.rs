@@ -265,7 +265,7 @@ mod tests {
             let mut draw = None;
             for seconds in expected {
                 draw = backoff.next_draw(draw, Some(&random)).unwrap();
-                // Computing the backoff of an existing draw draws no further random number.
+                // Once a random number has been drawn, computing the backoff draws no further one.
                 assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
             }
         }

@@ -132,7 +132,7 @@ impl ConnectOptions {
     }
 }
 
-/// The local address of connections. The system chooses an empty host and a port of 0.
+/// The local address of connections. For an empty host or port 0, the system chooses the address or port.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,
