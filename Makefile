@@ -13,6 +13,8 @@ SECONDS = 60
 TARGET =
 # The names of the benchmarks to run: make bench BENCH="url growth"
 BENCH =
+# An earlier build: make bench BEFORE=/path/to/libnetlib.so
+BEFORE =
 
 all: lib ## builds the library into target/netlib
 
@@ -25,7 +27,7 @@ header: ## generates netlib.h, netlib.exports and pages of docs/reference from t
 demo: ## runs HTTPS downloads through resets, a 503, a redirect and a TLS proxy, with a trace of every decision
 	@scripts/demo.sh
 
-test: ## runs the short suites on the development build; SUITE="name …" runs the named ones
+test: ## runs the short suites on the development build; SUITE="name …" runs the named ones; BEFORE=/path/to/libnetlib.so compares with that build of netlib instead
 	@# In one command, cargo compiles the unit tests beside the other targets.
 	@$(if $(SUITE),:,$(CARGO) test --lib --test contract --no-run)
 	@$(CARGO) test --quiet --test contract -- $(SUITE)
@@ -49,7 +51,7 @@ fuzz: ## fuzzes the C functions for SECONDS=60 in total; TARGET="url head" fuzze
 	@scripts/fuzz $(SECONDS) $(TARGET)
 
 bench: ## compares the speed with ada, the url crate, uriparser and libcurl; BENCH="url growth" runs the named ones
-	@scripts/bench $(BENCH)
+	@NETLIB_BEFORE=$(BEFORE) scripts/bench $(BENCH)
 
 suites: ## lists the test suites
 	@$(CARGO) test --quiet --test contract -- list

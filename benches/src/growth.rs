@@ -2,11 +2,11 @@
 
 use std::hint::black_box;
 
+use crate::PORTABLE;
 use crate::report::Table;
 use crate::rivals::{Netlib, Reading, Timed};
 use crate::rng::Rng;
 use crate::timing::{median, timed};
-use crate::{NETLIB, PORTABLE};
 
 const LIMIT: f64 = 2.2;
 const SIZES: std::ops::RangeInclusive<u32> = 6..=20;
@@ -60,7 +60,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 28);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 28);
     }
-    table(rng, Netlib::load("netlib", NETLIB)?);
+    table(rng, Netlib::load("netlib", &crate::netlib())?);
     match Netlib::load("netlib, portable", PORTABLE) {
         Ok(portable) => table(rng, portable),
         Err(reason) => println!("netlib, portable: skipped: {reason}\n"),

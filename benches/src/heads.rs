@@ -6,7 +6,7 @@ use std::hint::black_box;
 use std::ptr::null_mut;
 use std::rc::Rc;
 
-use crate::{Group, NETLIB, Operation, Section};
+use crate::{Group, Operation, Section};
 
 type Handle = *mut c_void;
 
@@ -39,7 +39,7 @@ const PAGE: &str = "HTTP/1.1 200 OK\r\n\
     \r\n";
 
 pub fn section() -> Result<Section, String> {
-    let c = Rc::new(Functions::load(NETLIB)?);
+    let c = Rc::new(Functions::load(&crate::netlib())?);
     let mut twenty = String::from("HTTP/1.1 206 Partial Content\r\n");
     for i in 0..20 {
         twenty.push_str(&format!("X-Header-{i:02}: value of header number {i}\r\n"));
@@ -86,7 +86,16 @@ fn netlib(c: &Functions, head: &str) -> Answer {
     unsafe {
         let (mut response, mut length) = (null_mut(), 0);
         let text = head.as_ptr().cast();
-        if (c.netlib_response_parse)(METHOD.as_ptr(), text, head.len(), null_mut(), &mut response, &mut length, null_mut()) != 0 {
+        if (c.netlib_response_parse)(
+            METHOD.as_ptr(),
+            text,
+            head.len(),
+            null_mut(),
+            &mut response,
+            &mut length,
+            null_mut(),
+        ) != 0
+        {
             return None;
         }
         let count = (c.netlib_headers_count)((c.netlib_response_headers)(response));

@@ -23,10 +23,31 @@ pub mod processors;
 pub mod timing;
 pub mod growth;
 pub mod report;
+mod before;
 
-/// The release build of the library, and the same build without vector instructions (PORTABLE).
-pub const NETLIB: &str = "target/netlib/libnetlib.so";
+use std::cell::RefCell;
+
+pub use before::{before, compare_with};
+
+/// netlib without vector instructions.
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
+
+thread_local! {
+    static LIBRARY: RefCell<String> = RefCell::new("target/netlib/libnetlib.so".into());
+}
+
+/// Returns the path of the netlib library to measure: the one that users get, except inside [`with_library`].
+pub fn netlib() -> String {
+    LIBRARY.with_borrow(String::clone)
+}
+
+/// Calls `make` while [`netlib`] returns `path`.
+pub fn with_library<T>(path: &str, make: impl FnOnce() -> T) -> T {
+    let users = LIBRARY.replace(path.into());
+    let made = make();
+    LIBRARY.set(users);
+    made
+}
 
 /// An operation to measure. `pass` repeats the operation `times` times and is measured; `prepare` runs before each pass
 /// and is not measured.

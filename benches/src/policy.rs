@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::ptr::{null, null_mut};
 use std::rc::Rc;
 
-use crate::{Group, NETLIB, Operation, Section};
+use crate::{Group, Operation, Section};
 
 type Handle = *mut c_void;
 
@@ -40,7 +40,7 @@ const FOUND: &CStr = c"HTTP/1.1 302 Found\r\nLocation: /api/v2/orders/?page=2\r\
 
 /// The handles are not freed before the process ends.
 pub fn section() -> Result<Section, String> {
-    let c = Rc::new(Functions::load(NETLIB)?);
+    let c = Rc::new(Functions::load(&crate::netlib())?);
     let error = made("netlib_error_new", |out| unsafe {
         (c.netlib_error_new)(CONNECT_FAILED, c"connection refused".as_ptr(), null_mut(), out, null_mut())
     })?;
@@ -102,7 +102,15 @@ fn made(function: &str, make: impl FnOnce(*mut Handle) -> i32) -> Result<Handle,
 fn response(c: &Functions, head: &CStr) -> Result<Handle, String> {
     let mut head_length = 0;
     made("netlib_response_parse", |out| unsafe {
-        (c.netlib_response_parse)(c"GET".as_ptr(), head.as_ptr(), usize::MAX, null_mut(), out, &mut head_length, null_mut())
+        (c.netlib_response_parse)(
+            c"GET".as_ptr(),
+            head.as_ptr(),
+            usize::MAX,
+            null_mut(),
+            out,
+            &mut head_length,
+            null_mut(),
+        )
     })
 }
 

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use url::Url;
 
 use crate::corpus::Corpus;
-use crate::{Group, NETLIB, Operation, Section};
+use crate::{Group, Operation, Section};
 
 crate::functions!(Functions {
     netlib_parse_url: fn(*const c_char, usize, *mut *mut c_void, *mut *mut c_void) -> i32;
@@ -36,7 +36,7 @@ const COUNT: usize = 2_000;
 struct Base(*mut c_void, Url);
 
 pub fn section() -> Result<Section, String> {
-    let c = Rc::new(Functions::load(NETLIB)?);
+    let c = Rc::new(Functions::load(&crate::netlib())?);
     let bases = Rc::new(bases(&c)?);
     check(&c, &bases)?;
     let theirs = Rc::clone(&bases);

@@ -6,7 +6,7 @@ use crate::compare::{Agreement, compare};
 use crate::corpus::Corpus;
 use crate::report::Table;
 use crate::rivals::{Ada, Curl, Netlib, Reading, Timed, Uriparser, UrlCrate};
-use crate::{Group, NETLIB, Operation, PORTABLE, Section};
+use crate::{Group, Operation, PORTABLE, Section};
 
 /// The shared libraries of ada: the same version, compiled by two compilers.
 const REFERENCES: &[&str] = &["ada, g++", "ada, clang++"];
@@ -15,10 +15,10 @@ const REFERENCES: &[&str] = &["ada, g++", "ada, clang++"];
 type Candidate = (&'static str, Result<Rc<dyn Timed>, String>);
 
 fn candidates() -> Vec<Candidate> {
-    let netlib = |name, path| (name, Netlib::load(name, path).map(|parser| Rc::new(parser) as Rc<dyn Timed>));
+    let netlib = |name, path: &str| (name, Netlib::load(name, path).map(|parser| Rc::new(parser) as Rc<dyn Timed>));
     let ada = |name, path| (name, Ada::load(name, path).map(|parser| Rc::new(parser) as Rc<dyn Timed>));
     vec![
-        netlib("netlib", NETLIB),
+        netlib("netlib", &crate::netlib()),
         netlib("netlib, portable", PORTABLE),
         ada(REFERENCES[0], "target/bench/libada-g++.so"),
         ada(REFERENCES[1], "target/bench/libada-clang++.so"),

@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{Counts, growth, sections, sockets, tls, urls};
+use netlib_bench::{Counts, before, compare_with, growth, sections, sockets, tls, urls};
 
 const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls"];
 
@@ -33,6 +33,10 @@ fn run() -> Result<bool, String> {
     let wants = |name: &str| wanted.iter().any(|wanted| wanted == name);
     // The seed determines the order of operations within the rounds, so each run uses the same order.
     let mut rng = Rng::new(1);
+    if let Some(path) = before() {
+        compare_with(&path, &mut rng, wants)?;
+        return Ok(true);
+    }
     let agree = !wants("url") || urls::check()?;
     let counts = counts(&wanted)?;
     println!(

@@ -12,7 +12,6 @@ use std::ptr::null_mut;
 use std::rc::Rc;
 use std::time::Instant;
 
-use crate::NETLIB;
 use crate::report::Table;
 use crate::timing::median;
 
@@ -70,7 +69,7 @@ struct Calls(Functions);
 
 impl Calls {
     fn load() -> Result<Rc<Calls>, String> {
-        Ok(Rc::new(Calls(Functions::load(NETLIB)?)))
+        Ok(Rc::new(Calls(Functions::load(&crate::netlib())?)))
     }
 
     fn limit(&self, seconds: f64) -> Handle {

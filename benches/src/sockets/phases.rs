@@ -189,7 +189,15 @@ fn retry_sleep(c: &Rc<Calls>) -> Result<Phase, String> {
     let head = c"HTTP/1.1 503 Service Unavailable\r\nRetry-After: 30\r\nContent-Length: 0\r\n\r\n";
     let mut head_length = 0;
     let response = made("netlib_response_parse", |out| unsafe {
-        (c.0.netlib_response_parse)(c"GET".as_ptr(), head.as_ptr(), usize::MAX, null_mut(), out, &mut head_length, null_mut())
+        (c.0.netlib_response_parse)(
+            c"GET".as_ptr(),
+            head.as_ptr(),
+            usize::MAX,
+            null_mut(),
+            out,
+            &mut head_length,
+            null_mut(),
+        )
     })?;
     let retry = made("netlib_retry_new", |out| unsafe {
         (c.0.netlib_retry_new)((c.0.netlib_retry_options_new)(), out, null_mut())

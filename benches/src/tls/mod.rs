@@ -22,6 +22,9 @@ pub const NETLIB: &str = "netlib";
 /// netlib without read timeout and limit. The times of netlib without timeout and limit are printed in a separate row,
 /// because no real client runs without them.
 pub const NETLIB_UNLIMITED: &str = "netlib, no timeout, no limit";
+/// An earlier build of netlib, if there is one to compare with: see [`crate::before`].
+pub const NETLIB_BEFORE: &str = "netlib, before";
+pub const NETLIB_BEFORE_UNLIMITED: &str = "netlib, before, no timeout, no limit";
 pub const OPENSSL: &str = "OpenSSL";
 pub const RUSTLS_FFI: &str = "rustls-ffi";
 pub const UNBUFFERED: &str = "rustls, unbuffered";
@@ -90,11 +93,19 @@ impl dyn Session {
     }
 }
 
+/// Loads the earlier build of netlib.
+fn earlier(share: Share, waits: Waits) -> Result<Box<dyn Client>, String> {
+    let path = crate::before().ok_or("there is no earlier build")?;
+    Ok(Box::new(crate::with_library(&path, || netlib::Netlib::new(share, waits))?))
+}
+
 /// Loads the library and creates a context.
 pub fn client(rival: &str, share: Share) -> Result<Box<dyn Client>, String> {
     Ok(match rival {
         NETLIB => Box::new(netlib::Netlib::new(share, Waits::Bounded)?),
         NETLIB_UNLIMITED => Box::new(netlib::Netlib::new(share, Waits::Unbounded)?),
+        NETLIB_BEFORE => earlier(share, Waits::Bounded)?,
+        NETLIB_BEFORE_UNLIMITED => earlier(share, Waits::Unbounded)?,
         OPENSSL => Box::new(openssl::OpenSsl::new()?),
         RUSTLS_FFI => Box::new(rustls_ffi::RustlsFfi::new(share)?),
         UNBUFFERED => Box::new(unbuffered::Unbuffered::new()?),

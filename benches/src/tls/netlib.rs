@@ -41,7 +41,7 @@ pub struct Netlib {
 
 impl Netlib {
     pub fn new(share: Share, waits: Waits) -> Result<Netlib, String> {
-        let c = Functions::load(crate::NETLIB)?;
+        let c = Functions::load(&crate::netlib())?;
         unsafe {
             let options = (c.netlib_tls_options_new)();
             (c.netlib_tls_options_add_ca_file)(options, AUTHORITY.as_ptr());

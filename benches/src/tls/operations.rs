@@ -7,7 +7,8 @@ use std::os::fd::AsRawFd;
 use std::rc::Rc;
 
 use super::server::{Order, RECORD, Server, Service, WIRE_RECORD, connect, order, wait_for};
-use super::{Client, HOST, NETLIB_UNLIMITED, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, UNBUFFERED, client};
+use super::{Client, HOST, NETLIB, NETLIB_BEFORE, NETLIB_BEFORE_UNLIMITED, NETLIB_UNLIMITED, OPENSSL, RUSTLS_FFI};
+use super::{Session, Share, UNBUFFERED, client};
 use crate::processors::{Processor, pin};
 use crate::{Group, Operation, Section};
 
@@ -29,7 +30,11 @@ struct Clients(Vec<(&'static str, Rc<dyn Client>)>);
 impl Clients {
     fn load(share: Share) -> Clients {
         let mut clients = Vec::new();
-        for rival in RIVALS.into_iter().chain([NETLIB_UNLIMITED]) {
+        let rivals = match crate::before() {
+            None => vec![OPENSSL, RUSTLS_FFI, UNBUFFERED, NETLIB, NETLIB_UNLIMITED],
+            Some(_) => vec![NETLIB, NETLIB_BEFORE, NETLIB_UNLIMITED, NETLIB_BEFORE_UNLIMITED],
+        };
+        for rival in rivals {
             match client(rival, share) {
                 // The client with unbuffered rustls sends the same key shares for both values of `share`, so it is
                 // measured only once.
