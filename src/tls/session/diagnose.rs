@@ -32,7 +32,7 @@ pub(crate) struct SessionFacts<'a> {
     /// The peer's ClientHello or certificate request, if this side has received one.
     pub(crate) peer_request: Option<&'a PeerRequest>,
     pub(crate) handshaking: bool,
-    /// Input that rustls has not consumed. The input is empty if the error is inside the last record.
+    /// Input that rustls has not consumed. The unconsumed input is empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
     pub(crate) received_record: bool,
     /// On a server: the newest version in the ClientHello, if the ClientHello could be parsed.
@@ -88,8 +88,8 @@ impl SessionFacts<'_> {
         let peer = self.peer();
         match verifier_error {
             Some(VerifierError::Refused(mut refusal)) => {
-                // A peer without a valid certificate for the public name is not authenticated. Advice to turn ECH off
-                // must not follow from its messages.
+                // A peer without a valid certificate for the public name is not authenticated, so its error must not
+                // advise the application to turn ECH off.
                 if self.is_rejected && refusal.problem == CertificateProblem::NameMismatch {
                     refusal.advice = None;
                 }

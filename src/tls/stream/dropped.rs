@@ -136,7 +136,7 @@ mod tests {
             assert!(!self.server.is_handshaking());
         }
 
-        /// Moves all available bytes in both directions.
+        /// Moves all available bytes between client and server.
         fn exchange(&mut self) {
             while self.server.read_tls(&mut self.far).is_ok_and(|count| count > 0) {
                 self.server.process_new_packets().unwrap();

@@ -15,7 +15,7 @@ use super::callbacks::Answer;
 use super::*;
 use crate::tls::TlsOptions;
 
-/// The behaviour of a transport callback that does not do its work.
+/// The failure that a transport callback simulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Trouble {
     NotNow,

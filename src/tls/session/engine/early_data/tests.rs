@@ -104,7 +104,7 @@ impl Server {
     }
 }
 
-/// Moves bytes until neither side sends any. The client receives its input in several pieces.
+/// Moves bytes between client and server until neither sends any. The client receives its input in several pieces.
 fn complete_handshake(client: &mut Engine, server: &mut Server, piece: usize) -> Result<()> {
     loop {
         client.handshake()?;
