@@ -282,7 +282,7 @@ static void ctx_free_may_use_and_free_the_handle(void) {
 }
 
 /* Tests functions that take several callbacks and one ctx. */
-static void constructors_free_the_ctx_once(void) {
+static void body_and_stream_constructors_free_the_ctx_once(void) {
     netlib_error *err = NULL;
     struct counted ctx = {0};
     netlib_body *body = NULL;
@@ -417,7 +417,7 @@ static void ctx_free_runs_while_no_lock_is_held(void) {
 int main(void) {
     callback_setters_free_the_ctx_once();
     ctx_free_may_use_and_free_the_handle();
-    constructors_free_the_ctx_once();
+    body_and_stream_constructors_free_the_ctx_once();
     ctx_free_runs_while_no_lock_is_held();
     return report("callback_contexts");
 }

@@ -60,7 +60,7 @@ static const char EVERYTHING[] =
     "authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\nproxy-authorization: Basic YTpi\r\n"
     "cache-control: no-cache\r\nX-A: 1\r\nx-a: \r\n";
 
-static void each_option_adds_its_headers(void) {
+static void each_headers_option_adds_its_headers(void) {
     static const struct {
         void (*choose)(options *);
         const char *wire;
@@ -239,7 +239,7 @@ static void null_headers_return_the_documented_values(void) {
 }
 
 int main(void) {
-    each_option_adds_its_headers();
+    each_headers_option_adds_its_headers();
     make_headers_reports_the_first_invalid_option();
     getters_find_headers_by_index_and_name();
     headers_to_options_recreates_the_same_headers();

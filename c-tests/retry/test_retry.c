@@ -338,7 +338,7 @@ static void null_retries_return_the_documented_values(void) {
 
 /* Applications log the history after a failure. Therefore each URL of the history is also available without its
  * secrets. */
-static void the_history_has_redacted_urls(void) {
+static void the_retry_history_has_redacted_urls(void) {
     static const struct {
         const char *text, *redacted;
     } rows[] = {
@@ -369,7 +369,7 @@ static void the_history_has_redacted_urls(void) {
 }
 
 int main(void) {
-    the_history_has_redacted_urls();
+    the_retry_history_has_redacted_urls();
     increment_decrements_the_count_of_the_failure_kind();
     a_proxy_failure_is_counted_as_its_cause();
     increment_fails_if_the_policy_allows_no_retry();

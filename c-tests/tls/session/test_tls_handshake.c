@@ -117,7 +117,7 @@ static void server_names_are_verified_in_every_spelling(void) {
     netlib_tls_context_free(server);
 }
 
-static void refused_certificates_are_explained(void) {
+static void errors_explain_refused_certificates(void) {
     static const struct {
         const char *identity;
         netlib_status status;
@@ -325,7 +325,7 @@ static void servers_verify_client_certificates(void) {
 int main(void) {
     sessions_work_in_both_versions_with_all_key_types();
     server_names_are_verified_in_every_spelling();
-    refused_certificates_are_explained();
+    errors_explain_refused_certificates();
     the_alpn_protocol_is_negotiated();
     servers_verify_client_certificates();
     return report("tls handshake");

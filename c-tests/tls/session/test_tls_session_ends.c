@@ -38,7 +38,7 @@ static void read_validity(double *first, double *last) {
 
 /* A certificate can expire after its verification. A resumed handshake does not verify the certificate again, so the
  * session must expire with the certificate. */
-static void sessions_expire_with_the_certificate(void) {
+static void sessions_expire_with_the_peer_certificate(void) {
     double first, last;
     read_validity(&first, &last);
 
@@ -209,7 +209,7 @@ static void sessions_expire_with_the_client_certificate(void) {
     }
 }
 int main(void) {
-    sessions_expire_with_the_certificate();
+    sessions_expire_with_the_peer_certificate();
     sessions_are_resumed_only_while_the_certificate_is_valid();
     sessions_expire_with_intermediates_and_crls();
     a_newer_tls_version_removes_stored_older_sessions();

@@ -83,11 +83,17 @@ static void load_identity(const char *chain, const char *key, const char *passwo
 
 static void load_ecdsa_key(void) { load_identity(CERTS "server.pem", CERTS "server.key", NULL); }
 static void load_rsa_key(void) { load_identity(CERTS "rsa.pem", CERTS "rsa.key", NULL); }
-static void load_scrypt_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-scrypt.key", "secret"); }
-static void load_pbkdf2_key(void) { load_identity(CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key", "secret"); }
-static void load_traditional_key(void) { load_identity(CERTS "rsa.pem", CERTS "rsa-encrypted-pkcs1.key", "secret"); }
-static void load_pkcs12_key(void) { load_identity(CERTS "pkcs12/openssl.p12", NULL, "secret"); }
-static void load_legacy_pkcs12_key(void) { load_identity(CERTS "pkcs12/openssl-legacy.p12", NULL, "secret"); }
+static void load_key_encrypted_with_scrypt(void) {
+    load_identity(CERTS "server.pem", CERTS "server-encrypted-scrypt.key", "secret");
+}
+static void load_key_encrypted_with_pbkdf2(void) {
+    load_identity(CERTS "server.pem", CERTS "server-encrypted-pbkdf2.key", "secret");
+}
+static void load_traditional_encrypted_key(void) {
+    load_identity(CERTS "rsa.pem", CERTS "rsa-encrypted-pkcs1.key", "secret");
+}
+static void load_pkcs12_identity(void) { load_identity(CERTS "pkcs12/openssl.p12", NULL, "secret"); }
+static void load_legacy_pkcs12_identity(void) { load_identity(CERTS "pkcs12/openssl-legacy.p12", NULL, "secret"); }
 
 static void create_context_with_system_trust(void) {
     netlib_tls_options *options = netlib_tls_options_new();
@@ -318,11 +324,11 @@ int main(int argc, char **argv) {
     static const struct work works[] = {
         {"context, ECDSA key", load_ecdsa_key},
         {"context, RSA key", load_rsa_key},
-        {"context, key with scrypt", load_scrypt_key},
-        {"context, key with PBKDF2", load_pbkdf2_key},
-        {"context, traditional encrypted key", load_traditional_key},
-        {"context, PKCS#12", load_pkcs12_key},
-        {"context, legacy PKCS#12", load_legacy_pkcs12_key},
+        {"context, key with scrypt", load_key_encrypted_with_scrypt},
+        {"context, key with PBKDF2", load_key_encrypted_with_pbkdf2},
+        {"context, traditional encrypted key", load_traditional_encrypted_key},
+        {"context, PKCS#12", load_pkcs12_identity},
+        {"context, legacy PKCS#12", load_legacy_pkcs12_identity},
         {"context, system and embedded authorities", create_context_with_system_trust},
         {"context, CRLs", create_context_with_crls},
         {"verification of chains", verify_certificate_chains},

@@ -228,7 +228,7 @@ static void the_time_argument_replaces_the_clock(void) {
     free(expired);
 }
 
-static void invalid_chains_are_refused(void) {
+static void malformed_certificate_chains_are_refused(void) {
     static const struct {
         const char *chain;
         size_t len;
@@ -408,7 +408,7 @@ int main(void) {
     unsupported_and_weak_keys_are_refused();
     server_names_are_verified_if_they_are_given();
     the_time_argument_replaces_the_clock();
-    invalid_chains_are_refused();
+    malformed_certificate_chains_are_refused();
     the_size_of_a_chain_is_bounded();
     every_changed_or_truncated_chain_is_refused();
     a_context_without_trust_anchors_verifies_no_chain();

@@ -160,7 +160,7 @@ static void check_error(const netlib_error *err, int32_t alert, const char *mess
     CHECK_INT(alert, netlib_error_tls_alert(err));
 }
 
-static void refused_server_certificates_are_explained(void) {
+static void errors_explain_refused_server_certificates(void) {
     static const struct {
         const char *chain;
         const char *raw;
@@ -225,7 +225,7 @@ static void refused_server_certificates_are_explained(void) {
 #define LOCALHOST "the server \"localhost\" "
 #define ENDED LOCALHOST "ended the session during the TLS handshake with alert "
 
-static void failed_handshakes_with_servers_are_explained(void) {
+static void errors_explain_failed_handshakes_with_servers(void) {
     static const struct {
         const char *bytes;
         size_t len;
@@ -312,7 +312,7 @@ static void failed_handshakes_with_servers_are_explained(void) {
 
 /* A TLS 1.2 server sends handshake_failure or bad_certificate after the client has sent no certificate, or a
  * certificate that the server refuses. */
-static void refused_client_certificates_are_explained(void) {
+static void errors_explain_refused_client_certificates(void) {
     static const struct {
         const char *identity;
         const char *scheme; /* the signature scheme that the server accepts */
@@ -399,7 +399,7 @@ static void put_hello(struct bytes *bytes, const char *suite, const char *group,
 
 #define NO_ECDHE "the client offers no ephemeral key exchange on elliptic curves (ECDHE), and netlib supports no other"
 
-static void failed_handshakes_with_clients_are_explained(void) {
+static void errors_explain_failed_handshakes_with_clients(void) {
     static const struct {
         const char *suite, *group, *scheme, *alpn;
         int32_t minimum, alert;
@@ -447,7 +447,7 @@ static void failed_handshakes_with_clients_are_explained(void) {
 }
 
 /* The error of each side mentions only the cipher string of that side. */
-static void cipher_strings_without_a_common_suite_are_explained(void) {
+static void errors_explain_cipher_strings_without_a_common_suite(void) {
     static const struct {
         const char *client, *server;
     } rows[] = {{"aRSA", NULL}, {NULL, "TLS_AES_128_GCM_SHA256:aRSA"}, {"AES128", "AES256:CHACHA20"}};
@@ -503,11 +503,11 @@ static void a_handshake_message_in_too_many_records_is_refused(void) {
 }
 
 int main(void) {
-    refused_server_certificates_are_explained();
-    failed_handshakes_with_servers_are_explained();
-    refused_client_certificates_are_explained();
-    failed_handshakes_with_clients_are_explained();
-    cipher_strings_without_a_common_suite_are_explained();
+    errors_explain_refused_server_certificates();
+    errors_explain_failed_handshakes_with_servers();
+    errors_explain_refused_client_certificates();
+    errors_explain_failed_handshakes_with_clients();
+    errors_explain_cipher_strings_without_a_common_suite();
     a_handshake_message_in_too_many_records_is_refused();
     return report("tls explain");
 }

@@ -520,7 +520,7 @@ static void malformed_pins_are_refused_with_a_message(void) {
 
 /* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. Pins in the options and in
  * the context are refused. */
-static void wrap_socket_keeps_all_pins(void) {
+static void wrap_socket_keeps_the_pins_of_options_and_context(void) {
     netlib_tls_context *server = server_context("server");
     static const struct {
         bool has_context;
@@ -577,6 +577,6 @@ int main(void) {
     servers_check_the_pins_of_clients();
     pins_of_a_server_without_client_certificates_are_refused();
     malformed_pins_are_refused_with_a_message();
-    wrap_socket_keeps_all_pins();
+    wrap_socket_keeps_the_pins_of_options_and_context();
     return report("tls pin sets");
 }
