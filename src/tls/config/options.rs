@@ -1,6 +1,8 @@
 //! Holds the options from which a TLS context is created.
 
 pub(crate) mod bits;
+#[cfg(test)]
+mod tests;
 mod versions;
 
 use std::mem;
@@ -17,6 +19,7 @@ use super::ech::{ConfigList, Ech};
 use super::groups::{self, Group};
 use super::server_name_callback::ServerNameCallback;
 use crate::callback::{CallbackId, WallClock};
+use crate::digest::Settings;
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::memory;
 use crate::status::Status;
@@ -119,6 +122,53 @@ impl Default for TlsOptions {
 }
 
 impl TlsOptions {
+    /// Adds the options to the digest of a context that the digest covers as they were set. The digest covers the other
+    /// options, which this function ignores, through the values that the context computes from them.
+    pub(crate) fn plain_settings(&self, digest: Settings) -> Settings {
+        // The pattern lists every option, so that a new option causes a compile error here until somebody adds it.
+        let TlsOptions {
+            custom_trust: _,
+            system_trust: _,
+            crls: _,
+            embedded_trust: _,
+            verify_mode: _,
+            verify_flags: _,
+            wall_clock: _,
+            wall_clock_id,
+            check_hostname: _,
+            pins: _,
+            pins_replace_chain,
+            minimum_version: _,
+            maximum_version: _,
+            has_version_range: _,
+            ssl_version: _,
+            bits,
+            resumption,
+            early_data,
+            ciphers: _,
+            groups: _,
+            ech,
+            keylog: _,
+            alpn: _,
+            identity: _,
+            key_password: _,
+            server_name_callback: _,
+            server_name_id,
+            use_environment: _,
+            server_only,
+        } = self;
+        digest
+            .with_number("pins replace chain", i32::from(*pins_replace_chain))
+            .with("wall clock", &wall_clock_id.to_bytes())
+            .with("server-name callback", &server_name_id.to_bytes())
+            .with_number("options", *bits)
+            .with_number("server only", i32::from(*server_only))
+            .with_number("resumption", i32::from(*resumption))
+            .with_number("early data", i32::from(*early_data))
+            .with_option("ech", ech.list.as_ref().map(|list| list.bytes.as_slice()))
+            .with_number("ech grease", i32::from(ech.grease))
+    }
+
     pub fn add_ca_file(&mut self, path: PathBuf) {
         self.custom_trust.push(trust::Source::File(path));
     }
@@ -404,83 +454,4 @@ fn unsupported_if(on: bool, reason: &str) -> Result<()> {
 
 fn copy_bounded(bytes: &[u8], name: &str) -> Result<Vec<u8>> {
     memory::copy(pem::bounded(bytes, name)?, name)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn alpn_protocols_have_a_maximum_length_and_a_maximum_total_length() {
-        let mut options = TlsOptions::default();
-        for protocol in [&b""[..], &[b'x'; 256]] {
-            assert_eq!(options.add_alpn_protocol(protocol).unwrap_err().status(), Status::InvalidArgument);
-        }
-        for _ in 0..MAX_ALPN / 256 {
-            options.add_alpn_protocol(&[b'x'; 255]).unwrap();
-        }
-        assert_eq!(options.add_alpn_protocol(b"h2").unwrap_err().status(), Status::InvalidArgument);
-    }
-
-    #[test]
-    fn alpn_protocol_that_looks_like_a_list_is_refused() {
-        let comma =
-            |at: usize| Err(format!("protocol has a comma (at byte {at}): it must be a single protocol name"));
-        let lengths =
-            || Err("protocol contains length bytes (at byte 0): it must be a single protocol name".to_owned());
-        for (protocol, expected) in [
-            (&b"h2"[..], Ok(())),
-            (b"acme-tls/1", Ok(())),
-            (b"h2 http/1.1", Ok(())),
-            (b"\xff\x01", Ok(())),
-            (b"h2,http/1.1", comma(2)),
-            (b",", comma(0)),
-            (b"h2,", comma(2)),
-            (b"\x02h2\x08http/1.1", lengths()),
-            (b"\x02h2", lengths()),
-            (b"\x02h2\x08http/1.1 ", Ok(())),
-            (b"\x02h2\x08http/1.", Ok(())),
-            (b"\x02h2h2", Ok(())),
-            // Protocol names that are reserved for GREASE (RFC 8701).
-            (b"\x0a\x0a", Ok(())),
-            (b"\x2a\x2a", Ok(())),
-            (b"\xfa\xfa", Ok(())),
-            // A name that begins with its own length, where the length is a printable character.
-            (b"!aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", Ok(())),
-        ] {
-            let added = TlsOptions::default().add_alpn_protocol(protocol);
-            assert_eq!(added.map_err(|error| error.message().to_owned()), expected, "{protocol:?}");
-        }
-    }
-
-    #[test]
-    fn check_hostname_requires_a_verify_mode_other_than_none() {
-        let modes_after = |steps: &[(&str, i32)]| {
-            let mut options = TlsOptions::default();
-            for (what, value) in steps {
-                match *what {
-                    "mode" => options.set_verify_mode(*value).map_err(|error| error.status())?,
-                    _ => options.set_check_hostname(*value == 1),
-                }
-            }
-            Ok((options.client_mode() as i32, options.checks_hostname()))
-        };
-        let refused = Err(Status::InvalidArgument);
-        for (steps, expected) in [
-            (&[][..], Ok((2, true))),
-            (&[("mode", 2)], Ok((2, true))),
-            (&[("mode", 1)], Ok((1, true))),
-            (&[("mode", 0)], Ok((0, false))),
-            (&[("name", 0)], Ok((2, false))),
-            (&[("name", 0), ("mode", 0)], Ok((0, false))),
-            (&[("mode", 1), ("name", 0)], Ok((1, false))),
-            (&[("mode", 1), ("name", 1)], Ok((1, true))),
-            (&[("mode", 0), ("name", 1)], Ok((2, true))),
-            (&[("name", 1), ("mode", 0)], refused),
-            (&[("mode", 3)], refused),
-            (&[("mode", -1)], refused),
-        ] {
-            assert_eq!(modes_after(steps), expected, "{steps:?}");
-        }
-    }
 }

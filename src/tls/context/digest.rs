@@ -9,7 +9,6 @@ use super::Context;
 use crate::digest::{Digest, Settings};
 use crate::error::Result;
 use crate::fork;
-use crate::tls::TlsOptions;
 use crate::tls::verify::Origin;
 
 impl Context {
@@ -23,39 +22,6 @@ impl Context {
     }
 
     fn settings(&self) -> Result<Settings> {
-        // The pattern lists every option, so that a new option causes a compile error here until somebody adds it. The
-        // digest covers an option that is ignored here through the values computed from that option.
-        let TlsOptions {
-            custom_trust: _,
-            system_trust: _,
-            crls: _,
-            embedded_trust: _,
-            verify_mode: _,
-            verify_flags: _,
-            wall_clock: _,
-            wall_clock_id,
-            check_hostname: _,
-            pins: _,
-            pins_replace_chain,
-            minimum_version: _,
-            maximum_version: _,
-            has_version_range: _,
-            ssl_version: _,
-            bits,
-            resumption,
-            early_data,
-            ciphers: _,
-            groups: _,
-            ech,
-            keylog: _,
-            alpn: _,
-            identity: _,
-            key_password: _,
-            server_name_callback: _,
-            server_name_id,
-            use_environment: _,
-            server_only,
-        } = &*self.options;
         let policy = &*self.policy;
         let anchors = &policy.anchors;
         let certificates = anchors.origins().iter().flat_map(|origin| &origin.certificates);
@@ -64,7 +30,9 @@ impl Context {
         // version has a suite.
         let suites = self.offer.suites.iter().map(|suite| u16::from(suite.suite()).to_be_bytes());
         let groups = self.offer.groups.iter().map(|group| u16::from(group.name()).to_be_bytes());
-        Ok(Settings::new("tls context")
+        Ok(self
+            .options
+            .plain_settings(Settings::new("tls context"))
             .with_set(
                 "roots",
                 anchors.roots().iter().zip(anchors.origins()).map(|(root, origin)| anchor(root, origin)),
@@ -73,23 +41,14 @@ impl Context {
             .with_set("pinned authorities", policy.pins.anchors())?
             .with_set("crls", policy.crls.iter().map(|crl| crl.digest))?
             .with_set("pins", self.options.pins.iter().map(crate::tls::verify::pins::Pin::digest))?
-            .with_number("pins replace chain", i32::from(*pins_replace_chain))
             .with_number("client mode", self.options.client_mode() as i32)
             .with_number("server mode", self.options.server_mode() as i32)
             .with_number("verify flags", self.verify_flags)
             .with_number("check hostname", i32::from(self.check_hostname))
-            .with("wall clock", &wall_clock_id.to_bytes())
-            .with("server-name callback", &server_name_id.to_bytes())
             .with_list("suites", suites.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
             .with_list("groups", groups.collect::<Vec<_>>().iter().map(<[u8; 2]>::as_slice))
             .with_list("protocols", self.alpn.iter().map(|protocol| protocol.to_bytes()))
             .with_list("identity", identity.map(|der| der.as_ref()))
-            .with_number("options", *bits)
-            .with_number("server only", i32::from(*server_only))
-            .with_number("resumption", i32::from(*resumption))
-            .with_number("early data", i32::from(*early_data))
-            .with_option("ech", ech.list.as_ref().map(|list| list.bytes.as_slice()))
-            .with_number("ech grease", i32::from(ech.grease))
             .with_option("key log", self.keylog_file().map(CStr::to_bytes)))
     }
 }

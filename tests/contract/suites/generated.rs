@@ -5,7 +5,6 @@ use std::process::ExitCode;
 
 use crate::env::Env;
 use crate::header;
-use crate::model::Header;
 use crate::pages;
 use crate::report::Report;
 use crate::suites::named_tests::files_below;
@@ -14,18 +13,9 @@ use crate::suites::statuses;
 /// Returns the path and text of each generated file.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
-    let exports = exports(&Header::parse(&text));
-    let mut files = vec![("include/netlib.h", text), ("include/netlib.exports", exports)];
-    files.push(("docs/reference/statuses.md", statuses::page()));
+    let mut files = vec![("include/netlib.h", text), ("docs/reference/statuses.md", statuses::page())];
     files.extend(pages::all(env));
     files
-}
-
-/// Returns the text of netlib.exports: the functions of the header, sorted.
-fn exports(header: &Header) -> String {
-    let mut names: Vec<&str> = header.functions.iter().map(|function| function.name.as_str()).collect();
-    names.sort_unstable();
-    names.join("\n") + "\n"
 }
 
 pub fn bless(env: &Env) -> ExitCode {

@@ -10,14 +10,12 @@ use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
     let library = env.release_library();
-    let committed: BTreeSet<String> = env.read("include/netlib.exports").lines().map(str::to_owned).collect();
     let declared: BTreeSet<String> = env.header().functions.into_iter().map(|function| function.name).collect();
-    compare("netlib.h declares", &declared, "include/netlib.exports lists", &committed, report);
     if !has("nm") || !has("readelf") {
         return report.skip("nm and readelf (binutils) are not installed");
     }
-    shared(env, &library.join("libnetlib.so"), &committed, report);
-    archive(env, &library.join("libnetlib.a"), &committed, report);
+    shared(env, &library.join("libnetlib.so"), &declared, report);
+    archive(env, &library.join("libnetlib.a"), &declared, report);
     hardened(env, &library.join("libnetlib.so"), report);
     for file in ["libnetlib.so", "libnetlib.a"] {
         without_paths(env, &library.join(file), report);
@@ -26,10 +24,10 @@ pub fn run(env: &Env, report: &mut Report) {
 }
 
 /// Checks the dynamic symbols, the SONAME and the dynamic flags of a shared library.
-pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
+pub fn shared(env: &Env, library: &Path, declared: &BTreeSet<String>, report: &mut Report) {
     let exported = defined(env, &["-D"], library);
     report.problems("the shared library exports only netlib_*", strays(&exported));
-    compare("the shared library exports", &exported, "include/netlib.exports lists", committed, report);
+    compare("the shared library exports", &exported, "netlib.h declares", declared, report);
     let dynamic = env.command("readelf").args(["-d", "-W"]).arg(library).run(60).text;
     let soname = format!("[libnetlib.so.{}]", std::env!("CARGO_PKG_VERSION_MAJOR"));
     let line = |tag: &str| dynamic.lines().find(|line| line.contains(tag)).unwrap_or("").to_owned();
@@ -39,10 +37,10 @@ pub fn shared(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &
 }
 
 /// Checks the global symbols of a static library.
-pub fn archive(env: &Env, library: &Path, committed: &BTreeSet<String>, report: &mut Report) {
+pub fn archive(env: &Env, library: &Path, declared: &BTreeSet<String>, report: &mut Report) {
     let global = defined(env, &["-g"], library);
     report.problems("the static library's globals are only netlib_*", strays(&global));
-    compare("the static library has", &global, "include/netlib.exports lists", committed, report);
+    compare("the static library has", &global, "netlib.h declares", declared, report);
 }
 
 /// Checks that the library contains the symbols that the hardening flags in scripts/build-lib and Cargo.toml produce.

@@ -35,7 +35,7 @@ pub(super) fn header_matrix(env: &Env, scratch: &Path, report: &mut Report) {
 }
 
 pub(super) fn exported_symbols(env: &Env, scratch: &Path, report: &mut Report) {
-    let committed = ["netlib_here", "netlib_gone"].map(str::to_owned).into();
+    let declared = ["netlib_here", "netlib_gone"].map(str::to_owned).into();
     let source = scratch.join("stray.c");
     fs::write(&source, "int netlib_here(void);\nint netlib_here(void) { return 0; }\nint stray(void);\nint stray(void) { return 0; }\n")
         .expect("target is writable");
@@ -45,16 +45,16 @@ pub(super) fn exported_symbols(env: &Env, scratch: &Path, report: &mut Report) {
     report.check(shared.ok, &shared.text);
     let complaints = [
         "exports only netlib_*: stray",
-        "lists netlib_gone",
+        "declares netlib_gone",
         "the SONAME is [libnetlib.so.",
         "dlclose keeps it mapped",
     ];
-    finds(report, "symbols", &complaints, |inner| symbols::shared(env, &library, &committed, inner));
+    finds(report, "symbols", &complaints, |inner| symbols::shared(env, &library, &declared, inner));
     let made = env.cc().args(["-c", "-o"]).arg(&object).arg(&source).run(60).ok
         && env.command("ar").arg("crs").arg(&archive).arg(&object).run(60).ok;
     report.check(made, "an archive with a stray symbol is made");
-    let complaints = ["globals are only netlib_*: stray", "lists netlib_gone"];
-    finds(report, "symbols", &complaints, |inner| symbols::archive(env, &archive, &committed, inner));
+    let complaints = ["globals are only netlib_*: stray", "declares netlib_gone"];
+    finds(report, "symbols", &complaints, |inner| symbols::archive(env, &archive, &declared, inner));
 }
 
 /// A library in which a panic ends the process instead of being caught.
