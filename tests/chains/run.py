@@ -1,11 +1,11 @@
-"""Holds netlib against a public suite of certificate chains, through netlib_tls_context_verify_chain.
+"""Compares netlib with a public suite of certificate chains, through netlib_tls_context_verify_chain.
 
     python3 tests/chains/run.py target/netlib/libnetlib.so pkits FOLDER     NIST's PKITS: certs/ and crls/ in FOLDER
     python3 tests/chains/run.py target/netlib/libnetlib.so limbo FILE       x509-limbo's limbo.json, BetterTLS' cases included
 
-It prints how many verdicts of each category agree, then each that does not, with what netlib says. docs/reference/chains.md has the
-results and the reasons. The suites are not part of netlib: PKITS is on NIST's site, and in the Python package
-cryptography_vectors; limbo.json in the repository C2SP/x509-limbo.
+The script prints how many results of each category agree, then each result that does not agree, with netlib's status
+and message. docs/reference/chains.md lists the results and the reasons. The suites are not part of netlib.
+PKITS is on NIST's site and in the Python package cryptography_vectors. limbo.json is in the repository C2SP/x509-limbo.
 """
 
 import collections
@@ -48,13 +48,13 @@ class Library:
             function = getattr(c, name)
             function.restype, function.argtypes = result, arguments
 
-    def told(self, status, error):
+    def status_and_message(self, status, error):
         message = self.c.netlib_error_message(error, None).decode() if error else ""
         self.c.netlib_error_free(error)
         return self.c.netlib_status_name(status).decode(), message
 
     def verify(self, case):
-        """The name of the status, and the message."""
+        """Verifies the chain of a case. Returns the name of netlib's status, and the error message."""
         c, error, context = self.c, ctypes.c_void_p(), ctypes.c_void_p()
         options = c.netlib_tls_options_new()
         for anchor in case.anchors:
@@ -73,11 +73,11 @@ class Library:
                 context, chain, len(chain), case.purpose, name, time, ctypes.byref(error)
             )
         c.netlib_tls_context_free(context)
-        return self.told(status, error)
+        return self.status_and_message(status, error)
 
 
 def elements(der):
-    """The (tag, content, whole) of the elements that stand one after the other."""
+    """Yields (tag, content, whole element) for each of the consecutive DER elements."""
     at = 0
     while at < len(der):
         tag, length, start = der[at], der[at + 1], at + 2
@@ -89,7 +89,7 @@ def elements(der):
 
 
 def name_of(der):
-    """A Name for comparing: letters' case, spaces and kinds of string do not matter."""
+    """Returns a Name in a form for comparison, which ignores the case of letters, spaces, and string types."""
     values = []
     for _, attributes, _ in elements(der):
         for _, attribute, _ in elements(attributes):
@@ -98,20 +98,20 @@ def name_of(der):
     return tuple(values)
 
 
-def signed(der):
-    """The fields of what is signed in a certificate or a list."""
+def signed_fields(der):
+    """Returns the fields of the signed part of a certificate or CRL."""
     fields = list(elements(next(elements(next(elements(der))[1]))[1]))
     return fields
 
 
 def names_of(der):
-    """The issuer and the subject of a certificate."""
-    fields = [field for field in signed(der) if field[0] != 0xA0]
+    """Returns the issuer and the subject of a certificate."""
+    fields = [field for field in signed_fields(der) if field[0] != 0xA0]
     return name_of(fields[2][1]), name_of(fields[4][1])
 
 
 def list_issuer(der):
-    return name_of([field for field in signed(der) if field[0] == 0x30][1][1])
+    return name_of([field for field in signed_fields(der) if field[0] == 0x30][1][1])
 
 
 SECTIONS = [
@@ -152,9 +152,9 @@ def pkits(folder):
             chain += authorities[name]
             wanted += [names_of(der)[0] for der in authorities[name]]
         category = next(section for section, pattern in SECTIONS if re.search(pattern, stem))
-        matter = [crl for crl in lists if list_issuer(crl) in seen]
-        # 2026-01-01. What the names of the certificates are for is mail: none is asked.
-        yield Case(stem, category, match[1] == "Valid", [anchor], chain, matter, SERVER, None, 1767225600.0)
+        relevant_lists = [crl for crl in lists if list_issuer(crl) in seen]
+        # The time is 2026-01-01. No host name is compared, because the certificates have only email addresses.
+        yield Case(stem, category, match[1] == "Valid", [anchor], chain, relevant_lists, SERVER, None, 1767225600.0)
 
 
 def limbo(file):
@@ -176,22 +176,22 @@ def main():
     if len(sys.argv) != 4 or sys.argv[2] not in ("pkits", "limbo"):
         sys.exit(__doc__)
     library = Library(sys.argv[1])
-    counts, others = collections.defaultdict(collections.Counter), []
+    counts, disagreements = collections.defaultdict(collections.Counter), []
     for case in {"pkits": pkits, "limbo": limbo}[sys.argv[2]](sys.argv[3]):
         status, message = library.verify(case)
         accepted = status == "NETLIB_OK"
         counts[case.category]["agree" if accepted == case.valid else "accepts" if accepted else "refuses"] += 1
         if accepted != case.valid:
-            others.append((case.category, case.id, "accepted" if accepted else f"{status}: {message}"))
+            disagreements.append((case.category, case.id, "accepted" if accepted else f"{status}: {message}"))
     total = collections.Counter()
     for category, count in sorted(counts.items()):
         total += count
-        print(f"{category}: {sum(count.values())} cases, {count['agree']} agree, accepted all the same {count['accepts']}, "
-              f"refused all the same {count['refuses']}")
-    for category, case, said in sorted(others):
-        print(f"  {category}: {case}: {said}")
-    print(f"{sum(total.values())} cases: {total['agree']} agree, {total['accepts']} accepted all the same, "
-          f"{total['refuses']} refused all the same")
+        print(f"{category}: {sum(count.values())} cases, {count['agree']} agree, accepted although invalid {count['accepts']}, "
+              f"refused although valid {count['refuses']}")
+    for category, case, outcome in sorted(disagreements):
+        print(f"  {category}: {case}: {outcome}")
+    print(f"{sum(total.values())} cases: {total['agree']} agree, {total['accepts']} accepted although invalid, "
+          f"{total['refuses']} refused although valid")
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""Records how Python's ipaddress module classifies addresses: the first and last address of each special block, their
-neighbours, some addresses inside each block, and some anywhere.
+"""Records how Python's ipaddress module classifies IP addresses. The addresses are the first and last address of each
+special block, their neighbours, random addresses inside each block, and random addresses from the whole range.
 
     python3.11 tests/vectors/addresses.py
 
-writes `python-3.11/addresses.txt`. Each line has an address and the letters of its classes in QUESTIONS, or "-" if it
+writes `python-3.11/addresses.txt`. Each line has an address and the letters of its classes in PROPERTIES, or "-" if it
 has none. src/socket/address_class/tests.rs compares them with netlib's, and says where and why netlib differs. Newer
 releases of Python know more entries of the registries, so they differ less from netlib.
 """
@@ -21,7 +21,7 @@ BLOCKS = """
 2001:1::1/128 2001:1::2/128 2001:1::3/128 2001:2::/48 2001:3::/32 2001:4:112::/48 2001:10::/28 2001:20::/28 2001:30::/28
 2001:db8::/32 2002::/16 2620:4f:8000::/48 3fff::/20 5f00::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8
 """.split()
-QUESTIONS = {"g": "global", "l": "loopback", "k": "link_local", "m": "multicast", "u": "unspecified"}
+PROPERTIES = {"g": "global", "l": "loopback", "k": "link_local", "m": "multicast", "u": "unspecified"}
 
 
 def addresses():
@@ -42,7 +42,7 @@ def main():
     random.seed(20251009)
     lines = [f"# what ipaddress of Python {'.'.join(map(str, sys.version_info[:3]))} says; made by tests/vectors/addresses.py\n"]
     for address in dict.fromkeys(addresses()):
-        letters = "".join(letter for letter, question in QUESTIONS.items() if getattr(address, f"is_{question}"))
+        letters = "".join(letter for letter, name in PROPERTIES.items() if getattr(address, f"is_{name}"))
         lines.append(f"{address} {letters or '-'}\n")
     target = pathlib.Path(__file__).parent / "python-{}.{}".format(*sys.version_info[:2]) / "addresses.txt"
     target.parent.mkdir(exist_ok=True)

@@ -20,7 +20,7 @@ OURS = [
     "ECDHE-ECDSA-AES128-GCM-SHA256",
     "ECDHE-RSA-AES128-GCM-SHA256",
 ]
-# OpenSSL accepts IANA's names since 3.2. An older release gets its own names instead.
+# OpenSSL accepts IANA's suite names since 3.2. An older release is called with the OpenSSL names instead.
 REGISTRY = {
     "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256": "ECDHE-RSA-AES128-GCM-SHA256",
     "TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256": "ECDHE-ECDSA-CHACHA20-POLY1305",
@@ -38,7 +38,7 @@ UNKNOWN = ["ECHDE", "high", "TLS-CHACHA20", "x", "aes128"]
 USEFUL = ["ALL", "HIGH", "ECDHE", "EECDH", "aRSA", "aECDSA", "ECDSA", "AES", "AES128", "AES256", "AESGCM", "CHACHA20", "FIPS", "TLSv1.2"]
 
 REAL = [
-    # Mozilla's server side TLS: modern, intermediate and old, as its generator has written them over the years.
+    # The modern, intermediate and old strings that Mozilla's configuration generator for servers has written over the years.
     "ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:"
     "ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-SHA384:ECDHE-RSA-AES256-SHA384:"
     "ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256",
@@ -49,13 +49,13 @@ REAL = [
     "ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305:DHE-RSA-AES128-GCM-SHA256:DHE-RSA-AES256-GCM-SHA384:"
     "DHE-RSA-CHACHA20-POLY1305:ECDHE-ECDSA-AES128-SHA256:ECDHE-RSA-AES128-SHA256:ECDHE-ECDSA-AES128-SHA:"
     "ECDHE-RSA-AES128-SHA:AES128-GCM-SHA256:AES256-GCM-SHA384:AES128-SHA256:AES256-SHA256:AES128-SHA:AES256-SHA:DES-CBC3-SHA",
-    # urllib3 1.26 and 1.25, requests, Python 3.6.
+    # The default cipher strings of urllib3 1.26 and 1.25, requests, and Python 3.6.
     "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20:ECDH+AESGCM:DH+AESGCM:ECDH+AES:DH+AES:RSA+AESGCM:RSA+AES:!aNULL:"
     "!eNULL:!MD5:!DSS",
     "ECDH+AESGCM:DH+AESGCM:ECDH+AES256:DH+AES256:ECDH+AES128:DH+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!MD5:!DSS",
     "TLS13-AES-256-GCM-SHA384:TLS13-CHACHA20-POLY1305-SHA256:TLS13-AES-128-GCM-SHA256:ECDH+AESGCM:ECDH+CHACHA20:DH+AESGCM:"
     "DH+CHACHA20:ECDH+AES256:DH+AES256:ECDH+AES128:DH+AES:RSA+AESGCM:RSA+AES:!aNULL:!eNULL:!MD5:!3DES",
-    # Python 3.10 and later; curl; nginx; Apache; Postfix; Node.js; HAProxy; Go.
+    # Cipher strings of Python 3.10 and later, curl, nginx, Apache, Postfix, Node.js, HAProxy, and Go.
     "@SECLEVEL=2:ECDH+AESGCM:ECDH+CHACHA20:ECDH+AES:DHE+AES:!aNULL:!eNULL:!aDSS:!SHA1:!AESCCM",
     "ALL:!EXPORT:!EXPORT40:!EXPORT56:!aNULL:!LOW:!RC4:@STRENGTH",
     "ALL!EXPORT!EXPORT40!EXPORT56!aNULL!LOW!RC4@STRENGTH",
@@ -115,12 +115,13 @@ def cases():
         yield chance.choice(["", "", "", "ALL:", "HIGH:", "DEFAULT:"]) + chance.choice(": ,;:::").join(words_of)
 
 
-def answer(string):
-    # The leading separator keeps the command from reading a "-" as an option. "DEFAULT" must stay at the start.
-    asked = string if string.startswith("DEFAULT") else ":" + string
+def result(string):
+    # The leading separator prevents the openssl command from reading a "-" as an option. A string that starts with
+    # "DEFAULT" gets no separator, because "DEFAULT" must stay at the start.
+    command_string = string if string.startswith("DEFAULT") else ":" + string
     for theirs, ours in REGISTRY.items():
-        asked = asked.replace(theirs, ours)
-    done = subprocess.run(["openssl", "ciphers", "-s", "-tls1_2", asked], capture_output=True, text=True, errors="replace")
+        command_string = command_string.replace(theirs, ours)
+    done = subprocess.run(["openssl", "ciphers", "-s", "-tls1_2", command_string], capture_output=True, text=True, errors="replace")
     if done.returncode == 0:
         return words(*[name for name in done.stdout.strip().split(":") if name in OURS] or ["none"])
     if "invalid command" in done.stderr:
@@ -136,7 +137,7 @@ def main():
     for string in cases():
         if string not in seen:
             seen.add(string)
-            blocks.append(([words(string)], None, [answer(string)]))
+            blocks.append(([words(string)], None, [result(string)]))
     about = [f"OpenSSL {version}. Made by tests/vectors/ciphers.py.", "The cipher string; the suites that it selects, in order."]
     write("openssl-3.0", "ciphers", about, blocks)
     print(f"{len(blocks)} strings")

@@ -1,7 +1,7 @@
-"""The code that all areas share: the encoding of texts and numbers, and the format of the files with answers.
+"""The code that all areas share: the encoding of texts and numbers, and the format of the files with expected results.
 
-A file has one block per case: lines with "> " are the question, lines with "< " the answer. In the files of
-`differences`, a line with "= " before the answer names the classes of docs/reference/differences.md. Words are
+A file has one block per case: lines with "> " contain the input, lines with "< " the result. In the files of
+`differences`, a line with "= " before the result names the classes of docs/reference/differences.md. Words are
 separated by single spaces. In a text, every byte that is not printable ASCII is \\xHH, a space \\s, a backslash
 \\x5c; \\e is the empty text, "-" is None, \\x2d a text that is one hyphen. \\? is a value that the version does not
 have.
@@ -16,7 +16,7 @@ UNKNOWN = "\\?"
 
 
 def word(text):
-    """Encodes a text, or None."""
+    """Encodes a text or None as a word of a vector file."""
     if text is None:
         return "-"
     data = text if isinstance(text, bytes) else str(text).encode()
@@ -32,7 +32,7 @@ def words(*values):
 
 
 def number(value):
-    """Writes a float with 15 digits, or with 17 if 15 do not round-trip. C code can write the same."""
+    """Writes a float with 15 digits, or with 17 if 15 do not round-trip. C code can write the same digits."""
     value = float(value)
     text = "%.15g" % value
     text = text if float(text) == value or value != value else "%.17g" % value
@@ -40,17 +40,17 @@ def number(value):
 
 
 def count(value):
-    """Encodes a retry count. None, False and numbers stay distinct."""
+    """Encodes a retry count. None, False and the numbers have distinct encodings."""
     return "-" if value is None else "F" if value is False else str(int(value))
 
 
 def failed(error):
-    """The answer for an exception that is not one of urllib3's own errors: the reference has a defect."""
+    """Returns the result for an exception that is not one of urllib3's own errors, which shows a defect of urllib3."""
     return [f"raises {type(error).__name__}"]
 
 
 def same(theirs, ours):
-    """Returns true if two answers are equal, except for values that one of the versions does not have."""
+    """Returns true if two results are equal, except for values that one of urllib3's versions does not have."""
     if len(theirs) != len(ours):
         return theirs == [UNKNOWN]
     pairs = [pair for a, b in zip(theirs, ours) for pair in zip(a.split(" "), b.split(" "), strict=False)]
@@ -63,28 +63,28 @@ def path(folder, area):
 
 
 def write(folder, area, header, blocks):
-    """Writes blocks of (asked, classes, answer); classes is None outside of `differences`."""
+    """Writes blocks of (input, classes, result). `classes` is None outside of `differences`."""
     os.makedirs(os.path.join(HERE, folder), exist_ok=True)
     with open(path(folder, area), "w") as out:
         for line in header:
             out.write(f"# {line}\n".replace(" \n", "\n"))
-        for asked, classes, answer in blocks:
-            out.writelines(f"> {line}\n" for line in asked)
+        for case_input, classes, result in blocks:
+            out.writelines(f"> {line}\n" for line in case_input)
             if classes is not None:
                 out.write(f"= {' '.join(classes)}\n")
-            out.writelines(f"< {line}\n" for line in answer)
+            out.writelines(f"< {line}\n" for line in result)
 
 
 def read(folder, area):
-    """Returns a dictionary from the question, as one text, to the lines of the answer."""
-    answers, asked, answer = {}, [], []
+    """Returns a dictionary from the input of each case, as one text, to the lines of its result."""
+    results, case_input, result = {}, [], []
     with open(path(folder, area)) as file:
         for line in [*file.read().splitlines(), "> "]:
-            if line.startswith("> ") and answer:
-                answers["\n".join(asked)] = answer
-                asked, answer = [], []
+            if line.startswith("> ") and result:
+                results["\n".join(case_input)] = result
+                case_input, result = [], []
             if line.startswith("> "):
-                asked.append(line[2:])
+                case_input.append(line[2:])
             elif line.startswith("< "):
-                answer.append(line[2:])
-    return answers
+                result.append(line[2:])
+    return results

@@ -1,6 +1,7 @@
-"""Which requests are sent again: those of urllib3's connection pool when the server sends the replies of the case.
+"""Records which requests urllib3's connection pool repeats when the server sends the replies of the case.
 
-A case is settings as in retry.py, the headers to remove on a redirect, a method, a flag for a body, and the replies.
+A case consists of settings as in retry.py, the headers to remove on a redirect, a method, a flag for a body, and the
+replies.
 """
 
 import random
@@ -12,7 +13,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util.retry import Retry
 
 from common import UNKNOWN, failed, number, word, words
-from retry import AFTER_CODES, ERRORS, asked_settings, mended, refused, retry_of, settings
+from retry import AFTER_CODES, ERRORS, encode_settings, adapt_settings, refused, retry_of, settings
 
 ABOUT = [
     "> the settings as in retry.txt, the headers to remove on a redirect, the method, whether there is a body",
@@ -50,14 +51,14 @@ def cases():
         yield given, remove, method, body, [reply(pick) for _ in range(pick.randint(1, 10))]
 
 
-def asked(case):
+def case_input(case):
     given, remove, method, body, replies = case
     names = None if remove is None else ",".join(remove)
-    return [f"{asked_settings(given)} {words(names, method)} {int(body)}", *(words(*one) for one in replies)]
+    return [f"{encode_settings(given)} {words(names, method)} {int(body)}", *(words(*one) for one in replies)]
 
 
 class Strict(Retry):
-    """As in retry.py."""
+    """Sleeps for Retry-After only with the statuses of AFTER_CODES, like the class of the same purpose in retry.py."""
 
     def sleep(self, response=None):
         super().sleep(response if response is not None and response.status in AFTER_CODES else None)
@@ -97,7 +98,7 @@ def run(case, kind):
     return lines
 
 
-def answer(case, kind=Retry):
+def result(case, kind=Retry):
     try:
         return run(case, kind)
     except Exception as error:
@@ -108,29 +109,29 @@ def expected(case, given):
     settings, remove, method, body, replies = case
     if refused(settings):
         return ["refused-values"], ["refused"]
-    settings, names = mended(settings)
+    settings, names = adapt_settings(settings)
     classes, now = [], given
 
-    def asked_instead(name, kind, **changed):
+    def apply_difference(name, kind, **changed):
         nonlocal now, settings, remove
         settings, remove = changed.get("settings", settings), changed.get("remove", remove)
-        before, now = now, answer((settings, remove, method, body, replies), kind)
+        before, now = now, result((settings, remove, method, body, replies), kind)
         if now != before:
             classes.append(name)
 
     for name in names:
-        asked_instead(name, Retry)
+        apply_difference(name, Retry)
     if remove is None:
-        asked_instead("only-authorization", Retry, remove=["Authorization"])
-    asked_instead("retry-after-statuses", Strict)
+        apply_difference("only-authorization", Retry, remove=["Authorization"])
+    apply_difference("retry-after-statuses", Strict)
     if settings["total"] is False:
-        # Responses with these statuses are returned in the same way as redirects.
-        asked_instead("disabled", Strict, settings=dict(settings, raise_on_status=False))
+        # The pool returns responses with these statuses in the same way as redirects.
+        apply_difference("disabled", Strict, settings=dict(settings, raise_on_status=False))
     if method == "HEAD" and any(one[1] == 303 for one in replies):
-        # Runs the case with 302 instead of 303, which keeps the method. Content headers are removed from the next
-        # request on.
+        # Runs the case with 302 instead of 303, because 302 keeps the method. Content headers are removed from the
+        # next request on.
         before, replies = now, [(one[0], 302, *one[2:]) if one[1] == 303 else one for one in replies]
-        now, content = answer((settings, remove, method, body, replies), Strict), True
+        now, content = result((settings, remove, method, body, replies), Strict), True
         sent = -1
         for i, line in enumerate(now):
             sent += line.startswith("sent ")

@@ -102,7 +102,7 @@ def by_h11(method, status, fields):
     if isinstance(event, h11.InformationalResponse):
         return "none"
     framing, arguments = _body_framing(method.encode(), event)
-    # h11 reports an empty body as 0 bytes long.
+    # h11 reports an absent body as a body of 0 bytes.
     no_body = method == "HEAD" or status in (204, 304) or method == "CONNECT" and 200 <= status < 300
     if framing == "content-length":
         return "none" if no_body else f"length {arguments[0]}"
@@ -137,20 +137,20 @@ console.log(JSON.stringify([process.versions.llhttp, heads.map(framing)]));
 
 def by_llhttp(heads):
     ran = subprocess.run(["node", "--no-deprecation", "-e", NODE], input=json.dumps(heads), capture_output=True, text=True, check=True)
-    version, answers = json.loads(ran.stdout)
+    version, results = json.loads(ran.stdout)
     if version != LLHTTP:
         sys.exit(f"this is llhttp {version}; the vectors are made from {LLHTTP}")
-    return answers
+    return results
 
 
 def main():
     if h11.__version__ != H11:
         sys.exit(f"this is h11 {h11.__version__}; the vectors are made from {H11}")
     all_cases = list(dict.fromkeys(cases()))
-    answers = by_llhttp([f"HTTP/1.1 {status} x\r\n{fields}\r\n" for _, status, fields in all_cases])
+    results = by_llhttp([f"HTTP/1.1 {status} x\r\n{fields}\r\n" for _, status, fields in all_cases])
     blocks = []
-    for (method, status, fields), llhttp in zip(all_cases, answers, strict=True):
-        # llhttp ends at once after a body of 0 bytes; otherwise it waits for more data.
+    for (method, status, fields), llhttp in zip(all_cases, results, strict=True):
+        # After a body of 0 bytes llhttp ends the message at once. After any other body it waits for more data.
         if llhttp == "none" and status >= 200 and status not in (204, 304):
             llhttp = "length 0"
         if llhttp == "longer":

@@ -1,6 +1,6 @@
-"""Retry.from_int: every combination of the old values.
+"""Records the results of Retry.from_int for every combination of the old values.
 
-A case is retries, redirect and default. A value that is a Retry already has total=7, connect=2 and read=False.
+A case consists of retries, redirect and default. A value that is a Retry already has total=7, connect=2 and read=False.
 """
 
 import itertools
@@ -21,11 +21,11 @@ def cases():
     return itertools.product(RETRIES, REDIRECT, DEFAULT)
 
 
-def asked(case):
+def case_input(case):
     return [" ".join("R" if value is R else "T" if value is True else count(value) for value in case)]
 
 
-def answer(case):
+def result(case):
     retries, redirect, default = case
     try:
         retry = Retry.from_int(retries, redirect, default)

@@ -1,6 +1,7 @@
-"""get_host, which only 1.26.20 has. The answer for 2.8.0 is that of its definition: parse_url, with "http" by default.
+"""Records the results of get_host, which only urllib3 1.26.20 has. For 2.8.0 the result is computed from the definition
+of get_host: parse_url, with "http" as the default scheme.
 
-A case is every fourth text of url.py.
+The cases are every fourth text of url.py.
 """
 
 import itertools
@@ -21,14 +22,14 @@ except ImportError:
 
 
 ABOUT = ["scheme host port; or ! where it is refused."]
-asked = url.asked
+case_input = url.case_input
 
 
 def cases():
     return itertools.islice(url.cases(), 0, None, 4)
 
 
-def answer(text):
+def result(text):
     try:
         return [words(*get_host(text))]
     except LocationParseError:
@@ -38,7 +39,7 @@ def answer(text):
 
 
 def expected(text, given):
-    classes, fields = url.expected(text, url.answer(text))
+    classes, fields = url.expected(text, url.result(text))
     if fields == ["!"]:
         return classes, fields
     scheme, _, host, port, *_ = fields[0].split(" ")

@@ -1,4 +1,4 @@
-"""Which defects assert_header_parsing finds in a header block. A case is a block.
+"""Records which defects assert_header_parsing finds in a header block. A case is a header block.
 
 "Unread" means that the parser left data unread without reporting a defect.
 """
@@ -48,18 +48,18 @@ def mixed(count, seed):
 def cases():
     yield from chosen()
     yield from mixed(1500, 1)
-    # The text after a bare CR is read as the body of a multipart message.
+    # Python reads the text after a bare CR as the body of a multipart message.
     pick = random.Random(2)
     for _ in range(60):
         body = "".join(pick.choice(["--b", "--b--", "A: b", "x", ""]) + "\r" for _ in range(pick.randint(1, 4)))
         yield f"Content-Type: multipart/mixed; boundary=b\r\r{body}\n\r\n"
 
 
-def asked(block):
+def case_input(block):
     return [word(block.encode("latin-1"))]
 
 
-def answer(block):
+def result(block):
     try:
         message = http.client.parse_headers(io.BytesIO(block.encode("latin-1")))
         assert_header_parsing(message)
@@ -80,11 +80,11 @@ def answer(block):
 def expected(block, given):
     classes = []
     if given[0].startswith("raises "):
-        # Python cannot read a parameter that occurs both whole and in parts, so one of them gets another name.
+        # Python cannot read a parameter that occurs both whole and in parts, so one of the two gets another name.
         block = re.sub(r"boundary\*0", "x*0", block)
-        given = answer(block)
+        given = result(block)
         classes.append("python-failures")
-    other = answer(re.sub(r"--b", "..b", block))
+    other = result(re.sub(r"--b", "..b", block))
     if other != given:
         classes.append("bare-cr")
     return classes, other

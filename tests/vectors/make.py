@@ -1,12 +1,12 @@
-"""Records the answers of one version of urllib3 for all areas, and netlib's answers where netlib differs on purpose.
+"""Records the results of one version of urllib3 for all areas, and netlib's results where netlib differs on purpose.
 
     PYTHONPATH=<folder with urllib3 2.8.0 and idna> python3 tests/vectors/make.py [area ...]
     PYTHONPATH=<folder with urllib3 1.26.20 and idna> python3 tests/vectors/make.py [area ...]
 
 An area is another module of this folder; its cases come from a fixed seed. The first run writes
 `urllib3-2.8.0/AREA.txt` and `differences/AREA.txt`: for each case that a class of docs/reference/differences.md
-covers, the class and netlib's answer, which is computed from the reference's answers and the rule of the class, never
-from netlib's. The second run writes `urllib3-1.26.20/AREA.txt`, with only those answers that differ from 2.8.0's.
+covers, the class and netlib's result, which is computed from urllib3's result and the rule of the class, never
+by netlib. The second run writes `urllib3-1.26.20/AREA.txt`, with only those results that differ from the results of 2.8.0.
 common.py describes the syntax.
 """
 
@@ -32,27 +32,27 @@ def main():
     for name in sys.argv[1:] or AREAS:
         area = importlib.import_module(name)
         base = read(f"urllib3-{BASE}", name) if version == OLDER else {}
-        answers, differences, seen = [], [], set()
+        results, differences, seen = [], [], set()
         for case in area.cases():
-            asked = area.asked(case)
-            key = "\n".join(asked)
+            case_input = area.case_input(case)
+            key = "\n".join(case_input)
             if key in seen:
                 continue
             seen.add(key)
-            answer = area.answer(case)
+            result = area.result(case)
             if version == OLDER:
-                if not same(answer, base[key]) or answer == [UNKNOWN]:
-                    answers.append((asked, None, answer))
+                if not same(result, base[key]) or result == [UNKNOWN]:
+                    results.append((case_input, None, result))
                 continue
-            answers.append((asked, None, answer))
-            classes, expected = area.expected(case, answer)
-            if expected != answer:
-                assert classes, (asked, answer, expected)
-                differences.append((asked, classes, expected))
-        write(f"urllib3-{version}", name, [made, *area.ABOUT], answers)
+            results.append((case_input, None, result))
+            classes, expected = area.expected(case, result)
+            if expected != result:
+                assert classes, (case_input, result, expected)
+                differences.append((case_input, classes, expected))
+        write(f"urllib3-{version}", name, [made, *area.ABOUT], results)
         if version == BASE:
-            write("differences", name, ["What netlib answers instead. Made by tests/vectors/make.py."], differences)
-        print(f"{name}: {len(seen)} cases, {len(answers)} answers, {len(differences)} differences")
+            write("differences", name, ["The results of netlib where they differ from those of urllib3. Made by tests/vectors/make.py."], differences)
+        print(f"{name}: {len(seen)} cases, {len(results)} results, {len(differences)} differences")
 
 
 if __name__ == "__main__":

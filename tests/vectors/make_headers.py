@@ -1,7 +1,7 @@
-"""make_headers: every parameter, in combinations.
+"""Records the results of make_headers for combinations of all parameters.
 
-A case is the parameters, and the codings besides gzip and deflate that can be decoded. Texts are bytes; urllib3 gets
-them as a str in ISO 8859-1, and credentials in the given encoding.
+A case consists of the parameters, and the content codings besides gzip and deflate that can be decoded. Texts are bytes.
+urllib3 gets them as a str in ISO 8859-1, and credentials in the given encoding.
 """
 
 import inspect
@@ -53,7 +53,7 @@ def flag(value):
     return "-" if value is None else "T" if value else "F"
 
 
-def asked(case):
+def case_input(case):
     keep_alive, disable_cache, encoding, agent, basic, basic_encoding, proxy, proxy_encoding, supported = case
     if encoding is None or isinstance(encoding, bool):
         accept = flag(encoding)
@@ -73,14 +73,14 @@ def asked(case):
 
 
 def credentials(text, encoding):
-    """Text that ISO 8859-1 cannot encode stays in UTF-8, which C programs use."""
+    """Encodes a text as a word. Text that ISO 8859-1 cannot encode stays in UTF-8, which C programs use."""
     try:
         return word(text and text.encode(encoding))
     except UnicodeEncodeError:
         return word(text)
 
 
-def answer(case):
+def result(case):
     keep_alive, disable_cache, encoding, agent, basic, basic_encoding, proxy, proxy_encoding, supported = case
     more = {"basic_auth_encoding": basic_encoding, "proxy_basic_auth_encoding": proxy_encoding}
     if "basic_auth_encoding" not in inspect.signature(make_headers).parameters:
@@ -99,11 +99,11 @@ def answer(case):
 def expected(case, given):
     classes, case = [], list(case)
     if given[0] == "raises UnicodeEncodeError":
-        # Bytes need no encoding, so encoding cannot fail.
+        # netlib gets bytes, which need no encoding, so encoding cannot fail.
         for at in (4, 6):
             if case[at] and not case[at].isascii() and credentials(case[at], case[at + 1]) == word(case[at]):
                 case[at + 1] = "utf-8"
-        given = answer(case)
+        given = result(case)
         classes.append("python-failures")
     sent = [case[3] or "", *([case[2]] if isinstance(case[2], str) else case[2] if isinstance(case[2], list) else [])]
     if any(c in text for text in sent for c in "\r\n"):

@@ -1,6 +1,6 @@
-"""Redirect targets: the URL of the second request of urllib3's PoolManager after the first got a 302.
+"""Records redirect targets: the URL of the second request of urllib3's PoolManager after the first request got a 302.
 
-A case is the URL of the first request and the Location.
+A case consists of the URL of the first request and the value of Location.
 """
 
 import random
@@ -45,11 +45,11 @@ def cases():
     yield from mixed(1200, 20261125)
 
 
-def asked(case):
+def case_input(case):
     return [words(*case)]
 
 
-def answer(case):
+def result(case):
     base, location = case
     pool = urllib3.PoolManager(retries=urllib3.Retry(3))
     seen = []
@@ -81,13 +81,13 @@ def answer(case):
             return ["!"]
         except Exception as error:
             return failed(error)
-    # The URL whose host was connected to last.
+    # The URL whose host urllib3 connected to last.
     second = [found for found in parsed if (found.scheme or "http", found.host, found.port) == hosts[-1]][-1]
     return [word(second.url)]
 
 
 def without_dots(path):
-    """RFC 3986 section 5.2.4."""
+    """Removes dot segments (RFC 3986 section 5.2.4)."""
     kept = []
     for i, segment in enumerate(segments := path.split("/")):
         last = i == len(segments) - 1
@@ -101,7 +101,7 @@ def without_dots(path):
 
 
 def resolved(base, location, inherits):
-    """RFC 3986 section 5.2.2, strict."""
+    """Resolves a reference with the strict algorithm of RFC 3986 section 5.2.2."""
     scheme, authority, path, query, fragment = re.fullmatch(
         r"(?:([^:/?#]+):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#(.*))?", location, re.S
     ).groups()
@@ -119,8 +119,8 @@ def resolved(base, location, inherits):
                 path = (base.path or "/").rpartition("/")[0] + "/" + path
     parts = [scheme, ":", "" if authority is None else "//" + authority, without_dots(path)]
     text = "".join([*parts, "" if query is None else "?" + query, "" if fragment is None else "#" + fragment])
-    _, read = url.as_parsed(text, url.answer(text))
-    # A request needs a host.
+    _, read = url.as_parsed(text, url.result(text))
+    # A URL without a host cannot be requested.
     return ["!"] if read == ["!"] or read[0].split(" ")[2] in ("-", "\\e") else [read[0].split(" ")[-1]]
 
 

@@ -1,7 +1,7 @@
-"""Retry: random settings, random events, the whole state after each.
+"""Records the whole state of a Retry with random settings after each of several random events.
 
-A case is the settings and a list of events. If netlib differs on purpose, the reference runs again with the settings as
-netlib interprets them, or with netlib's sleep.
+A case consists of the settings and a list of events. If netlib differs on purpose, urllib3 runs again with the settings
+as netlib interprets them, or with netlib's sleep.
 """
 
 import math
@@ -50,14 +50,14 @@ ERRORS = {
 }
 
 
-# netlib differs for these; the classes are in docs/reference/differences.md.
+# Settings for which netlib differs. The classes are those of docs/reference/differences.md.
 MORE_ERRORS = {
     "INCOMPLETE_READ": lambda: exceptions.IncompleteRead(1, 2),
     "PROXY_FAILED/PROXY_FAILED/CONNECT_FAILED": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/CONNECT_FAILED"]()),
     "PROXY_FAILED/PROXY_FAILED/READ_TIMEOUT": lambda: exceptions.ProxyError("x", ERRORS["PROXY_FAILED/READ_TIMEOUT"]()),
 }
 
-# The proxy failures that count as read errors, and the errors that the reference gets instead.
+# The proxy failures that netlib counts as read errors, and the errors that urllib3 gets instead.
 PROXY_READ_ERRORS = {
     "PROXY_FAILED/READ_TIMEOUT": ERRORS["READ_TIMEOUT"],
     "PROXY_FAILED/PROTOCOL": ERRORS["PROTOCOL"],
@@ -68,7 +68,7 @@ PROXY_READ_ERRORS = {
 def resolution_error():
     if hasattr(exceptions, "NameResolutionError"):
         return exceptions.NameResolutionError("h", None, OSError("x"))
-    # The older version reports this error.
+    # urllib3 1.26.20 reports this error.
     return exceptions.NewConnectionError(None, "x")
 
 
@@ -136,7 +136,7 @@ def cases():
             yield given, [(pick.choice(["GET", "POST", None]), "/", "error", name) for _ in range(pick.randint(1, 4))]
 
 
-def asked_settings(given):
+def encode_settings(given):
     limits = [count(given[name]) for name in ("total", "connect", "read", "redirect", "status", "other")]
     methods, codes = given["allowed_methods"], given["status_forcelist"]
     lists = ["*" if methods is None else word(",".join(methods)), "-" if codes is None else ",".join(map(str, codes))]
@@ -145,13 +145,13 @@ def asked_settings(given):
     return " ".join([*limits, *lists, *seconds, *flags, number(given["retry_after_max"])])
 
 
-def asked(case):
+def case_input(case):
     given, events = case
-    return [asked_settings(given), *(f"{words(*one[:2])} {words(*one[2:])}" for one in events)]
+    return [encode_settings(given), *(f"{words(*one[:2])} {words(*one[2:])}" for one in events)]
 
 
 def retry_of(given, kind=Retry):
-    """Returns None if the version does not have the setting."""
+    """Creates a Retry. Returns None if the version of urllib3 does not have a given setting."""
     if hasattr(Retry, "DEFAULT_RETRY_AFTER_MAX"):
         return kind(**given)
     given = dict(given)
@@ -161,25 +161,25 @@ def retry_of(given, kind=Retry):
     return type("Bounded", (kind,), {"DEFAULT_BACKOFF_MAX": maximum})(**given)
 
 
-class Spied(Retry):
-    """Keeps the last Retry whose is_exhausted was called: increment calls it on the new one."""
+class RecordingRetry(Retry):
+    """Stores the last Retry whose is_exhausted was called, which is the new Retry that increment returns."""
 
-    asked = None
+    last_retry = None
 
     def is_exhausted(self):
-        Spied.asked = self
+        RecordingRetry.last_retry = self
         return super().is_exhausted()
 
 
-class Strict(Spied):
+class Strict(RecordingRetry):
     """Sleeps as specification 2.1.1 rule 5 says: Retry-After counts for three statuses."""
 
     def sleep(self, response=None):
         super().sleep(response if response is not None and response.status in AFTER_CODES else None)
 
 
-def slept(call, *arguments):
-    """Returns the seconds, or the failure."""
+def sleep_duration(call, *arguments):
+    """Returns the seconds that a Retry sleeps, or its failure."""
     naps = []
     with mock.patch("time.sleep", naps.append):
         try:
@@ -194,7 +194,7 @@ def slept(call, *arguments):
 def state(retry, names):
     parts = [count(getattr(retry, name)) for name in ("total", "connect", "read", "redirect", "status", "other")]
     parts += [str(int(retry.raise_on_redirect)), str(int(Retry.is_exhausted(retry))), number(retry.get_backoff_time())]
-    parts += [slept(retry.sleep), str(len(retry.history))]
+    parts += [sleep_duration(retry.sleep), str(len(retry.history))]
     if retry.history:
         method, url, error, status, location = retry.history[-1]
         parts.append(words(method, url, error and names[id(error)], status, location))
@@ -209,7 +209,7 @@ def answered(retry, method, response):
         asked_for = "-" if asked_for is None else number(asked_for)
     except exceptions.InvalidHeader:
         asked_for = "invalid"
-    return f"answered {is_retry} {asked_for} {slept(retry.sleep, response)} {slept(retry.sleep_for_retry, response)}"
+    return f"answered {is_retry} {asked_for} {sleep_duration(retry.sleep, response)} {sleep_duration(retry.sleep_for_retry, response)}"
 
 
 def reason_of(reason, names):
@@ -220,7 +220,7 @@ def reason_of(reason, names):
     return "redirects" if "redirects" in text else f"status {code}" if code else "nothing"
 
 
-def run(given, events, kind=Spied, read_as={}):
+def run(given, events, kind=RecordingRetry, read_as={}):
     retry = retry_of(given, kind)
     if retry is None:
         return [UNKNOWN]
@@ -240,13 +240,13 @@ def run(given, events, kind=Spied, read_as={}):
             retry = retry.increment(method, url, response, error)
             lines.append(f"next {state(retry, names)}")
         except exceptions.MaxRetryError as raised:
-            lines.append(f"max {reason_of(raised.reason, names)} {state(Spied.asked, names)}")
+            lines.append(f"max {reason_of(raised.reason, names)} {state(RecordingRetry.last_retry, names)}")
         except exceptions.HTTPError as raised:
             lines.append(f"cause {names[id(raised)]}")
     return lines
 
 
-def answer(case, kind=Spied, read_as={}):
+def result(case, kind=RecordingRetry, read_as={}):
     try:
         return run(*case, kind, read_as)
     except Exception as error:
@@ -254,15 +254,15 @@ def answer(case, kind=Spied, read_as={}):
 
 
 def refused(given):
-    """Returns true for settings that netlib refuses. C code passes infinity as None, which a factor cannot be."""
+    """Returns true for settings that netlib refuses. C code passes infinity as None, which no factor can be."""
     if math.inf in (given["backoff_factor"], given["backoff_jitter"]):
         return True
     seconds = [given[name] for name in ("backoff_factor", "backoff_max", "backoff_jitter", "retry_after_max")]
     return given["status"] is False or given["other"] is False or any(not value >= 0 for value in seconds)
 
 
-def mended(given):
-    """Returns settings with which the reference behaves like netlib, and their classes."""
+def adapt_settings(given):
+    """Returns settings with which urllib3 behaves like netlib, and the classes of the differences."""
     methods, classes = given["allowed_methods"], []
     if methods == []:
         methods = ["NO-METHOD"]
@@ -274,7 +274,7 @@ def mended(given):
 
 
 def disabled(line, total):
-    """Returns the result of increment with a response or nothing if retries are disabled."""
+    """Returns the result of increment with a response, or with no cause, if retries are disabled."""
     if total is False and line.startswith("max "):
         line = " ".join(["cause", *line.split(" ")[1 : 3 if line.startswith("max status") else 2]])
     return line
@@ -284,8 +284,8 @@ def expected(case, given):
     settings, events = case
     if refused(settings):
         return ["refused-values"], ["refused"]
-    settings, classes = mended(settings)
-    plain = answer((settings, events))
+    settings, classes = adapt_settings(settings)
+    plain = result((settings, events))
     if plain == given:
         classes = []
     read_as = {}
@@ -295,10 +295,10 @@ def expected(case, given):
         ("proxy-read", PROXY_READ_ERRORS),
     ):
         before, read_as = plain, {**read_as, **other}
-        plain = answer((settings, events), read_as=read_as)
+        plain = result((settings, events), read_as=read_as)
         if plain != before:
             classes.append(name)
-    strict = answer((settings, events), Strict, read_as)
+    strict = result((settings, events), Strict, read_as)
     if strict != plain:
         classes.append("retry-after-statuses")
     lines = [disabled(line, settings["total"]) for line in strict]

@@ -1,6 +1,6 @@
-"""Retry-After: seconds, dates in every format, malformed values. A case is a value and whether the usual bound applies.
+"""Records how Retry-After is parsed: seconds, dates in every format, and malformed values.
 
-The wall clock is retry.py's.
+A case consists of a value and whether the usual bound applies. The wall clock is that of retry.py.
 """
 
 import math
@@ -35,7 +35,7 @@ BY_HAND = [
 ]
 
 
-# The characters that Python's regular expressions treat as white space, around a number and around a date.
+# The characters that Python's regular expressions treat as white space. They are put around a number and a date.
 WHITE_SPACE = [form.replace("_", c) for c in "\xa0\x85\u1680\u2003\u2028\u202f\u205f\u3000\x1c\x1f\v\f" for form in
                ("120_", "_120", "_120_", "1_20", " _7", "_Tue, 14 Nov 2023 22:13:50 GMT", "Tue, 14 Nov 2023 22:13:50 GMT_")]
 
@@ -74,11 +74,11 @@ def cases():
         yield "unbounded", value
 
 
-def asked(case):
+def case_input(case):
     return [f"{case[0]} {word(case[1])}"]
 
 
-def answer(case):
+def result(case):
     bound, value = case
     try:
         if hasattr(Retry, "DEFAULT_RETRY_AFTER_MAX"):

@@ -1,4 +1,4 @@
-"""split_first, which only 1.26.20 has. A case is a text and delimiters."""
+"""Records the results of split_first, which only urllib3 1.26.20 has. A case consists of a text and delimiters."""
 
 import random
 
@@ -25,11 +25,11 @@ def cases():
             yield text, tuple(pick.choices(DELIMITERS, k=pick.randrange(2, 5)))
 
 
-def asked(case):
+def case_input(case):
     return [words(case[0], *case[1])]
 
 
-def answer(case):
+def result(case):
     return [words(*split_first(*case)) if split_first else UNKNOWN]
 
 

@@ -1,6 +1,7 @@
-"""Timeout: every combination of values, in every state of the clock; from_float; clone.
+"""Records the values of Timeout for every combination of arguments in every state of the clock, and those of from_float
+and clone.
 
-A case is a constructor and its arguments. Each case has a clock: it starts at 100 and then shows each time of LATER.
+A case consists of a constructor and its arguments. The clock of each case starts at 100 and then shows each time of LATER.
 """
 
 import itertools
@@ -38,7 +39,7 @@ def written(value):
     return "-0" if str(value) == "-0.0" else number(value)
 
 
-def asked(case):
+def case_input(case):
     return [" ".join([case[0], *map(written, case[1:])])]
 
 
@@ -47,7 +48,7 @@ def made(case):
 
 
 def bad_fields(case):
-    """Returns the fields that are refused, each checked by itself."""
+    """Returns the fields that urllib3 refuses. Each field is checked without the others."""
     fields = ("connect",) if case[0] == "float" else ("total", "connect", "read")
     bad = []
     for field, value in zip(fields, case[1:]):
@@ -58,7 +59,7 @@ def bad_fields(case):
     return bad
 
 
-def asks(timeout, name):
+def read_property(timeout, name):
     try:
         value = getattr(timeout, name)
         return written(value() if callable(value) else value)
@@ -68,7 +69,7 @@ def asks(timeout, name):
         return failed(error)[0].replace(" ", "-")
 
 
-def answer(case):
+def result(case):
     clock = [100.0]
     names = ("connect_timeout", "read_timeout", "get_connect_duration")
     with mock.patch("time.monotonic", lambda: clock[0]), mock.patch("urllib3.util.timeout.current_time", lambda: clock[0], create=True):
@@ -76,7 +77,7 @@ def answer(case):
             timeout = made(case)
         except ValueError:
             return [" ".join(["refused", *bad_fields(case)])]
-        lines = [" ".join(asks(timeout, name) for name in names)]
+        lines = [" ".join(read_property(timeout, name) for name in names)]
         timeout.start_connect()
         try:
             timeout.start_connect()
@@ -85,9 +86,9 @@ def answer(case):
             lines.append("state")
         for later in LATER:
             clock[0] = 100.0 + later
-            lines.append(" ".join(asks(timeout, name) for name in names))
+            lines.append(" ".join(read_property(timeout, name) for name in names))
         copy = timeout.clone()
-        lines.append(" ".join(asks(copy, name) for name in names[1:]))
+        lines.append(" ".join(read_property(copy, name) for name in names[1:]))
     return lines
 
 
@@ -95,25 +96,26 @@ def expected(case, given):
     classes, case = [], list(case)
     fields = ["timeout"] if case[0] == "float" else ["total", "connect", "read"]
 
-    def asked_instead(name, change):
+    def apply_difference(name, change):
         nonlocal case, given
         before, case = given, [case[0], *map(change, case[1:])]
-        given = answer(case)
+        given = result(case)
         if given != before:
             classes.append(name)
 
-    # In C True and False are numbers, -1 is the sentinel, and infinity is None.
-    asked_instead("numbers-in-c", lambda value: int(value) if isinstance(value, bool) else value)
-    asked_instead("numbers-in-c", lambda value: DEFAULT if type(value) in (int, float) and value == -1 else value)
-    asked_instead("numbers-in-c", lambda value: None if value == math.inf else value)
-    # Meaningless values are refused: NaN, and the sentinel as total.
+    # In C, True and False are numbers, -1 is the sentinel for the default, and infinity means None.
+    apply_difference("numbers-in-c", lambda value: int(value) if isinstance(value, bool) else value)
+    apply_difference("numbers-in-c", lambda value: DEFAULT if type(value) in (int, float) and value == -1 else value)
+    apply_difference("numbers-in-c", lambda value: None if value == math.inf else value)
+    # netlib refuses values without a meaning: NaN, and the sentinel for the default as total.
     refused = set(given[0].split(" ")[1:]) if given[0].startswith("refused") else set()
     also = {name for name, value in zip(fields, case[1:]) if value != value or name == "total" and value is DEFAULT}
     if also - refused:
         classes.append("refused-values")
     if also | refused:
         return list(dict.fromkeys(classes)), [" ".join(["refused", *(name for name in fields if name in also | refused)])]
-    # The read timeout: unknown before the clock has started if there is a total, and the sentinel if it was set to that.
+    # The read timeout is unknown before the clock has started if there is a total. It is the sentinel for the default
+    # if it was set to the sentinel.
     total, read = (None, case[1]) if case[0] == "float" else (case[1], case[3])
     before = given
     if total is not None:

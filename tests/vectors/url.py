@@ -1,6 +1,6 @@
-"""parse_url: every field and property.
+"""Records every field and property of the results of parse_url.
 
-A case is a text. If netlib differs on purpose, the reference parses the text again in the form that netlib reads:
+A case is a text. If netlib differs on purpose, urllib3 parses the text again in the form that netlib reads. Function
 `expected` has one paragraph for each class of docs/reference/differences.md.
 """
 
@@ -53,7 +53,7 @@ BY_HAND = [
 ]
 
 
-# Forms of ASCII letters, digits and dots.
+# Unicode variants of ASCII letters, digits and dots.
 FULL_WIDTH = [
     "http://ｅｘａｍｐｌｅ.com", "http://ＥＸＡＭＰＬＥ.com:80/", "http://１２７.0.0.1", "http://ⓐ.\u212a", "https://u@ａ-ｂ.ｃ/ｄ", "http://a.ｃ．d",
 ]
@@ -73,7 +73,7 @@ def inputs(count, seed):
                + pick.choice(QUERIES) + pick.choice(FRAGMENTS))
 
 
-# Bytes that no URL may contain, inserted at every position of these texts.
+# Bytes that no URL may contain. Cases have each of them at every position of these texts.
 SEEDS = ["http://u:p@host/p?q#f", "ftp://u:p@host/p?q#f", "//h/p", "h:80/p", "http://[::1%25e]/", "HTTPS://h"]
 CONTROLS = [*map(chr, range(0x21)), "\x7f"]
 
@@ -106,11 +106,11 @@ def cases():
     yield from FULL_WIDTH
 
 
-def asked(text):
+def case_input(text):
     return [word(text)]
 
 
-def answer(text):
+def result(text):
     try:
         url = parse_url(text)
     except LocationParseError:
@@ -125,33 +125,34 @@ def expected(text, given):
     classes, given = as_parsed(text, given)
     if given != ["!"]:
         fields = given[0].split(" ")
-        written = that_parses_back(fields)
+        written = form_that_parses_back(fields)
         if written != fields[-1]:
             classes.append("round-trip")
             given = [" ".join([*fields[:-1], written])]
     return classes, given
 
 
-def that_parses_back(fields):
-    """Returns the text as a word, in the first form that parses into the same parts; unchanged if there is none."""
+def form_that_parses_back(fields):
+    """Returns the text as a word, in the first form that parses into the same parts. Without such a form, the text is
+    unchanged."""
     scheme, _, host, _, path, _, _, authority, *_, written = fields
     forms = [written]
     if scheme in ("-", "http", "https") and "%25" in host:
-        # RFC 6874: a zone is preceded by "%25".
+        # A zone identifier is preceded by "%25" (RFC 6874).
         forms.append(written.replace(host, host.replace("%25", "%2525"), 1))
     if scheme == "-":
-        # RFC 3986 section 4.2: neither may the authority look like a scheme, nor the path like an authority.
+        # The authority may not look like a scheme, and the path may not look like an authority (RFC 3986 section 4.2).
         forms.append("/." + written if authority in ("-", "\\e") else "//" + written)
     for form in forms:
         text = plain(form)
-        _, again = as_parsed(text, answer(text))
+        _, again = as_parsed(text, result(text))
         if parts(again[0].split(" ")) == parts(fields):
             return form
     return written
 
 
 def parts(fields):
-    """Returns the parts. An empty host is lost when a URL is written: RFC 3986 section 3.2.2."""
+    """Returns the parts of a URL. A URL with an empty host is written as one without a host (RFC 3986 section 3.2.2)."""
     return [*fields[:2], ["-" if host == "\\e" else host for host in fields[2:3]], *fields[3:7]]
 
 
@@ -163,41 +164,41 @@ def plain(form):
 
 
 def as_parsed(text, given):
-    """Returns the parts that netlib reads, with the whole text as the reference writes it."""
+    """Returns the parts that netlib reads, with the whole text as urllib3 writes it."""
     classes = []
 
-    def asked_instead(name, other):
+    def apply_difference(name, other):
         nonlocal text, given
         if other != text:
             before, text = given, other
-            given = answer(text)
+            given = result(text)
             if given != before:
                 classes.append(name)
 
-    # <host>:<port> has no scheme; http and https stay schemes.
+    # Netlib reads <host>:<port> as a text without a scheme, but http and https stay schemes.
     found = re.match(r"([A-Za-z][A-Za-z0-9+-]*):([0-9]+)(?=[/?#]|\Z)", text)
     if found and found[1].lower() not in ("http", "https") and int(found[2]) <= 65535:
-        asked_instead("host-and-port", "//" + text)
-    # International names by UTS 46.
+        apply_difference("host-and-port", "//" + text)
+    # International host names are mapped by UTS 46.
     try:
         ascii_text = with_host(text, uts46)
         # These characters are variants of ASCII letters and digits, which map to ASCII.
-        asked_instead("uts46" if "xn--" in ascii_text else "full-width-letters", ascii_text)
+        apply_difference("uts46" if "xn--" in ascii_text else "full-width-letters", ascii_text)
     except ValueError:
         if given != ["!"]:
             classes.append("uts46")
             given = ["!"]
-    # The host is in lower case, even if it looks like a number.
+    # netlib writes the host in lower case, even if it looks like a number.
     if given != ["!"] and "0X" in text:
-        asked_instead("lower-case-host", with_host(text, str.lower))
-    # The IPv4 address at the end of an IPv6 address.
+        apply_difference("lower-case-host", with_host(text, str.lower))
+    # netlib normalises the IPv4 address at the end of an IPv6 address.
     if given != ["!"] and (host := parse_url(text).host or "").startswith("["):
         try:
             ipaddress.IPv6Address(host[1:-1].partition("%")[0])
         except ValueError:
             given = ["!"]
             classes.append("ipv4-in-ipv6")
-    # CR, LF and NUL, which the reference keeps in the components of other schemes.
+    # netlib refuses CR, LF and NUL, which urllib3 keeps in URLs of schemes other than http and https.
     if given != ["!"] and any(c in str(part) for part in parse_url(text) for c in "\r\n\0"):
         given = ["!"]
         classes.append("line-ends")
@@ -219,7 +220,7 @@ def with_host(text, change):
 
 
 def uts46(host):
-    """Applies UTS 46 ToASCII, non-transitional, to the labels that are not ASCII."""
+    """Applies the non-transitional ToASCII operation of UTS 46 to the labels that are not ASCII."""
     if host.isascii() or re.search(r"[\x00-\x20\x7f]|%(?![0-9A-Fa-f]{2})", host):
         return host
     decoded = re.sub("%([0-9A-Fa-f]{2})", lambda m: chr(int(m[1], 16)) if chr(int(m[1], 16)) in UNRESERVED else m[0], host)
@@ -230,7 +231,7 @@ UNRESERVED = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-~
 
 
 def ascii_label(text):
-    # Characters that only STD 3 forbids are refused for other reasons.
+    # Characters that only the STD 3 rules of UTS 46 forbid are refused for other reasons.
     mapped = idna.uts46_remap(text, std3_rules=False, transitional=False)
     if re.search(r"[^a-z0-9.-]", re.sub(r"[^\x00-\x7f]", "", mapped)):
         raise ValueError("STD 3")

@@ -1,7 +1,7 @@
-"""netlib_url_new: a URL from its parts, compared with urllib3's Url(...).
+"""Records the URLs that urllib3's Url(...) writes from parts, for comparison with netlib_url_new.
 
-A case is the seven parts after normalisation; url.py compares the normalisation. urllib3 writes any parts; netlib
-refuses parts that the text would not have when it is parsed again.
+A case consists of the seven parts after normalisation, which url.py compares. urllib3 writes any parts. netlib refuses
+parts that differ from the parts of the text when the text is parsed again.
 """
 
 import random
@@ -30,18 +30,18 @@ def cases():
             parts[[SCHEMES, AUTHS, HOSTS, None, PATHS, QUERIES, FRAGMENTS].index(lists)] = value
             yield tuple(parts)
     for _ in range(1500):
-        # One part in three may be a part that does not survive parsing.
+        # One part in three may be one that changes when the written text is parsed.
         yield tuple(
             pick.choice(part if pick.random() < 0.3 else part[:good])
             for part, good in ((SCHEMES, 6), (AUTHS, 5), (HOSTS, 5), (PORTS, 6), (PATHS, 5), (QUERIES, 5), (FRAGMENTS, 5))
         )
 
 
-def asked(case):
+def case_input(case):
     return [words(*case)]
 
 
-def answer(case):
+def result(case):
     try:
         return [word(Url(*case).url)]
     except Exception as error:
@@ -49,15 +49,15 @@ def answer(case):
 
 
 def expected(case, given):
-    """Returns the first form of the text that netlib parses into these parts."""
+    """Returns the first form of the text that netlib parses into the given parts."""
     parts = Url(*case)
     text = parts.url
     if parts.path is None and (parts.query is not None or parts.fragment is not None):
-        # Before a query or a fragment, an absent path is read as an empty one.
+        # The parser reads an absent path before a query or a fragment as an empty path.
         parts = parts._replace(path="")
-    # As in url.py: neither may an authority look like a scheme, nor a path like an authority.
+    # The authority may not look like a scheme, and the path may not look like an authority, as in url.py.
     for form in [text] if parts.scheme is not None else [text, "//" + text if parts.host is not None else "/." + text]:
-        _, read = url.as_parsed(form, url.answer(form))
+        _, read = url.as_parsed(form, url.result(form))
         if read != ["!"] and read[0].split(" ")[:7] == words(*parts).split(" "):
             return ["round-trip"] if form != text else [], [word(form)]
     return ["parts-that-read-back"], ["!"]

@@ -1,5 +1,6 @@
-"""The files of make.sh that Python writes, into the folder others of the given one: of the package `cryptography`, and with
-PBMAC1 (RFC 9579) of the OpenSSL library, 3.4 or newer, that LIBCRYPTO names."""
+"""Creates the PKCS#12 files of make.sh that Python writes, in the folder `others` of the given folder. The package
+`cryptography` writes most of them. Files with PBMAC1 (RFC 9579) are written by the OpenSSL library, version 3.4 or
+newer, whose path is in the variable LIBCRYPTO."""
 
 import ctypes
 import os
