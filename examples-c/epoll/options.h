@@ -19,7 +19,7 @@ struct options {
 };
 
 /* Parses the command line; if a URL is "-", reads URLs from standard input. If the input is invalid, prints the reason
- * and returns false. Call free_options in either case. */
+ * and returns false. Call free_options after success and after failure. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void print_help(void);

@@ -28,8 +28,8 @@ struct connection {
     const char *peer;    /* the name of the peer in messages: "the server", "the proxy" */
 };
 
-/* Initialises a connection without connecting. After this call, connection_close may be called at any time. `limit` may
- * be NULL. */
+/* Initialises a connection without connecting. After connection_init, connection_close may be called at any time.
+ * `limit` may be NULL, which means no limit. */
 void connection_init(struct connection *connection, const netlib_limit *limit);
 
 /* Connects to the host and port of `url`, or to the Unix domain socket of the options. `timeout` contains the timeouts;

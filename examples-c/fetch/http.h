@@ -26,7 +26,8 @@ struct http {
 /* A callback to which http_read_body passes the body, piece by piece. */
 typedef netlib_status (*http_sink)(void *ctx, const char *data, size_t len, netlib_error **err);
 
-/* Initialises `http` without connecting. After this call, http_close may be called at any time. `limit` may be NULL. */
+/* Initialises `http` without connecting. After http_init, http_close may be called at any time. `limit` may
+ * be NULL, which means no limit. */
 void http_init(struct http *http, const netlib_limit *limit);
 
 /* Sends a request. `body` may be NULL. */

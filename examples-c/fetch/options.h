@@ -63,7 +63,8 @@ struct options {
     char pass_of_file[1024];               /* the storage of `pass` if it was read from a file */
 };
 
-/* Parses the command line. If it is invalid, prints the reason and returns false. Call free_options in either case. */
+/* Parses the command line. If it is invalid, prints the reason and returns false. Call
+ * free_options after success and after failure. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void free_options(struct options *options);

@@ -19,8 +19,8 @@ struct sockets {
 
 void sockets_init(struct sockets *sockets);
 
-/* Each of these functions sets the value of one option. If the value is invalid, the function prints the reason and
- * returns false. */
+/* Each function from sockets_set_interface to sockets_refuse_addresses sets one option. If the value is invalid, the
+ * function prints the reason and returns false. */
 bool sockets_set_interface(struct sockets *sockets, const char *name);
 bool sockets_set_source(struct sockets *sockets, const char *text);
 bool sockets_set_unix(struct sockets *sockets, const char *path);

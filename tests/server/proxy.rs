@@ -18,7 +18,7 @@ use Reply::*;
 enum Reply {
     /// Sends the response and opens the tunnel.
     Open(&'static str),
-    /// Opens the tunnel with status 200 if the request has these credentials; otherwise answers 407.
+    /// Opens the tunnel with status 200 if the request has the given credentials. Otherwise answers with status 407.
     OpenFor(&'static str),
     /// Sends the response and closes the connection.
     Say(&'static str),
