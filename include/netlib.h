@@ -62,8 +62,9 @@
  * descriptor that is stored through an `int *` parameter, and closes it. A returned const pointer is borrowed from the
  * first argument, and valid until that argument is freed. No function takes ownership of a handle: before a function
  * returns, it copies its inputs, and takes its own references to handles that it keeps. An `int fd` argument is
- * borrowed. A function first zeroes its outputs (and sets a descriptor to -1), and fills them only on success. An
- * output must not alias an input or another output. netlib_x_clone returns another reference to the same object.
+ * borrowed. A function first zeroes its outputs (and sets an output descriptor to -1), and fills the outputs only on
+ * success. An output must not alias an input or another output. netlib_x_clone returns another reference to the same
+ * object.
  *
  * NULL. A pointer argument must not be NULL, unless the comment of the parameter says "May be NULL". In addition, NULL
  * is accepted for:
@@ -75,16 +76,16 @@
  *     - the `size_t *len` or `size_t *count` that comes with a returned pointer;
  *     - a buffer or array whose length is 0 or NETLIB_NTS. NULL with another length is NETLIB_NULL_ARGUMENT.
  * For NULL in any other place, a function that returns a status fails with NETLIB_NULL_ARGUMENT and a message that
- * names the parameter. A setter of options records the error, and any other function without a status returns the
- * same as for a NULL handle. As a text argument, NULL means that the text is absent, and "" that the text is present
- * and empty.
+ * names the parameter. A setter of options records the error (see OPTIONS), and any other function without a status
+ * returns the same as for a NULL handle. As a text argument, NULL means that the text is absent, and "" that the text
+ * is present and empty.
  *
- * ERRORS. A function that can fail returns a netlib_status, of which 0 is NETLIB_OK, and its last parameter is a
- * `netlib_error **err`. The function overwrites *err, but never frees its old value: on success and for a status of
- * NETLIB_CLASS_PROGRESS it stores NULL, otherwise an error that the caller owns. In addition to the statuses that its
- * comment lists, any function may return NETLIB_OK, NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (for a length that
- * no object can have), NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (for a bug of netlib that netlib caught). If a small
- * allocation fails, the process aborts. netlib never raises SIGPIPE.
+ * ERRORS. A function that can fail returns a netlib_status, which is NETLIB_OK (0) on success, and its last parameter
+ * is a `netlib_error **err`. The function overwrites *err, but never frees its old value: on success and for a status
+ * of NETLIB_CLASS_PROGRESS it stores NULL, otherwise an error that the caller owns. In addition to the statuses that
+ * its comment lists, any function may return NETLIB_OK, NETLIB_NULL_ARGUMENT, NETLIB_INVALID_ARGUMENT (for a length
+ * that no object can have), NETLIB_OUT_OF_MEMORY, and NETLIB_INTERNAL (for a bug of netlib that netlib caught). If a
+ * small allocation fails, the process aborts. netlib never raises SIGPIPE.
  *
  * THREADS. The comment of each handle type contains a tag, which holds for every function that takes such a handle:
  *     Immutable    use it from any threads at once; a "changing" function returns a new handle; cloning is cheap.
@@ -102,12 +103,12 @@
  * NUL-terminated; its `size_t *len` receives the length without the NUL. An `index` is 0 to count - 1; for a larger
  * index, a getter returns the same as for NULL.
  *
- * NUMBERS. Seconds have the type double. Retry counters have the type int32_t: NETLIB_NONE means no limit; with 0, the
- * first retry fails; a negative counter, including -1, is used up; with NETLIB_RETRY_DISABLED, the first error or
- * response is returned unchanged. Truth values have the type int32_t and are 0 or 1; a function refuses any other
- * value. A parameter for one value of an enum has the type `enum netlib_x`: a C++ compiler refuses any other value; a
- * C compiler warns about a value of another enum (-Wextra), but not about a plain number. For an unknown number, a
- * function fails with NETLIB_INVALID_ARGUMENT. A sum of bits has an integer type.
+ * NUMBERS. Seconds have the type double. Retry counters have the type int32_t: NETLIB_NONE means no limit; with
+ * NETLIB_RETRY_DISABLED, the first error or response is returned unchanged; with 0, the first retry fails with
+ * NETLIB_MAX_RETRY; any other negative counter, such as -1, is used up. Truth values have the type int32_t and are 0 or
+ * 1; a function refuses any other value. A parameter for one value of an enum has the type `enum netlib_x`: a C++
+ * compiler refuses any other value; a C compiler warns about a value of another enum (-Wextra), but not about a plain
+ * number. For an unknown number, a function fails with NETLIB_INVALID_ARGUMENT. A sum of bits has an integer type.
  *
  * OPTIONS. A setter of a netlib_x_options returns nothing. The options record the first value that a setter refuses,
  * and the function that uses the options fails with an error that names this setter. A later valid value does not
@@ -148,18 +149,20 @@
  * three variables.
  *
  * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of the
- * recommended settings. The recommended settings allow at most 3 retries, with a random backoff below 0.1, 0.2 and 0.4
- * seconds that never exceeds 20 seconds. The statuses 429, 502, 503 and 504 are retried. A Retry-After header of up to
- * 120 seconds is obeyed, a longer one ends the retries, and a malformed one is ignored. At most 10 redirects are
- * followed, never from https to http, and credentials and Host are sent to their own origin only.
- * netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries without a wait; Cookie, X-Api-Key,
- * Proxy-Authorization and Host are sent to every origin that a redirect names, even over plain http.
+ * recommended settings. The recommended settings allow at most 3 retries, each after a random backoff: below 0.1
+ * seconds, then below 0.2, then below 0.4. No backoff exceeds 20 seconds, even if you allow more retries. The statuses
+ * 429, 502, 503 and 504 are retried. A Retry-After header of up to 120 seconds is obeyed, a longer one ends the
+ * retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http, and credentials
+ * and Host are sent to their own origin only. netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries
+ * without a wait; Cookie, X-Api-Key, Proxy-Authorization and Host are sent to every origin that a redirect names, even
+ * over plain http.
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
- *     time         netlib_limit_new; netlib_timeout_new, whose netlib_timeout_connect_timeout and _read_timeout give
- *                  the values for netlib_connect_options_set_timeout and netlib_tls_stream_set_read_timeout
+ *     time         netlib_limit_new; netlib_timeout_new; netlib_timeout_connect_timeout for the value to pass to
+ *                  netlib_connect_options_set_timeout, and netlib_timeout_read_timeout for
+ *                  netlib_tls_stream_set_read_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
@@ -176,15 +179,17 @@
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
  *     reuse        netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
- *                  netlib_connection_key to find the requests that may share it
+ *                  netlib_connection_key to find the requests that may share the connection
  *
- * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, none of which waits:
+ * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
- *                  NETLIB_WANT_WRITE. Between steps wait for netlib_connect_wait_fd and netlib_connect_wait_events of
- *                  all netlib_connect_wait_count. Wait at most the smallest netlib_connect_wait_seconds of all your
- *                  connect operations. The comment of struct netlib_connect shows the loop
+ *                  NETLIB_WANT_WRITE. Between steps, wait for the events of netlib_connect_wait_events on all
+ *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
+ *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
+ *                  netlib_connect shows the loop
  *     TLS          netlib_tls_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
- *                  at most netlib_limit_remaining; netlib_limit_fd wakes the loop when a limit is cancelled
+ *                  at most netlib_limit_remaining seconds; the descriptor of netlib_limit_fd wakes the loop when a
+ *                  limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
  */
 #ifndef NETLIB_H
@@ -206,7 +211,7 @@
 
 /*
  * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, generators for ctypes) can read the output of `cc -E -P
- * -DNETLIB_PLAIN_C`, which contains no attributes, types of enums or assertions.
+ * -DNETLIB_PLAIN_C`, which contains no attributes, no underlying types of enums and no assertions.
  */
 
 /** Makes the compiler warn when a result is ignored. Define the macro as empty to turn the warning off. */
@@ -227,7 +232,8 @@
 #endif
 #endif
 
-/** Makes int32_t the type of the enums, in C++11 and C23. In older C, an assertion checks the size of the enums. */
+/** Makes int32_t the underlying type of the enums, in C++11 and C23. In older C, an assertion checks the size of the
+ * enums. */
 #ifndef NETLIB_INT32
 #if defined(NETLIB_PLAIN_C)
 #define NETLIB_INT32
@@ -242,9 +248,9 @@
 
 /** The value to pass as the length of NUL-terminated text. See netlib_nts. */
 #define NETLIB_NTS ((size_t)-1)
-/** The value for an absent number. As a retry counter, it means no limit (None in urllib3). */
+/** The value for an absent number. As a retry counter, the value means no limit (None in urllib3). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
-/** As a retry counter, the value that disables retries (False in urllib3), which differs from 0. */
+/** As a retry counter, the value that disables retries (False in urllib3). The value 0 has another effect. */
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 /** As a timeout in seconds, the value for the process default, which netlib_set_default_timeout sets. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
@@ -435,8 +441,8 @@ enum netlib_status_code NETLIB_INT32 {
 enum netlib_class NETLIB_INT32 {
     /** The status `NETLIB_OK`. */
     NETLIB_CLASS_SUCCESS = 0,
-    /** The call did not fail, and stores no error: it needs more input or more output, its wait ended, or the stream
-     * ended cleanly. */
+    /** The call did not fail, and stores no error: it would have to wait for input or output, its wait timed out, or
+     * the stream ended cleanly. */
     NETLIB_CLASS_PROGRESS = 1,
     /** The caller passed an argument that the function cannot use; the error message names the parameter. */
     NETLIB_CLASS_ARGUMENT = 2,
@@ -533,21 +539,22 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22
 };
 
-/** The results of a callback that allows or refuses: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure
- * because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception,
- * and a filter that raises an exception must not allow anything. Any number that is not listed here also means
- * failure. */
+/** The results of a callback that allows or refuses an address or a client: `netlib_address_fn`,
+ * `netlib_tls_servername_fn`. 0 means failure because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0
+ * to C when the callback raises an exception, and a filter that raises an exception must not allow anything. Any
+ * number that is not listed here also means failure. */
 enum netlib_verdict NETLIB_INT32 {
     /** The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
     /** The operation continues. */
     NETLIB_VERDICT_ALLOW = 1,
-    /** The callback refuses. The comment of the callback's type states the effect. */
+    /** The callback refuses the address or the client. The comment of the callback's type states the effect. */
     NETLIB_VERDICT_REFUSE = 2
 };
 
-/** The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
- * for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
+/** The results of a callback that performs an action and stores no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
+ * means failure, for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means
+ * failure.
  *
  * In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
  * an invalid value, so a callback that raised an exception before it stored the output also counts as failed. */
@@ -571,17 +578,18 @@ struct netlib_error_options;
  * `netlib_status_class` returns a class for an unknown code. */
 typedef int32_t netlib_status;
 
-/** Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
- * function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
- * call that passes it**, as soon as nothing holds the callback any more. If the function cannot keep the callback
- * (NULL options, a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a
- * `ctx` that has a `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass
- * NULL as `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
+/** Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. A
+ * function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function fails. netlib calls
+ * `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
+ * function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
+ * calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
+ * several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx` yourself once nothing
+ * holds the callback any more.
  *
  * Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
  * a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
- * again releases the callback of the earlier call, unless something else holds that callback. Several callbacks passed
- * to one call share one `ctx`.
+ * again releases the callback of the earlier call, unless something else holds that callback. Several callbacks that
+ * are passed to one call share one `ctx`.
  *
  * `ctx_free` runs during a netlib call, on the thread that releases the last holder. netlib holds no lock meanwhile,
  * so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
@@ -618,7 +626,7 @@ const char *netlib_status_text(netlib_status status);
  * @param status any number. */
 enum netlib_class netlib_status_class(netlib_status status);
 
-/** Returns the retry kind of a failure of which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
+/** Returns the retry kind of a failure for which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
  * is no status of this release. An error records more than its status, for example whether the request was sent before
  * the failure: see `netlib_error_retry_kind`.
  * @param status any number. */
@@ -632,8 +640,8 @@ NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 void netlib_error_options_free(netlib_error_options *options);
 
 /** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
- * because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
- * NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+ * because its own retry kind was set to READ, the new error is also a read error, unless the new error's status has
+ * the kind NEVER or `netlib_error_options_set_retry_kind` sets the new error's kind.
  * @param cause the cause. May be NULL: the error has no cause. */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
@@ -683,8 +691,8 @@ netlib_status netlib_error_status(const netlib_error *error);
  * By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
  * sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
  * OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
- * the outer streams have carried only its handshake and a proxy's CONNECT. A response that breaks HTTP's rules has the
- * kind READ. A request header that cannot be sent has the kind NEVER. */
+ * the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks
+ * HTTP's rules has the kind READ. A request header that cannot be sent has the kind NEVER. */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /** Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
@@ -707,24 +715,25 @@ int32_t netlib_error_errno(const netlib_error *error);
 int32_t netlib_error_resolver_code(const netlib_error *error);
 
 /** Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
- * 255; -1 when there was no alert and for NULL. */
+ * 255; -1 when there was no alert, and for NULL. */
 int32_t netlib_error_tls_alert(const netlib_error *error);
 
 /** Returns the reason why the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL. */
 enum netlib_certificate_problem netlib_error_certificate_problem(const netlib_error *error);
 
 /** Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
- * -1 when the error is not about a certificate that the peer sent and for NULL. */
+ * -1 when the error is not about a certificate that the peer sent, and for NULL. */
 int64_t netlib_error_certificate_index(const netlib_error *error);
 
-/** Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input and for
+/** Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input, and for
  * NULL. */
 int64_t netlib_error_offset(const netlib_error *error);
 
 /** Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
  * error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
- * limit ends a chain of requests, the error has one cause per request. The tree of an error and its causes holds at
- * most 1,024 errors: a cause that would exceed this maximum is kept without its own causes. */
+ * limit ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The tree of
+ * an error and its causes holds at most 1,024 errors: a cause that would exceed this maximum is kept without its own
+ * causes. */
 size_t netlib_error_cause_count(const netlib_error *error);
 
 /** Returns a cause of an error. */
@@ -742,7 +751,7 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * not cancel the limit in the other. */
 struct netlib_limit;
 
-/** Makes a limit. The time until the limit's deadline starts to run at this call.
+/** Makes a limit. The limit's time starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
  *        `netlib_limit_cancel` ends the limit.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN. */
@@ -755,8 +764,8 @@ NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 /** Releases a limit. A stream for which the limit is set keeps a reference of its own. */
 void netlib_limit_free(netlib_limit *limit);
 
-/** Ends all calls that wait and obey a limit, now and in the future, with `NETLIB_CANCELLED`. The function is
- * async-signal-safe: a signal handler may call it.
+/** Cancels a limit: all calls that wait and obey the limit, now or in the future, end with `NETLIB_CANCELLED`. The
+ * function is async-signal-safe: a signal handler may call it.
  * @threads any, and signal handlers */
 void netlib_limit_cancel(const netlib_limit *limit);
 
@@ -810,9 +819,10 @@ struct netlib_url;
 NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netlib_url **out, netlib_error **err);
 
 /** Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
- * repair, and text that other programs are known to parse differently. All readers of `netlib_url_compare_readers`
- * find the same scheme, host and port in a URL that this function accepts. The result equals that of
- * `netlib_parse_url`. The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+ * repair, and text that other programs are known to parse differently. The three kinds of URL parsers that
+ * `netlib_url_compare_readers` compares find the same scheme, host and port in every URL that
+ * `netlib_parse_url_strict` accepts. The result equals that of `netlib_parse_url`. The parser does not check the
+ * host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
  * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:
@@ -898,8 +908,8 @@ const char *netlib_url_hostname(const netlib_url *url, size_t *len);
 int32_t netlib_url_port(const netlib_url *url);
 
 /** Returns the port to connect to, 0 to 65535: the port that the URL contains, or the default port of its scheme, which
- * is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the port is absent and the
- * scheme is another one, and for NULL. */
+ * is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the URL has another scheme
+ * and no port, and for NULL. */
 int32_t netlib_url_port_or_default(const netlib_url *url);
 
 /** Returns the path of a URL; NULL when absent. A path that is not empty begins with "/", except a path that
@@ -978,7 +988,7 @@ enum netlib_url_reader NETLIB_INT32 {
 
 /** Differences between the results of two URL readers for one text, as bits. */
 enum netlib_url_difference NETLIB_INT32 {
-    /** One reader finds a URL in the text, and the other reader does not. */
+    /** One URL reader finds a URL in the text, and the other URL reader does not. */
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /** The schemes differ. */
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
@@ -1002,38 +1012,38 @@ struct netlib_url_readings;
 NETLIB_MUST_USE netlib_status netlib_url_compare_readers(const char *text, size_t len, netlib_url_readings **readings,
                                                          netlib_error **err);
 
-/** Returns another reference to the same readers' results. */
+/** Returns another reference to the same results of URL readers. */
 NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_readings *readings);
 
-/** Releases the readers' results. */
+/** Releases the results of URL readers. */
 void netlib_url_readings_free(netlib_url_readings *readings);
 
-/** Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 if there is no
- * difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown reader and for
- * NULL.
+/** Returns the differences between the results of two URL readers, as a sum of `netlib_url_difference` values; 0 if
+ * there is no difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown
+ * reader and for NULL.
  * @param a a `netlib_url_reader`.
  * @param b another `netlib_url_reader`. */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
                                         enum netlib_url_reader b);
 
-/** Returns 1 if a reader finds a URL in the text, which requires a scheme or a host, else 0; 0 for an unknown reader.
+/** Returns 1 if a URL reader finds a URL with a scheme or a host in the text, else 0; 0 for an unknown reader.
  * @param reader a `netlib_url_reader`. */
 int32_t netlib_url_readings_accepted(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
-/** Returns the scheme that a reader finds, in lower case; NULL when absent, and for a reader that is unknown or finds
- * no URL.
+/** Returns the scheme that a URL reader finds, in lower case; NULL when absent, and for a reader that is unknown or
+ * finds no URL.
  * @param reader a `netlib_url_reader`. */
 const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum netlib_url_reader reader,
                                        size_t *len);
 
-/** Returns the host that a reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
+/** Returns the host that a URL reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
  * that is unknown or finds no URL.
  * @param reader a `netlib_url_reader`. */
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
-/** Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
- * ftp. For `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for that port and every larger
- * one. -1 when absent, for a reader that is unknown or finds no URL, and for NULL.
+/** Returns the port that a URL reader finds: the port in the text, else the default of http, https, ws, wss or ftp. For
+ * `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 also stands for every larger port. -1 when absent,
+ * for a reader that is unknown or finds no URL, and for NULL.
  * @param reader a `netlib_url_reader`. */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
@@ -1056,7 +1066,9 @@ struct netlib_timeout;
  * before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
  * @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
  *        `seconds` to NaN, and the callback must store a value.
- * @return 0 on success; any other number if the clock failed. 0 without storing `seconds` also means failure. */
+ * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
+ *         also failed.
+ */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
 /** Makes a timeout.
@@ -1086,8 +1098,8 @@ NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, 
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
 
 /** Starts the clock. Call this function when you begin to connect.
- * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running; the clock then keeps running;
- *         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running, in which case it keeps running;
+ *         `NETLIB_CALLBACK_FAILED` if the clock function failed, in which case the clock is not started.
  */
 NETLIB_MUST_USE netlib_status netlib_timeout_start_connect(netlib_timeout *timeout, netlib_error **err);
 
@@ -1173,14 +1185,14 @@ void netlib_retry_free(netlib_retry *retry);
  * make a different Retry. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
-/** Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
- * does the same and also decides what to send next: call `netlib_retry_increment` only if the application itself
- * decides.
+/** Records a request that failed or will be repeated, and makes the Retry for the next request. `netlib_retry_decide`
+ * does the same and also decides what to send next: call `netlib_retry_increment` only if the application makes this
+ * decision itself.
  *
  * The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
  * if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
- * Location decrements `redirect`, and any other response decrements `status`. Without an error and a response, the
- * call decrements `total` only. The call also adds an entry to the history.
+ * Location decrements `redirect`, and any other response decrements `status`. With neither an error nor a response,
+ * the call decrements `total` only. The call also adds an entry to the history.
  *
  * The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
  * `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
@@ -1189,8 +1201,8 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
  * `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
  * further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
- * never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
- * a redirect, else `NETLIB_RESPONSE_STATUS`.
+ * never fails with `NETLIB_MAX_RETRY`, but with the status that the cause of a `NETLIB_MAX_RETRY` error has:
+ * `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: the method is unknown.
  * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
@@ -1207,9 +1219,10 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      const netlib_response *response, const netlib_error *error,
                                                      netlib_retry **next, netlib_error **err);
 
-/** Decides whether a response is retried: the method must be allowed, and the status must be in `status_forcelist`, or
- * in the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
- * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/** Decides whether a response is retried. The method must be allowed, and the status must be in `status_forcelist`. A
+ * status that is only in the list of `netlib_retry_options_set_retry_after_statuses` also suffices, if the response
+ * has a Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
+ * `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
  * @param has_retry_after 1 if the response has a Retry-After header, else 0.
@@ -1219,14 +1232,14 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
                                                     int32_t status_code, int32_t has_retry_after, int32_t *is_retry,
                                                     netlib_error **err);
 
-/** Returns 1 if a counter of a Retry is negative, that is, more retries were recorded than it allows, else 0; 1 for
- * NULL. */
+/** Returns 1 if a counter of a Retry is negative, that is, if more retries were recorded than the counter allows, else
+ * 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
- * `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect; 0
- * while n is 0 or 1. Each call draws a new random number. The formula is the one of the default jitter kind; `enum
- * netlib_jitter_kind` lists all formulas.
+/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
+ * `backoff_jitter`, in all at most `backoff_max`, where n is the number of entries in the history after the last
+ * redirect; 0 while n is 0 or 1. Each call draws a new random number. The formula is that of the default jitter kind;
+ * `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
  *         numbers.
@@ -1238,7 +1251,7 @@ NETLIB_MUST_USE netlib_status netlib_retry_get_backoff_time(const netlib_retry *
  * @param response the response.
  * @param seconds out: the wait that the server asks for, in seconds from now, at most `retry_after_max`, or without
  *        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed; -1.0 if the header is
- *        absent, or malformed and malformed headers are ignored.
+ *        absent, and if the header is malformed and malformed headers are ignored.
  * @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
  *         `NETLIB_CALLBACK_FAILED`.
  */
@@ -1304,18 +1317,18 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
 /* ---- The recommended settings. ---- */
 
 /** Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` makes options with
- * urllib3's defaults instead: 10 retries without a wait, no status retried, and redirects followed even from https to
- * http.
+ * urllib3's defaults instead: 10 retries without a wait; no status is retried, and redirects are followed even from
+ * https to http.
  *
  * The recommended settings, each with its reason and source:
  *
  * - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
- *   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose
- *   number is kept here, allows 3 retries.
+ *   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; netlib keeps the 3 retries of
+ *   urllib3's `Retry.DEFAULT`.
  * - `other` is 0: a certificate that was refused once will be refused again.
  * - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
  *   [3].
- * - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
+ * - `redirect` is 10, as in Go's net/http [6]: a longer chain of redirects is usually a loop.
  * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
  *   from https to http (RFC 9110 section 15.4).
  * - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
@@ -1325,8 +1338,8 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - `backoff_max` is 20 s, as in AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
- * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
- *   request before the time that an overloaded server asks for adds to the overload [4].
+ * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
+ *   overloaded server asks for a wait, an earlier request adds to the overload [4].
  * - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
@@ -1379,14 +1392,14 @@ struct netlib_retry_options;
  * thread-safe.
  * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
  *        the callback must store a value.
- * @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
- *         `NETLIB_CALLBACK_FAILED`.
+ * @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
+ *         call fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
 /** Waits for a number of seconds, instead of netlib.
  * @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
- * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
+ * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
@@ -1394,8 +1407,8 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 /** Stores a random number in `value`, which netlib uses instead of the system's random numbers.
  * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
  *        and the callback must store a value.
- * @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
- *         `NETLIB_CALLBACK_FAILED`.
+ * @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
+ *         fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -1493,8 +1506,8 @@ void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double 
  * @param seconds 0 or more, finite. */
 void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, double seconds);
 
-/** Sets `retry_after_max`, the longest wait that is granted to a Retry-After header. A header that asks for a longer
- * wait gets this maximum, or ends the retries: see `netlib_retry_options_set_long_retry_after`. Default:
+/** Sets `retry_after_max`, the longest wait that a Retry-After header can cause. If a header asks for a longer wait,
+ * the wait is shortened to this maximum, or the retries end: see `netlib_retry_options_set_long_retry_after`. Default:
  * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
  * @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum. */
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
@@ -1515,7 +1528,8 @@ void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int
 void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *options, int32_t respect);
 
 /** Sets the headers that are dropped from the request after a redirect to another origin (scheme, host or port), and
- * from all later requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+ * from all later requests of the same chain of redirects and retries. Default:
+ * `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
  * @param names an array of `count` header names, compared case-insensitively. */
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
@@ -1525,9 +1539,10 @@ void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *o
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
 /** Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
- * requests of the chain. Every other header is dropped, including Host and the headers that describe the body, so that
- * an API key under an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the redirect profile
- * drops is dropped even if it is in `names`. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+ * requests of the same chain of redirects and retries. Every other header is dropped, including Host and the headers
+ * that describe the body, so that an API key under an unlisted name cannot leak. The headers of
+ * `remove_headers_on_redirect` and of the redirect profile are dropped even if they are in `names`. Default: not set,
+ * see `netlib_retry_options_keep_any_header_on_redirect`.
  * @param names an array of `count` header names, compared case-insensitively.
  * @param count the number of names; with 0, no header is kept. */
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
@@ -1557,8 +1572,8 @@ void netlib_retry_options_set_wall_clock(netlib_retry_options *options, netlib_w
                                          netlib_ctx_free_fn ctx_free);
 
 /** Sets the callback with which `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait.
- * A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
- * callback. By default, netlib waits itself.
+ * With a callback, a limit that is passed to one of these functions is checked before and after the callback, but
+ * cannot interrupt the callback. By default, netlib waits itself.
  * @param sleep the callback. May be NULL: netlib waits itself. */
 void netlib_retry_options_set_sleep(netlib_retry_options *options, netlib_sleep_fn sleep, void *ctx,
                                     netlib_ctx_free_fn ctx_free);
@@ -1608,8 +1623,8 @@ enum netlib_long_retry_after NETLIB_INT32 {
  * `NETLIB_JITTER_FULL`. */
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
-/** Sets the statuses whose Retry-After header is obeyed. A response with a listed status and a Retry-After header is
- * retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+/** Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and a Retry-After header
+ * is retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
  * `netlib_retry_options_obey_any_retry_after`.
  *
  * The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
@@ -1698,9 +1713,9 @@ struct netlib_decision;
 /** Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
  * follow the redirect. The call does no I/O and does not wait.
  *
- * After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
- * followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
- * HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
+ * After an error, the request is sent again, and the error is counted as `netlib_retry_increment` counts it. A
+ * redirect is followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET
+ * (HEAD stays HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
  * (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
  * If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
  * return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
@@ -1712,14 +1727,14 @@ struct netlib_decision;
  * above `retry_after_max` is shortened to that maximum, or ends the retries: see
  * `netlib_retry_options_set_long_retry_after`.
  *
- * When the limit ends a chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
- * first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error` is
- * `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
+ * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
+ * the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
+ * is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
  *
- * In a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
- * `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until the next
- * call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
- * rest of the chain, even if a redirect leads back to the first origin.
+ * In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
+ * headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until
+ * the next call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped
+ * for the rest of the chain, even if a redirect leads back to the first origin.
  * @param response the response. May be NULL: there was no response.
  * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
  *        counts as sent. May be NULL: the request did not fail.
@@ -1847,7 +1862,7 @@ double netlib_retry_backoff_max(const netlib_retry *retry);
 /** Returns the upper bound of the random time that `NETLIB_JITTER_ADDITIVE` adds to a backoff, in seconds. */
 double netlib_retry_backoff_jitter(const netlib_retry *retry);
 
-/** Returns the longest wait that is granted to a Retry-After header, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum;
+/** Returns the longest wait that a Retry-After header can cause, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum;
  * `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL. */
 double netlib_retry_retry_after_max(const netlib_retry *retry);
 
@@ -1923,7 +1938,7 @@ const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t 
  * `netlib_error_retry` returns NULL. */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
-/** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response and
+/** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, and
  * for NULL. */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
@@ -2133,10 +2148,10 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * that begin there.
  *
  * The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
- * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
- * followed by LF, NUL, whitespace before a colon or before the first header, a line without a colon, a name that is no
- * token, more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH
- * greeting) are refused at the first such byte, without waiting for more.
+ * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
+ * without LF, whitespace before a colon or before the first header, a line without a colon, a name that is no token,
+ * more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting)
+ * are refused at the first such byte, without waiting for more.
  * @param request_method the method of the request, a token such as "GET".
  * @param head the bytes received so far.
  * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
@@ -2175,7 +2190,7 @@ const char *netlib_response_request_method(const netlib_response *response, size
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
 /** Returns the minor version of HTTP/1 that the server sent, 0 or 1; -1 when the response was made by
- * `netlib_response_new` and for NULL. */
+ * `netlib_response_new`, and for NULL. */
 int32_t netlib_response_minor_version(const netlib_response *response);
 
 /** Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
@@ -2196,8 +2211,8 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
- * find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
- * without a value, and an unterminated quote.
+ * find "chunked" in the invalid list. For example, a list is invalid if a name is empty or not a token, if a parameter
+ * has no value, or if a quote is not terminated.
  * @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
  * @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does
  *         not fit an int64_t, if Transfer-Encoding is not a valid list of codings, or if chunked has a parameter or is
@@ -2227,8 +2242,8 @@ struct netlib_body;
  * @param len the size of `buf` in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
  *        `SIZE_MAX`, and the callback must store a value.
- * @return 0 on success; any other number on failure. After a failure, or 0 without storing `n`, `netlib_body_read`
- *         fails with `NETLIB_CALLBACK_FAILED`.
+ * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
+ *         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
@@ -2237,8 +2252,8 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
  * `NETLIB_BUSY`.
  * @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
  *        and the callback must store a value.
- * @return 0 on success; any other number if the position is unknown. For an unknown position, or 0 without storing
- *         `pos`, netlib records `NETLIB_POSITION_FAILED`.
+ * @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
+ *         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
  */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
@@ -2256,7 +2271,7 @@ typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
  * `NETLIB_BUSY`.
  * @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
  *        value.
- * @return 0 on success; any other number on failure. After a failure, or 0 without storing `closed`,
+ * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `closed`,
  *         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
  */
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
@@ -2307,12 +2322,13 @@ void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
                                                netlib_error **err);
 
-/** Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
+/** Stores the number of bytes of a body that are left to read, which is the Content-Length of a request that sends the
+ * body now.
  * @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
  * @return `NETLIB_IO`, with errno. */
 NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
 
-/** Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
+/** Records the position of a body, or moves the body to a position as `netlib_rewind_body` does.
  * @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
  *        record the position.
  * @param out_pos out: `pos`, or the recorded position, which you later pass to `netlib_rewind_body`:
@@ -2380,7 +2396,7 @@ NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 void netlib_connect_options_free(netlib_connect_options *options);
 
 /** Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
- * may take three times as long, and the name lookup does not count. To bound the whole operation, use a
+ * may take three times as long, and the time of the name lookup is not included. To bound the whole operation, use a
  * `netlib_limit`.
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
  *        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.
@@ -2388,8 +2404,8 @@ void netlib_connect_options_free(netlib_connect_options *options);
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
 /** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
- * port. Attempts for addresses of another family than the local address fail. Connections to Unix domain sockets
- * ignore the setting.
+ * port. Connection attempts to addresses of another family than the local address fail. Connections to Unix domain
+ * sockets ignore the setting.
  *
  * With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
  * the local port, for which netlib sets `SO_REUSEADDR`.
@@ -2401,7 +2417,7 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options, 
  * `IP_BOUND_IF` on systems that have it. Name lookups are not bound to the interface. By default, the routing table
  * determines the interface.
  *
- * Before a TCP socket is bound and connected, netlib sets its socket options in this order: the interface, no-delay,
+ * Before a TCP socket is bound and connected, netlib sets the socket options in this order: the interface, no-delay,
  * keep-alive, the user timeout, and then the options of `netlib_connect_options_add_socket_option`. If the system
  * refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
  * missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).
@@ -2468,9 +2484,10 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
  * network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: the classes LOOPBACK and SPECIAL.
  * An address with a network-specific NAT64 prefix cannot be distinguished from a global address. */
 enum netlib_address_class NETLIB_INT32 {
-    /** The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
-     * 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-     * Akamai and OpenStack. The address of a metadata service also has the class of its network, except GLOBAL. */
+    /** The metadata services, from which cloud machines fetch their credentials, of Amazon, Google, Azure, Oracle,
+     * Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and OpenStack: 169.254.169.254, fd00:ec2::254,
+     * 100.100.100.200, 168.63.129.16 and others. The address of a metadata service also has the class of its network,
+     * except GLOBAL. */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** The local machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
@@ -2485,8 +2502,8 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_SHARED = 32,
     /** Multicast groups: 224.0.0.0/4, ff00::/8. */
     NETLIB_ADDRESS_CLASS_MULTICAST = 64,
-    /** Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 without
-     * another class. */
+    /** Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 that have no
+     * other class. */
     NETLIB_ADDRESS_CLASS_RESERVED = 128,
     /** Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
@@ -2627,11 +2644,11 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 /** A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
  *
  * The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
- * family, the resolver's order is kept. Each connection attempt starts an attempt delay (250 ms) after the previous
- * one, or at once if the previous one has failed. An attempt continues until it is connected, fails, or exceeds its
- * own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a network that
- * drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. netlib tries only
- * the first 64 addresses of the alternating order.
+ * family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
+ * attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
+ * exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
+ * network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
+ * netlib tries only the first 64 addresses of the alternating order.
  *
  * At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
  * loop cannot distinguish a queued lookup from a slow lookup.
@@ -2689,9 +2706,9 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int
 void netlib_connect_free(netlib_connect *connect);
 
 /** Sets the limit that ends a connect operation, and keeps a reference to the limit. The operation obeys the limit from
- * the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. `netlib_connect_wait_fd` lists one
- * more descriptor, which wakes the event loop when the limit is cancelled; the next step then ends the operation. A
- * later call replaces the limit. Default: none.
+ * the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. The limit adds one descriptor to
+ * those of `netlib_connect_wait_fd`: the added descriptor wakes the event loop when the limit is cancelled, and the
+ * next step then ends the operation. A later call replaces the limit. Default: none.
  *
  * Each connect operation has its own descriptor for the limit, so that operations that share a limit can be watched by
  * one epoll(7) instance. After fork(2), set the limit again in a child that continues the operation, because a
@@ -2704,8 +2721,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
 /** Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
  * `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
  *
- * A step before a descriptor or the timer is ready is harmless. A step that is late by several attempt delays starts
- * only one attempt.
+ * It is harmless to step before a descriptor is ready or the timer has fired. A step that is late by several attempt
+ * delays starts only one attempt.
  * @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
  *        while no attempt is connected.
  * @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
@@ -2734,12 +2751,13 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
  * a watched descriptor to be closed.
  *
- * With epoll and kqueue, you need not change descriptors that are listed again. A descriptor number that is listed
- * after two steps in a row denotes the same descriptor. A descriptor that is no longer listed stays open until the
- * next step: remove the descriptor from the event loop before that step. No other connect operation uses the same
- * descriptor, not even an operation with the same limit. The last step, and `netlib_connect_free`, close all
- * descriptors except the connection, so that epoll and kqueue remove them. The connection keeps its descriptor number
- * and is still watched: remove the connection from the event loop, or change its events. */
+ * With epoll and kqueue, you need not change descriptors that `netlib_connect_wait_fd` returns again. A descriptor
+ * number that is returned after two steps in a row denotes the same descriptor. A descriptor that is no longer
+ * returned stays open until the next step: remove the descriptor from the event loop before that step. No other
+ * connect operation uses the same descriptor, not even an operation with the same limit. The last step, and
+ * `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue remove them. The
+ * connection keeps its descriptor number and is still watched: remove the connection from the event loop, or change
+ * its events. */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /** Returns a descriptor to wait for; -1 for NULL. Do not read from the descriptor, write to it or close it. Do not
@@ -2762,7 +2780,7 @@ double netlib_connect_wait_seconds(const netlib_connect *connect);
  * ended. */
 size_t netlib_connect_attempt_count(const netlib_connect *connect);
 
-/** Returns the index of the attempt that won the race; -1 while no attempt has won and for NULL. */
+/** Returns the index of the attempt that won the race; -1 while no attempt has won, and for NULL. */
 int32_t netlib_connect_winner(const netlib_connect *connect);
 
 /** Returns the address of an attempt as text: "192.0.2.1", "2001:db8::1", "fe80::1%2", the path "/run/socket", the
@@ -2778,7 +2796,7 @@ int32_t netlib_connect_attempt_port(const netlib_connect *connect, size_t index)
 double netlib_connect_attempt_start(const netlib_connect *connect, size_t index);
 
 /** Returns the time at which a step found that an attempt had ended, in seconds since the first step of the connect
- * operation; -1.0 while the attempt is in progress and for NULL. */
+ * operation; -1.0 while the attempt is in progress, and for NULL. */
 double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
 
 /** Returns the state of an attempt: `NETLIB_OK` if the attempt won the race; `NETLIB_WANT_WRITE` while the attempt is
@@ -2811,9 +2829,9 @@ int32_t netlib_connect_attempt_errno(const netlib_connect *connect, size_t index
  * @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if no process listens, or
  *         another errno; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
  *         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or
- *         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
- *         long, contains a NUL or only NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name
- *         on a system that has no abstract names.
+ *         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, is
+ *         too long, contains a NUL or consists only of NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for
+ *         an abstract name on a system that has no abstract names.
  */
 NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, size_t len,
                                                             const netlib_connect_options *options,
@@ -2855,11 +2873,11 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
-/** Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
+/** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
  *
  * An idle HTTP/1 peer sends nothing, so a readable connection counts as dropped: the end of the stream, an error or
- * unsolicited data has arrived. The check does not block. For TLS connections, on which other records may arrive, use
- * `netlib_tls_stream_is_dropped`.
+ * unsolicited data has arrived. The check does not block. For TLS connections, on which session tickets and key
+ * updates may arrive, use `netlib_tls_stream_is_dropped`.
  * @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, and so does a
  *        negative number, except `NETLIB_FD_MANAGED`, which stands for a connection managed by the application's
  *        platform and is never reported as dropped.
@@ -2897,13 +2915,14 @@ void netlib_throughput_free(netlib_throughput *throughput);
 /** Waits as `netlib_wait_for_read` does, but at most until the current period ends.
  * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
  *        to wait until the period ends.
- * @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; the error message states how many, and
- *         the next call begins a new period. All that `netlib_wait_for_read` returns.
+ * @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; all that `netlib_wait_for_read` returns.
+ *         The error message of `NETLIB_TOO_SLOW` states how many bytes have arrived, and the next call begins a new
+ *         period.
  */
 NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput *throughput, int fd, double timeout,
                                                               const netlib_limit *limit, netlib_error **err);
 
-/** Reports to a throughput guard that `bytes` were read. */
+/** Tells a throughput guard that the caller has read `bytes` bytes. */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 
 /* ==================================================================================================================
@@ -2940,7 +2959,7 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
 /** Releases TLS options. The contexts that were made from the options are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
 
-/** Makes a TLS context. The call reads the files that the options name and the system's certificate store; netlib does
+/** Makes a TLS context. The call reads the system's certificate store and the files that the options name; netlib does
  * not read them again later. Corresponds to OpenSSL's SSL_CTX_new and urllib3's create_urllib3_context.
  * @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, for a
  *        client with TLS 1.2 and 1.3 that trusts the system's authorities.
@@ -2976,16 +2995,16 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *   that netlib does not understand.
  * - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder
  *   cannot issue certificates.
- * - A peer may present a certificate of the file as its own, regardless of its issuer, and even if it says CA:TRUE, as
- *   the certificates of `openssl req -x509` do. netlib accepts such a certificate if its validity, name, purpose and
- *   key are valid. If CRLs were added, the certificate must not be revoked either: see
- *   `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the holder of the key of a
- *   certificate with CA:TRUE can issue certificates for any name.
+ * - A peer may present a certificate from the file as the peer's own certificate, regardless of the certificate's
+ *   issuer, and even if the certificate says CA:TRUE, as the certificates of `openssl req -x509` do. netlib accepts
+ *   such a certificate if its validity, name, purpose and key are valid. If CRLs were added, the certificate must not
+ *   be revoked either: see `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the
+ *   holder of the key of a certificate with CA:TRUE can issue certificates for any name.
  *
  * netlib skips a certificate that cannot be used, and `netlib_tls_context_trust_source_skipped` lists the skipped
- * certificates. netlib also skips OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file,
- * malformed PEM, or a file without any usable certificate makes `netlib_tls_context_new` fail, with the path in the
- * error message.
+ * certificates. netlib also skips PEM sections of OpenSSL's type "TRUSTED CERTIFICATE", because netlib does not
+ * support their trust settings. A missing file, malformed PEM, or a file without any usable certificate makes
+ * `netlib_tls_context_new` fail, with the path in the error message.
  * @param path the path of the file, in PEM or DER; up to 16 MiB. The file may be a pipe that ends within 5 seconds,
  *        such as a shell's `<(...)`.
  */
@@ -2997,9 +3016,9 @@ void netlib_tls_options_add_ca_file(netlib_tls_options *options, const char *pat
  * If there are files with hashed names such as `5ed36f99.0`, which `c_rehash` makes and OpenSSL looks for, netlib
  * reads only these files, so that netlib and OpenSSL trust the same authorities. Otherwise, netlib reads every file
  * that is not hidden, but no subdirectory. netlib skips a file that cannot be used, and
- * `netlib_tls_context_trust_source_skipped` lists the skipped files. A directory that cannot be read, or without any
- * usable certificate, makes `netlib_tls_context_new` fail, with the path in the error message. CRLs with hashed names
- * such as `5ed36f99.r0` are also skipped and listed: to add CRLs, use `netlib_tls_options_add_crl_file`.
+ * `netlib_tls_context_trust_source_skipped` lists the skipped files. A directory that cannot be read, or that contains
+ * no usable certificate, makes `netlib_tls_context_new` fail, with the path in the error message. CRLs with hashed
+ * names such as `5ed36f99.r0` are also skipped and listed: to add CRLs, use `netlib_tls_options_add_crl_file`.
  * @param path the path of the directory, with up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64
  *        MiB.
  */
@@ -3021,9 +3040,9 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on
 /** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
  * `NETLIB_INVALID_ARGUMENT`, and netlib reads the system's authorities only if `netlib_tls_options_set_verify_mode`
  * requests client certificates. So a server saves the few milliseconds that reading a store of 140 authorities takes.
- * Default: 0, because the settings of a server do not differ from those of a client with a certificate. With 1 and
- * without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds to Python's
- * PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. */
+ * Default: 0, because netlib cannot distinguish the settings of a server from those of a client with a certificate.
+ * With 1 and without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds
+ * to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled
@@ -3058,11 +3077,11 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * any order. Everything else in the file is skipped.
  *
  * `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
- * `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
- * `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
+ * `NETLIB_WRONG_PASSWORD` for a wrong password, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first
+ * certificate, `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
  * `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
  * kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
- * (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
+ * (8,000,000 for all parts of PKCS#12), or with scrypt more than 128 MiB or an N*r*p of more than 2,097,152.
  * @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
  *        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that
  *        ends within 5 seconds.
@@ -3142,8 +3161,9 @@ enum netlib_verify_flag NETLIB_INT32 {
 void netlib_tls_options_set_verify_mode(netlib_tls_options *options, enum netlib_verify_mode mode);
 
 /** Sets whether the server's certificate must be for the server's host name. Corresponds to Python's `check_hostname`.
- * Default: 1, unless the verify mode is `NETLIB_CERT_NONE`, which setting 1 changes to `NETLIB_CERT_REQUIRED`. With 0,
- * a certificate for any name is accepted, and `netlib_tls_wrap_fd` needs no host name. */
+ * Default: 1, or 0 if the verify mode is `NETLIB_CERT_NONE`. Setting 1 changes the verify mode `NETLIB_CERT_NONE` to
+ * `NETLIB_CERT_REQUIRED`. With 0, a certificate for any name is accepted, and `netlib_tls_wrap_fd` needs no host name.
+ */
 void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t on);
 
 /** Adds a pin: the peer's chain must contain one of the pinned certificates or keys, in addition to all other checks.
@@ -3274,8 +3294,8 @@ void netlib_tls_options_set_resumption(netlib_tls_options *options, int32_t on);
 /** Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
  * opposite value: `netlib_tls_options_set_session_tickets` and the bit `NETLIB_OP_NO_TICKET` change the same setting,
  * and the later call wins. Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key
- * that outlives many sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not
- * affected. */
+ * that outlives many sessions; without tickets, TLS 1.2 sessions are resumed by their session ID. The tickets of TLS
+ * 1.3 are not affected. */
 void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t on);
 
 /** Sets the key log file, to which netlib appends the secrets of the context's sessions, so that a program such as
@@ -3308,11 +3328,11 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * The cipher string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A
  * word is the OpenSSL name ("ECDHE-RSA-AES128-GCM-SHA256") or the IANA name of a suite, or an alias of OpenSSL 3.0
  * ("HIGH", "ECDHE", "AESGCM", "aRSA", …). Words joined by `+` select the suites that all of these words select. A word
- * appends its suites to the list. A word after `!` removes its suites permanently, a word after `-` until they are
- * added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all suites, in
- * OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2" change
- * nothing, because netlib always requires about level 2. For higher levels, "SUITEB128" and its variants,
- * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * appends its suites to the list of selected suites. A word after `!` removes its suites permanently, a word after `-`
+ * until they are added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all
+ * suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2"
+ * change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and its
+ * variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  *
  * The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
  * unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
@@ -3328,8 +3348,8 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
 /** Sets the groups for the key exchange, in order of preference. Corresponds to OpenSSL's SSL_CTX_set1_groups_list,
- * Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The default's
- * first group also resists attacks with a quantum computer.
+ * Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group
+ * of the default also resists attacks with a quantum computer.
  *
  * Groups have their IANA or OpenSSL names ("secp256r1", "P-256", "prime256v1"), which are case-insensitive and
  * separated by `:`. In addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. All
@@ -3349,9 +3369,9 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 
 /** Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
  * once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
- * callback may run on several threads at once. The callback may call the getters of the stream whose handshake is
- * made, but not read, write or handshake on that stream. A call on the engine whose handshake is made fails with
- * `NETLIB_BUSY`.
+ * callback may run on several threads at once. The callback may call the getters of the stream whose handshake invoked
+ * the callback, but not read, write or handshake on that stream. A call on the engine whose handshake invoked the
+ * callback fails with `NETLIB_BUSY`.
  * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
  *        returns. NULL if the client sent no name, or an IP address.
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
@@ -3529,15 +3549,15 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, 
  * SSL_pending. */
 size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
 
-/** Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
+/** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
  * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
  * may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
  * and failures to the next read.
  *
- * The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
- * For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
- * outer streams. Before the handshake is done, the check leaves input to the handshake, and reports a connection as
- * dropped only if the connection has ended or the handshake has failed.
+ * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
+ * them immediately. For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS,
+ * the check reads the outer streams. Before the handshake is done, the check leaves input to the handshake, and
+ * reports a connection as dropped only if the connection has ended or the handshake has failed.
  * @param dropped out: 1 if the connection has been dropped, else 0.
  * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
  *        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
@@ -3571,7 +3591,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
 /** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
  * share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
  * that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
- * which may be divided into other pieces.
+ * which may be divided differently.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
  * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
@@ -3684,8 +3704,8 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  * the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
- * and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free
- * the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
+ * and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
+ * free the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
  * apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
  * descriptor of the outermost stream.
  *
@@ -3754,8 +3774,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
  * call, never waits, and reads the clock only to verify certificates. **Single**.
  *
  * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
- * network. Drain the engine after every other call, even after a failed call, because the output may contain an alert
- * for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
+ * network. Drain the engine after each call of any other function, even if the call failed, because the output may
+ * contain an alert for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
  *
  * A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
  * engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the
@@ -3920,14 +3940,14 @@ enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *ses
  * 1970-01-01 00:00:00 UTC. Corresponds to Python's `SSLSession.time` and OpenSSL's SSL_SESSION_get_time. */
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
-/** Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up, is not older
- * than seven days, and the server's certificates and CRLs have not expired. The function does not consider the wall
- * clock of the options and a shorter lifetime that the server has set. If the session has expired by that clock or
+/** Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up and not older
+ * than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the wall
+ * clock of the options nor a shorter lifetime that the server has set. If the session has expired by that clock or
  * lifetime, or if the server no longer accepts the session, the handshake is a full handshake. */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
 /** Takes a session out of the context's cache: the newest session that the server has sent to a client's stream.
- * Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
+ * Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session can be taken only once.
  *
  * TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
  * take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
@@ -3998,8 +4018,8 @@ enum netlib_early_data_status NETLIB_INT32 {
 };
 
 /** Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
- * of the handshake, and so save a round trip. Early data is possible when a TLS 1.3 session is resumed whose server
- * allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
+ * of the handshake, and so save a round trip. Early data is possible when the handshake resumes a TLS 1.3 session for
+ * which the server allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
  *
  * **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
  * times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for
@@ -4197,9 +4217,9 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
 /** A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
  * the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
  *
- * The text that getters of a certificate return contains no NUL and no control character. Two hex digits after a
- * backslash replace each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
- * changes the writing direction. Two backslashes replace a backslash. */
+ * The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
+ * digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
+ * changes the writing direction. Two backslashes stand for a backslash. */
 struct netlib_certificate;
 
 /** Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
@@ -4282,8 +4302,8 @@ size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate)
 const char *netlib_certificate_signature_algorithm(const netlib_certificate *certificate, size_t *len);
 
 /** Returns 1 if a certificate claims to belong to an authority, else 0. A certificate claims to belong to an authority
- * if its basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds
- * to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim. */
+ * if its basicConstraints say CA:TRUE, or if it is self-issued, of version 1 or 2, and without basicConstraints.
+ * Corresponds to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim. */
 int32_t netlib_certificate_is_ca(const netlib_certificate *certificate);
 
 /** Returns 1 if the certificate's subject and issuer are equal, as in a self-signed certificate, else 0. Corresponds to
@@ -4544,7 +4564,7 @@ NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, si
 /** Checks whether the source of a body has been closed. A body in memory is never closed. The body of a descriptor is
  * closed when the descriptor is not open.
  * @param closed out: 1 if the source of the body has been closed, else 0.
- * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` callback; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
 /** Returns the address family for name lookups: `AF_UNSPEC`, for IPv6 and IPv4 addresses, if the system can bind the
@@ -4588,7 +4608,7 @@ enum netlib_ssl_version NETLIB_INT32 {
 };
 
 /** Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. The
- * following options replace the other parameters of ssl_wrap_socket:
+ * following setters of options replace the parameters of ssl_wrap_socket that this function does not have:
  *
  *     keyfile, certfile   netlib_tls_options_set_identity_files
  *     key_password        netlib_tls_options_set_key_password
@@ -4744,8 +4764,8 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
 
 /* ---- Old names of urllib3. ---- */
 
-/** The old name of `netlib_retry_options_set_allowed_methods`. After calls with the old and with the new name,
- * `netlib_retry_new` fails.
+/** The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the old and to the new
+ * name, `netlib_retry_new` fails.
  * @param methods an array of `count` method names, compared case-insensitively.
  * @param count the number of methods; with 0, no method is allowed. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
@@ -4768,8 +4788,8 @@ NETLIB_DEPRECATED_NOTE("use netlib_retry_default_backoff_max")
 double netlib_backoff_max(void);
 
 /** Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults.
- * `netlib_retry_recommended` has other settings. The returned Retry is borrowed and never freed. Never NULL.
- * `netlib_retry_resolve` returns the same Retry if both its arguments are NULL. */
+ * `netlib_retry_recommended` returns a Retry with other settings. The returned Retry is borrowed and never freed.
+ * Never NULL. `netlib_retry_resolve` returns the same Retry if both its arguments are NULL. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_resolve")
 const netlib_retry *netlib_retry_default(void);
 

@@ -21,7 +21,7 @@ pub enum RetryKind {
 }
 
 impl RetryKind {
-    /// Returns the retry kind with this number; `None` if no kind has it.
+    /// Returns the retry kind with this number; `None` if no kind has this number.
     pub const fn from_code(code: i32) -> Option<RetryKind> {
         match code {
             0 => Some(RetryKind::Never),
@@ -75,7 +75,7 @@ macro_rules! statuses {
                 }),* }
             }
 
-            /// Returns the status with this number; `None` if no status has it.
+            /// Returns the status with this number; `None` if no status has this number.
             pub const fn from_code(code: i32) -> Option<Status> {
                 match code { $($code => Some(Status::$variant),)* _ => None }
             }

@@ -21,8 +21,8 @@ pub type netlib_status = i32;
 pub enum netlib_class {
     /// The status `NETLIB_OK`.
     NETLIB_CLASS_SUCCESS = 0,
-    /// The call did not fail, and stores no error: it needs more input or more output, its wait ended, or the stream
-    /// ended cleanly.
+    /// The call did not fail, and stores no error: it would have to wait for input or output, its wait timed out, or
+    /// the stream ended cleanly.
     NETLIB_CLASS_PROGRESS = 1,
     /// The caller passed an argument that the function cannot use; the error message names the parameter.
     NETLIB_CLASS_ARGUMENT = 2,
@@ -121,22 +121,23 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
-/// The results of a callback that allows or refuses: `netlib_address_fn`, `netlib_tls_servername_fn`. 0 means failure
-/// because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0 to C when the callback raises an exception,
-/// and a filter that raises an exception must not allow anything. Any number that is not listed here also means
-/// failure.
+/// The results of a callback that allows or refuses an address or a client: `netlib_address_fn`,
+/// `netlib_tls_servername_fn`. 0 means failure because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0
+/// to C when the callback raises an exception, and a filter that raises an exception must not allow anything. Any
+/// number that is not listed here also means failure.
 #[repr(C)]
 pub enum netlib_verdict {
     /// The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`.
     NETLIB_VERDICT_FAILED = 0,
     /// The operation continues.
     NETLIB_VERDICT_ALLOW = 1,
-    /// The callback refuses. The comment of the callback's type states the effect.
+    /// The callback refuses the address or the client. The comment of the callback's type states the effect.
     NETLIB_VERDICT_REFUSE = 2,
 }
 
-/// The results of a callback that acts and has no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0 means failure,
-/// for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means failure.
+/// The results of a callback that performs an action and stores no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
+/// means failure, for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means
+/// failure.
 ///
 /// In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
 /// an invalid value, so a callback that raised an exception before it stored the output also counts as failed.
@@ -148,17 +149,18 @@ pub enum netlib_outcome {
     NETLIB_OUTCOME_DONE = 1,
 }
 
-/// Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. The
-/// function takes ownership of `ctx`, whether it succeeds or fails. netlib calls `ctx_free` exactly once **for each
-/// call that passes it**, as soon as nothing holds the callback any more. If the function cannot keep the callback
-/// (NULL options, a failure), or if there is no callback for `ctx`, it calls `ctx_free` before it returns. So pass a
-/// `ctx` that has a `ctx_free` to one call only. To share a `ctx` between several calls, count its references, or pass
-/// NULL as `ctx_free`: `ctx` must then stay usable as long as anything holds the callback, and you release it yourself.
+/// Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. A
+/// function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function fails. netlib calls
+/// `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
+/// function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
+/// calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
+/// several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx` yourself once nothing
+/// holds the callback any more.
 ///
 /// Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
 /// a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
-/// again releases the callback of the earlier call, unless something else holds that callback. Several callbacks passed
-/// to one call share one `ctx`.
+/// again releases the callback of the earlier call, unless something else holds that callback. Several callbacks that
+/// are passed to one call share one `ctx`.
 ///
 /// `ctx_free` runs during a netlib call, on the thread that releases the last holder. netlib holds no lock meanwhile,
 /// so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
@@ -258,7 +260,7 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
     guard::value(UNKNOWN as i32, || Ok(Status::from_code(status).map_or(UNKNOWN, Status::class) as i32))
 }
 
-/// Returns the retry kind of a failure of which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
+/// Returns the retry kind of a failure for which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
 /// is no status of this release. An error records more than its status, for example whether the request was sent before
 /// the failure: see `netlib_error_retry_kind`.
 ///
@@ -283,8 +285,8 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
 }
 
 /// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
-/// because its own retry kind was set to READ, the new error is also a read error, except if the kind of its status is
-/// NEVER, or if `netlib_error_options_set_retry_kind` sets its kind.
+/// because its own retry kind was set to READ, the new error is also a read error, unless the new error's status has
+/// the kind NEVER or `netlib_error_options_set_retry_kind` sets the new error's kind.
 ///
 /// @param cause the cause. May be NULL: the error has no cause.
 #[unsafe(no_mangle)]
@@ -375,8 +377,8 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
 /// sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
 /// OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
-/// the outer streams have carried only its handshake and a proxy's CONNECT. A response that breaks HTTP's rules has the
-/// kind READ. A request header that cannot be sent has the kind NEVER.
+/// the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks
+/// HTTP's rules has the kind READ. A request header that cannot be sent has the kind NEVER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
@@ -414,7 +416,7 @@ pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) 
 }
 
 /// Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
-/// 255; -1 when there was no alert and for NULL.
+/// 255; -1 when there was no alert, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
     read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
@@ -429,13 +431,13 @@ pub unsafe extern "C" fn netlib_error_certificate_problem(
 }
 
 /// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
-/// -1 when the error is not about a certificate that the peer sent and for NULL.
+/// -1 when the error is not about a certificate that the peer sent, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
-/// Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input and for
+/// Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input, and for
 /// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
@@ -444,8 +446,9 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
 
 /// Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
 /// error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
-/// limit ends a chain of requests, the error has one cause per request. The tree of an error and its causes holds at
-/// most 1,024 errors: a cause that would exceed this maximum is kept without its own causes.
+/// limit ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The tree of
+/// an error and its causes holds at most 1,024 errors: a cause that would exceed this maximum is kept without its own
+/// causes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())

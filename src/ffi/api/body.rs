@@ -34,8 +34,8 @@ impl Handle for netlib_body {
 /// @param len the size of `buf` in bytes, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
 ///        `SIZE_MAX`, and the callback must store a value.
-/// @return 0 on success; any other number on failure. After a failure, or 0 without storing `n`, `netlib_body_read`
-///         fails with `NETLIB_CALLBACK_FAILED`.
+/// @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
+///         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -45,8 +45,8 @@ pub type netlib_body_read_fn =
 ///
 /// @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
 ///        and the callback must store a value.
-/// @return 0 on success; any other number if the position is unknown. For an unknown position, or 0 without storing
-///         `pos`, netlib records `NETLIB_POSITION_FAILED`.
+/// @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
+///         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
@@ -64,7 +64,7 @@ pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 ///
 /// @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
 ///        value.
-/// @return 0 on success; any other number on failure. After a failure, or 0 without storing `closed`,
+/// @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `closed`,
 ///         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;
 
@@ -183,7 +183,8 @@ pub unsafe extern "C" fn netlib_body_read(
     })
 }
 
-/// Stores the number of bytes of a body that are left to read: the Content-Length if the body is sent now.
+/// Stores the number of bytes of a body that are left to read, which is the Content-Length of a request that sends the
+/// body now.
 ///
 /// @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
 /// @return `NETLIB_IO`, with errno.
@@ -200,7 +201,7 @@ pub unsafe extern "C" fn netlib_body_length(
     })
 }
 
-/// Records the position of a body, or moves it to a position as `netlib_rewind_body` does.
+/// Records the position of a body, or moves the body to a position as `netlib_rewind_body` does.
 ///
 /// @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
 ///        record the position.

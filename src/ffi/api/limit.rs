@@ -24,7 +24,7 @@ impl Handle for netlib_limit {
     type Ownership = Shared;
 }
 
-/// Makes a limit. The time until the limit's deadline starts to run at this call.
+/// Makes a limit. The limit's time starts to run at this call.
 ///
 /// @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
 ///        `netlib_limit_cancel` ends the limit.
@@ -55,8 +55,8 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
     guard::nothing(|| handle::free(limit));
 }
 
-/// Ends all calls that wait and obey a limit, now and in the future, with `NETLIB_CANCELLED`. The function is
-/// async-signal-safe: a signal handler may call it.
+/// Cancels a limit: all calls that wait and obey the limit, now or in the future, end with `NETLIB_CANCELLED`. The
+/// function is async-signal-safe: a signal handler may call it.
 ///
 /// @threads any, and signal handlers
 #[unsafe(no_mangle)]

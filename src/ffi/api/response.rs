@@ -81,10 +81,10 @@ pub unsafe extern "C" fn netlib_response_new(
 /// that begin there.
 ///
 /// The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
-/// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses a CR not
-/// followed by LF, NUL, whitespace before a colon or before the first header, a line without a colon, a name that is no
-/// token, more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH
-/// greeting) are refused at the first such byte, without waiting for more.
+/// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
+/// without LF, whitespace before a colon or before the first header, a line without a colon, a name that is no token,
+/// more than 1000 fields or 2000 lines, and more than 256 KiB. Bytes that are not HTTP (a TLS alert, an SSH greeting)
+/// are refused at the first such byte, without waiting for more.
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param head the bytes received so far.
@@ -167,7 +167,7 @@ pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response
 }
 
 /// Returns the minor version of HTTP/1 that the server sent, 0 or 1; -1 when the response was made by
-/// `netlib_response_new` and for NULL.
+/// `netlib_response_new`, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_response) -> i32 {
     read(response, -1, |response| response.minor_version().map_or(-1, i32::from))
@@ -197,8 +197,8 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
-/// find "chunked" in the invalid list. Examples of invalid lists are a name that is empty or not a token, a parameter
-/// without a value, and an unterminated quote.
+/// find "chunked" in the invalid list. For example, a list is invalid if a name is empty or not a token, if a parameter
+/// has no value, or if a quote is not terminated.
 ///
 /// @param length out: the length of the body in bytes if `framing` is `NETLIB_BODY_FRAMING_LENGTH`, else -1.
 /// @return `NETLIB_PROTOCOL` if there are different Content-Length values, if a Content-Length is not a number or does

@@ -82,14 +82,14 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
 }
 
-/// Records a request that failed or is to be repeated, and makes the Retry for the next request. `netlib_retry_decide`
-/// does the same and also decides what to send next: call `netlib_retry_increment` only if the application itself
-/// decides.
+/// Records a request that failed or will be repeated, and makes the Retry for the next request. `netlib_retry_decide`
+/// does the same and also decides what to send next: call `netlib_retry_increment` only if the application makes this
+/// decision itself.
 ///
 /// The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
 /// if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
-/// Location decrements `redirect`, and any other response decrements `status`. Without an error and a response, the
-/// call decrements `total` only. The call also adds an entry to the history.
+/// Location decrements `redirect`, and any other response decrements `status`. With neither an error nor a response,
+/// the call decrements `total` only. The call also adds an entry to the history.
 ///
 /// The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
 /// `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
@@ -98,8 +98,8 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
 /// `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
 /// further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
-/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause would have: `NETLIB_TOO_MANY_REDIRECTS` for
-/// a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause of a `NETLIB_MAX_RETRY` error has:
+/// `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: the method is unknown.
@@ -133,9 +133,10 @@ pub unsafe extern "C" fn netlib_retry_increment(
     })
 }
 
-/// Decides whether a response is retried: the method must be allowed, and the status must be in `status_forcelist`, or
-/// in the list of `netlib_retry_options_set_retry_after_statuses` if the response has a Retry-After header,
-/// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
+/// Decides whether a response is retried. The method must be allowed, and the status must be in `status_forcelist`. A
+/// status that is only in the list of `netlib_retry_options_set_retry_after_statuses` also suffices, if the response
+/// has a Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
+/// `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
@@ -160,17 +161,17 @@ pub unsafe extern "C" fn netlib_retry_is_retry(
     })
 }
 
-/// Returns 1 if a counter of a Retry is negative, that is, more retries were recorded than it allows, else 0; 1 for
-/// NULL.
+/// Returns 1 if a counter of a Retry is negative, that is, if more retries were recorded than the counter allows, else
+/// 0; 1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -> i32 {
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random part of
-/// `backoff_jitter`, at most `backoff_max`, where n is the number of entries in the history after the last redirect; 0
-/// while n is 0 or 1. Each call draws a new random number. The formula is the one of the default jitter kind; `enum
-/// netlib_jitter_kind` lists all formulas.
+/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
+/// `backoff_jitter`, in all at most `backoff_max`, where n is the number of entries in the history after the last
+/// redirect; 0 while n is 0 or 1. Each call draws a new random number. The formula is that of the default jitter kind;
+/// `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
 ///
 /// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
@@ -193,7 +194,7 @@ pub unsafe extern "C" fn netlib_retry_get_backoff_time(
 /// @param response the response.
 /// @param seconds out: the wait that the server asks for, in seconds from now, at most `retry_after_max`, or without
 ///        this maximum if `NETLIB_LONG_RETRY_AFTER_STOP` is set; 0 for a date that has passed; -1.0 if the header is
-///        absent, or malformed and malformed headers are ignored.
+///        absent, and if the header is malformed and malformed headers are ignored.
 /// @return `NETLIB_INVALID_HEADER` if the header is neither a number nor a date, unless malformed headers are ignored;
 ///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]

@@ -33,7 +33,8 @@ impl Handle for netlib_timeout {
 ///
 /// @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
 ///        `seconds` to NaN, and the callback must store a value.
-/// @return 0 on success; any other number if the clock failed. 0 without storing `seconds` also means failure.
+/// @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
+///         also failed.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.
@@ -101,8 +102,8 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
 
 /// Starts the clock. Call this function when you begin to connect.
 ///
-/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running; the clock then keeps running;
-///         `NETLIB_CALLBACK_FAILED` if the clock function failed: the clock is not started.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock is already running, in which case it keeps running;
+///         `NETLIB_CALLBACK_FAILED` if the clock function failed, in which case the clock is not started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_start_connect(
     timeout: *mut netlib_timeout,

@@ -76,7 +76,7 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
     guard::nothing(|| handle::free(options));
 }
 
-/// Makes a TLS context. The call reads the files that the options name and the system's certificate store; netlib does
+/// Makes a TLS context. The call reads the system's certificate store and the files that the options name; netlib does
 /// not read them again later. Corresponds to OpenSSL's SSL_CTX_new and urllib3's create_urllib3_context.
 ///
 /// @param options the settings; later changes to them do not affect the context. May be NULL: the defaults, for a

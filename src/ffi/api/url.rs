@@ -62,9 +62,10 @@ pub unsafe extern "C" fn netlib_parse_url(
 }
 
 /// Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
-/// repair, and text that other programs are known to parse differently. All readers of `netlib_url_compare_readers`
-/// find the same scheme, host and port in a URL that this function accepts. The result equals that of
-/// `netlib_parse_url`. The parser does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
+/// repair, and text that other programs are known to parse differently. The three kinds of URL parsers that
+/// `netlib_url_compare_readers` compares find the same scheme, host and port in every URL that
+/// `netlib_parse_url_strict` accepts. The result equals that of `netlib_parse_url`. The parser does not check the
+/// host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
 /// stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:
@@ -244,8 +245,8 @@ pub unsafe extern "C" fn netlib_url_port(url: *const netlib_url) -> i32 {
 }
 
 /// Returns the port to connect to, 0 to 65535: the port that the URL contains, or the default port of its scheme, which
-/// is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the port is absent and the
-/// scheme is another one, and for NULL.
+/// is 443 for https, and 80 for http and for an absent scheme (RFC 9110 section 4.2); -1 if the URL has another scheme
+/// and no port, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_port_or_default(url: *const netlib_url) -> i32 {
     read(url, -1, |url| url.effective_port().map_or(-1, i32::from))

@@ -16,8 +16,8 @@ use crate::retry::{self, MethodsSetting, Retry};
 use crate::tls::TlsOptions;
 use crate::url::{Url, split_first};
 
-/// The old name of `netlib_retry_options_set_allowed_methods`. After calls with the old and with the new name,
-/// `netlib_retry_new` fails.
+/// The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the old and to the new
+/// name, `netlib_retry_new` fails.
 ///
 /// @param methods an array of `count` method names, compared case-insensitively.
 /// @param count the number of methods; with 0, no method is allowed.
@@ -64,8 +64,8 @@ pub extern "C" fn netlib_backoff_max() -> f64 {
 }
 
 /// Returns urllib3's old constant `Retry.DEFAULT`: a Retry with a `total` of 3 and otherwise urllib3's defaults.
-/// `netlib_retry_recommended` has other settings. The returned Retry is borrowed and never freed. Never NULL.
-/// `netlib_retry_resolve` returns the same Retry if both its arguments are NULL.
+/// `netlib_retry_recommended` returns a Retry with other settings. The returned Retry is borrowed and never freed.
+/// Never NULL. `netlib_retry_resolve` returns the same Retry if both its arguments are NULL.
 #[deprecated(note = "use netlib_retry_resolve")]
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_default() -> *const netlib_retry {

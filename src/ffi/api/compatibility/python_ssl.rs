@@ -29,7 +29,7 @@ pub enum netlib_ssl_version {
 }
 
 /// Makes a client's stream on a connected descriptor and makes the handshake, as urllib3's ssl_wrap_socket does. The
-/// following options replace the other parameters of ssl_wrap_socket:
+/// following setters of options replace the parameters of ssl_wrap_socket that this function does not have:
 ///
 ///     keyfile, certfile   netlib_tls_options_set_identity_files
 ///     key_password        netlib_tls_options_set_key_password

@@ -97,7 +97,7 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
 /// closed when the descriptor is not open.
 ///
 /// @param closed out: 1 if the source of the body has been closed, else 0.
-/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` function; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` callback; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_fp_closed(
     body: *mut netlib_body,

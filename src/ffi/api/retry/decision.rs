@@ -59,9 +59,9 @@ impl Handle for netlib_decision {
 /// Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
 /// follow the redirect. The call does no I/O and does not wait.
 ///
-/// After an error, the request is sent again, and the error is counted as by `netlib_retry_increment`. A redirect is
-/// followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET (HEAD stays
-/// HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
+/// After an error, the request is sent again, and the error is counted as `netlib_retry_increment` counts it. A
+/// redirect is followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET
+/// (HEAD stays HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
 /// (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
 /// If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
 /// return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
@@ -73,14 +73,14 @@ impl Handle for netlib_decision {
 /// above `retry_after_max` is shortened to that maximum, or ends the retries: see
 /// `netlib_retry_options_set_long_retry_after`.
 ///
-/// When the limit ends a chain of requests, the error's causes are the outcomes of the last 16 requests, the oldest
-/// first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error` is
-/// `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
+/// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
+/// the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
+/// is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
 ///
-/// In a chain of requests, pass the decision's Retry, method and URL to the next call, and send the headers of
-/// `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until the next
-/// call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped for the
-/// rest of the chain, even if a redirect leads back to the first origin.
+/// In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
+/// headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until
+/// the next call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped
+/// for the rest of the chain, even if a redirect leads back to the first origin.
 ///
 /// @param response the response. May be NULL: there was no response.
 /// @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request

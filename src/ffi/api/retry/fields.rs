@@ -70,7 +70,7 @@ pub unsafe extern "C" fn netlib_retry_backoff_jitter(retry: *const netlib_retry)
     read(retry, 0.0, |retry| retry.backoff().jitter)
 }
 
-/// Returns the longest wait that is granted to a Retry-After header, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum;
+/// Returns the longest wait that a Retry-After header can cause, in seconds; `NETLIB_TIMEOUT_NONE` for no maximum;
 /// `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_max(retry: *const netlib_retry) -> f64 {
@@ -233,7 +233,7 @@ pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, 
     read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
 }
 
-/// Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response and
+/// Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, and
 /// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry, index: usize) -> i32 {

@@ -53,14 +53,14 @@ impl Handle for netlib_retry_options {
 ///
 /// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
 ///        the callback must store a value.
-/// @return 0 on success. Any other number, or 0 without storing `seconds`, makes the call fail with
-///         `NETLIB_CALLBACK_FAILED`.
+/// @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
+///         call fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits for a number of seconds, instead of netlib.
 ///
 /// @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
-/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the call fail with
+/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
@@ -68,8 +68,8 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 ///
 /// @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
 ///        and the callback must store a value.
-/// @return 0 on success. Any other number, or 0 without storing `value`, makes the call fail with
-///         `NETLIB_CALLBACK_FAILED`.
+/// @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
+///         fails with `NETLIB_CALLBACK_FAILED`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
@@ -247,8 +247,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_backoff_jitter(options: *mut n
     options::set(options, "netlib_retry_options_set_backoff_jitter", |o| o.set_backoff_jitter(seconds));
 }
 
-/// Sets `retry_after_max`, the longest wait that is granted to a Retry-After header. A header that asks for a longer
-/// wait gets this maximum, or ends the retries: see `netlib_retry_options_set_long_retry_after`. Default:
+/// Sets `retry_after_max`, the longest wait that a Retry-After header can cause. If a header asks for a longer wait,
+/// the wait is shortened to this maximum, or the retries end: see `netlib_retry_options_set_long_retry_after`. Default:
 /// `NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX`. Recommended: 120.
 ///
 /// @param seconds 0 or more; `NETLIB_TIMEOUT_NONE` for no maximum.
@@ -294,7 +294,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_respect_retry_after_header(
 }
 
 /// Sets the headers that are dropped from the request after a redirect to another origin (scheme, host or port), and
-/// from all later requests of the chain. Default: `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
+/// from all later requests of the same chain of redirects and retries. Default:
+/// `NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT`.
 ///
 /// @param names an array of `count` header names, compared case-insensitively.
 #[unsafe(no_mangle)]
@@ -317,9 +318,10 @@ pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mu
 }
 
 /// Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
-/// requests of the chain. Every other header is dropped, including Host and the headers that describe the body, so that
-/// an API key under an unlisted name cannot leak. A header that `remove_headers_on_redirect` or the redirect profile
-/// drops is dropped even if it is in `names`. Default: not set, see `netlib_retry_options_keep_any_header_on_redirect`.
+/// requests of the same chain of redirects and retries. Every other header is dropped, including Host and the headers
+/// that describe the body, so that an API key under an unlisted name cannot leak. The headers of
+/// `remove_headers_on_redirect` and of the redirect profile are dropped even if they are in `names`. Default: not set,
+/// see `netlib_retry_options_keep_any_header_on_redirect`.
 ///
 /// @param names an array of `count` header names, compared case-insensitively.
 /// @param count the number of names; with 0, no header is kept.
@@ -403,8 +405,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_wall_clock(
 }
 
 /// Sets the callback with which `netlib_decision_sleep`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` wait.
-/// A limit passed to one of these functions is then checked before and after the callback, but cannot interrupt the
-/// callback. By default, netlib waits itself.
+/// With a callback, a limit that is passed to one of these functions is checked before and after the callback, but
+/// cannot interrupt the callback. By default, netlib waits itself.
 ///
 /// @param sleep the callback. May be NULL: netlib waits itself.
 #[unsafe(no_mangle)]

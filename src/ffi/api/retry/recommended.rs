@@ -6,18 +6,18 @@ use crate::ffi::{Options, guard, handle};
 use crate::retry::{Retry, RetryOptions};
 
 /// Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` makes options with
-/// urllib3's defaults instead: 10 retries without a wait, no status retried, and redirects followed even from https to
-/// http.
+/// urllib3's defaults instead: 10 retries without a wait; no status is retried, and redirects are followed even from
+/// https to http.
 ///
 /// The recommended settings, each with its reason and source:
 ///
 /// - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
-///   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; urllib3's `Retry.DEFAULT`, whose
-///   number is kept here, allows 3 retries.
+///   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; netlib keeps the 3 retries of
+///   urllib3's `Retry.DEFAULT`.
 /// - `other` is 0: a certificate that was refused once will be refused again.
 /// - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
 ///   [3].
-/// - `redirect` is 10, as in Go's net/http [6]: a longer chain is a loop.
+/// - `redirect` is 10, as in Go's net/http [6]: a longer chain of redirects is usually a loop.
 /// - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
 ///   from https to http (RFC 9110 section 15.4).
 /// - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
@@ -27,8 +27,8 @@ use crate::retry::{Retry, RetryOptions};
 /// - `backoff_max` is 20 s, as in AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
 ///   section 10.2.3).
-/// - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. A
-///   request before the time that an overloaded server asks for adds to the overload [4].
+/// - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
+///   overloaded server asks for a wait, an earlier request adds to the overload [4].
 /// - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry

@@ -61,8 +61,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
     });
 }
 
-/// Sets the statuses whose Retry-After header is obeyed. A response with a listed status and a Retry-After header is
-/// retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
+/// Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and a Retry-After header
+/// is retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
 /// `netlib_retry_options_obey_any_retry_after`.
 ///
 /// The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every

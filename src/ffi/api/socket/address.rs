@@ -23,9 +23,10 @@ use crate::socket::sockaddr;
 /// An address with a network-specific NAT64 prefix cannot be distinguished from a global address.
 #[repr(C)]
 pub enum netlib_address_class {
-    /// The metadata services from which cloud machines fetch their credentials, such as 169.254.169.254, fd00:ec2::254,
-    /// 100.100.100.200 and 168.63.129.16: of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway,
-    /// Akamai and OpenStack. The address of a metadata service also has the class of its network, except GLOBAL.
+    /// The metadata services, from which cloud machines fetch their credentials, of Amazon, Google, Azure, Oracle,
+    /// Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and OpenStack: 169.254.169.254, fd00:ec2::254,
+    /// 100.100.100.200, 168.63.129.16 and others. The address of a metadata service also has the class of its network,
+    /// except GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// The local machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
@@ -40,8 +41,8 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_SHARED = 0x20,
     /// Multicast groups: 224.0.0.0/4, ff00::/8.
     NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
-    /// Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 without
-    /// another class.
+    /// Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 that have no
+    /// other class.
     NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
     /// Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,

@@ -32,7 +32,7 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
 }
 
 /// Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
-/// may take three times as long, and the name lookup does not count. To bound the whole operation, use a
+/// may take three times as long, and the time of the name lookup is not included. To bound the whole operation, use a
 /// `netlib_limit`.
 ///
 /// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
@@ -45,8 +45,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 }
 
 /// Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
-/// port. Attempts for addresses of another family than the local address fail. Connections to Unix domain sockets
-/// ignore the setting.
+/// port. Connection attempts to addresses of another family than the local address fail. Connections to Unix domain
+/// sockets ignore the setting.
 ///
 /// With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
 /// the local port, for which netlib sets `SO_REUSEADDR`.
@@ -68,7 +68,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_source_address(
 /// `IP_BOUND_IF` on systems that have it. Name lookups are not bound to the interface. By default, the routing table
 /// determines the interface.
 ///
-/// Before a TCP socket is bound and connected, netlib sets its socket options in this order: the interface, no-delay,
+/// Before a TCP socket is bound and connected, netlib sets the socket options in this order: the interface, no-delay,
 /// keep-alive, the user timeout, and then the options of `netlib_connect_options_add_socket_option`. If the system
 /// refuses an option, the connection attempt fails; the error names the option and has the errno: `ENODEV` for a
 /// missing interface, `EPERM` if binding to an interface needs a privilege (before Linux 5.7).

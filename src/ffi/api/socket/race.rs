@@ -18,11 +18,11 @@ use crate::status::Status;
 /// A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
 ///
 /// The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
-/// family, the resolver's order is kept. Each connection attempt starts an attempt delay (250 ms) after the previous
-/// one, or at once if the previous one has failed. An attempt continues until it is connected, fails, or exceeds its
-/// own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a network that
-/// drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached. netlib tries only
-/// the first 64 addresses of the alternating order.
+/// family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
+/// attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
+/// exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
+/// network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
+/// netlib tries only the first 64 addresses of the alternating order.
 ///
 /// At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
 /// loop cannot distinguish a queued lookup from a slow lookup.
@@ -125,9 +125,9 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 }
 
 /// Sets the limit that ends a connect operation, and keeps a reference to the limit. The operation obeys the limit from
-/// the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. `netlib_connect_wait_fd` lists one
-/// more descriptor, which wakes the event loop when the limit is cancelled; the next step then ends the operation. A
-/// later call replaces the limit. Default: none.
+/// the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. The limit adds one descriptor to
+/// those of `netlib_connect_wait_fd`: the added descriptor wakes the event loop when the limit is cancelled, and the
+/// next step then ends the operation. A later call replaces the limit. Default: none.
 ///
 /// Each connect operation has its own descriptor for the limit, so that operations that share a limit can be watched by
 /// one epoll(7) instance. After fork(2), set the limit again in a child that continues the operation, because a
@@ -147,8 +147,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
 /// `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
 ///
-/// A step before a descriptor or the timer is ready is harmless. A step that is late by several attempt delays starts
-/// only one attempt.
+/// It is harmless to step before a descriptor is ready or the timer has fired. A step that is late by several attempt
+/// delays starts only one attempt.
 ///
 /// @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
 ///        while no attempt is connected.
@@ -205,12 +205,13 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
 /// a watched descriptor to be closed.
 ///
-/// With epoll and kqueue, you need not change descriptors that are listed again. A descriptor number that is listed
-/// after two steps in a row denotes the same descriptor. A descriptor that is no longer listed stays open until the
-/// next step: remove the descriptor from the event loop before that step. No other connect operation uses the same
-/// descriptor, not even an operation with the same limit. The last step, and `netlib_connect_free`, close all
-/// descriptors except the connection, so that epoll and kqueue remove them. The connection keeps its descriptor number
-/// and is still watched: remove the connection from the event loop, or change its events.
+/// With epoll and kqueue, you need not change descriptors that `netlib_connect_wait_fd` returns again. A descriptor
+/// number that is returned after two steps in a row denotes the same descriptor. A descriptor that is no longer
+/// returned stays open until the next step: remove the descriptor from the event loop before that step. No other
+/// connect operation uses the same descriptor, not even an operation with the same limit. The last step, and
+/// `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue remove them. The
+/// connection keeps its descriptor number and is still watched: remove the connection from the event loop, or change
+/// its events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())
@@ -248,7 +249,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_count(connect: *const netlib_con
     read(connect, 0, |connect| connect.attempts().len())
 }
 
-/// Returns the index of the attempt that won the race; -1 while no attempt has won and for NULL.
+/// Returns the index of the attempt that won the race; -1 while no attempt has won, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_winner(connect: *const netlib_connect) -> i32 {
     read(connect, -1, |connect| connect.winner().and_then(|index| i32::try_from(index).ok()).unwrap_or(-1))
@@ -282,7 +283,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_start(connect: *const netlib_con
 }
 
 /// Returns the time at which a step found that an attempt had ended, in seconds since the first step of the connect
-/// operation; -1.0 while the attempt is in progress and for NULL.
+/// operation; -1.0 while the attempt is in progress, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_connect, index: usize) -> f64 {
     read(connect, -1.0, |connect| {

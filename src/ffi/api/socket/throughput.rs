@@ -60,8 +60,9 @@ pub unsafe extern "C" fn netlib_throughput_free(throughput: *mut netlib_throughp
 ///
 /// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
 ///        to wait until the period ends.
-/// @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; the error message states how many, and
-///         the next call begins a new period. All that `netlib_wait_for_read` returns.
+/// @return `NETLIB_TOO_SLOW` if fewer than `bytes` have arrived in the period; all that `netlib_wait_for_read` returns.
+///         The error message of `NETLIB_TOO_SLOW` states how many bytes have arrived, and the next call begins a new
+///         period.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     throughput: *mut netlib_throughput,
@@ -73,7 +74,7 @@ pub unsafe extern "C" fn netlib_throughput_wait_for_read(
     guard::status(err, || arg_mut!(throughput).wait_for_read(fd, timeout, arg_opt!(limit)))
 }
 
-/// Reports to a throughput guard that `bytes` were read.
+/// Tells a throughput guard that the caller has read `bytes` bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_add(throughput: *mut netlib_throughput, bytes: usize) {
     guard::nothing(|| {

@@ -32,9 +32,9 @@ use crate::socket::endpoint::UnixAddress;
 /// @return `NETLIB_CONNECT_FAILED`, with the errno: `ENOENT`, `EACCES`, `ECONNREFUSED` if no process listens, or
 ///         another errno; `NETLIB_CONNECT_TIMEOUT`; `NETLIB_ADDRESS_REFUSED` if the options refuse
 ///         `NETLIB_ADDRESS_CLASS_UNIX`; `NETLIB_CALLBACK_FAILED` if the address callback failed; `NETLIB_CANCELLED` or
-///         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, too
-///         long, contains a NUL or only NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for an abstract name
-///         on a system that has no abstract names.
+///         `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for a path that is empty, is
+///         too long, contains a NUL or consists only of NULs, and for an option out of range; `NETLIB_UNSUPPORTED` for
+///         an abstract name on a system that has no abstract names.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_unix_connection(
     path: *const c_char,

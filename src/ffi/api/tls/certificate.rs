@@ -14,9 +14,9 @@ use crate::tls::Certificate;
 /// A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
 /// the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
-/// The text that getters of a certificate return contains no NUL and no control character. Two hex digits after a
-/// backslash replace each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
-/// changes the writing direction. Two backslashes replace a backslash.
+/// The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
+/// digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
+/// changes the writing direction. Two backslashes stand for a backslash.
 pub struct netlib_certificate {
     _private: [u8; 0],
 }
@@ -214,8 +214,8 @@ pub unsafe extern "C" fn netlib_certificate_signature_algorithm(
 }
 
 /// Returns 1 if a certificate claims to belong to an authority, else 0. A certificate claims to belong to an authority
-/// if its basicConstraints say CA:TRUE, or if it is self-issued and of a version older than that extension. Corresponds
-/// to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim.
+/// if its basicConstraints say CA:TRUE, or if it is self-issued, of version 1 or 2, and without basicConstraints.
+/// Corresponds to the results 1 and 3 of OpenSSL's X509_check_ca. The function does not verify the claim.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_is_ca(certificate: *const netlib_certificate) -> i32 {
     read_bool(certificate, false, Certificate::is_ca)

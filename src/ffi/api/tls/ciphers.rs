@@ -15,11 +15,11 @@ use crate::tls::TlsOptions;
 /// The cipher string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A
 /// word is the OpenSSL name ("ECDHE-RSA-AES128-GCM-SHA256") or the IANA name of a suite, or an alias of OpenSSL 3.0
 /// ("HIGH", "ECDHE", "AESGCM", "aRSA", …). Words joined by `+` select the suites that all of these words select. A word
-/// appends its suites to the list. A word after `!` removes its suites permanently, a word after `-` until they are
-/// added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all suites, in
-/// OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2" change
-/// nothing, because netlib always requires about level 2. For higher levels, "SUITEB128" and its variants,
-/// `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// appends its suites to the list of selected suites. A word after `!` removes its suites permanently, a word after `-`
+/// until they are added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all
+/// suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2"
+/// change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and its
+/// variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
 /// The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
 /// unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
@@ -41,8 +41,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 }
 
 /// Sets the groups for the key exchange, in order of preference. Corresponds to OpenSSL's SSL_CTX_set1_groups_list,
-/// Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The default's
-/// first group also resists attacks with a quantum computer.
+/// Go's `CurvePreferences` and curl's --curves. Default: "X25519MLKEM768:x25519:secp256r1:secp384r1". The first group
+/// of the default also resists attacks with a quantum computer.
 ///
 /// Groups have their IANA or OpenSSL names ("secp256r1", "P-256", "prime256v1"), which are case-insensitive and
 /// separated by `:`. In addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. All

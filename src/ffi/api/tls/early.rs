@@ -37,8 +37,8 @@ const _: () = {
 };
 
 /// Sets whether clients may send early data (0-RTT, RFC 8446 section 2.3): bytes that are sent with the first message
-/// of the handshake, and so save a round trip. Early data is possible when a TLS 1.3 session is resumed whose server
-/// allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
+/// of the handshake, and so save a round trip. Early data is possible when the handshake resumes a TLS 1.3 session for
+/// which the server allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
 ///
 /// **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
 /// times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for

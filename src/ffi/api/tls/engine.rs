@@ -16,8 +16,8 @@ use crate::tls::MemoryEngine;
 /// call, never waits, and reads the clock only to verify certificates. **Single**.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
-/// network. Drain the engine after every other call, even after a failed call, because the output may contain an alert
-/// for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
+/// network. Drain the engine after each call of any other function, even if the call failed, because the output may
+/// contain an alert for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
 ///
 /// A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
 /// engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the

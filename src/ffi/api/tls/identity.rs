@@ -26,11 +26,11 @@ use crate::tls::TlsOptions;
 /// any order. Everything else in the file is skipped.
 ///
 /// `netlib_tls_context_new` fails with `NETLIB_PASSWORD_REQUIRED` for an encrypted key without a password,
-/// `NETLIB_WRONG_PASSWORD`, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first certificate,
-/// `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
+/// `NETLIB_WRONG_PASSWORD` for a wrong password, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first
+/// certificate, `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
 /// `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
 /// kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
-/// (8,000,000 for all parts of PKCS#12), or 128 MiB or N*r*p = 2,097,152 of scrypt.
+/// (8,000,000 for all parts of PKCS#12), or with scrypt more than 128 MiB or an N*r*p of more than 2,097,152.
 ///
 /// @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
 ///        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that

@@ -83,8 +83,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_resumption(options: *mut netlib_
 /// Sets whether session tickets (RFC 5077) are used in TLS 1.2. Corresponds to OpenSSL's SSL_OP_NO_TICKET with the
 /// opposite value: `netlib_tls_options_set_session_tickets` and the bit `NETLIB_OP_NO_TICKET` change the same setting,
 /// and the later call wins. Default: 0, as in urllib3, because tickets of TLS 1.2 are sent in the clear, under a key
-/// that outlives many sessions; TLS 1.2 sessions are then resumed by their session ID. The tickets of TLS 1.3 are not
-/// affected.
+/// that outlives many sessions; without tickets, TLS 1.2 sessions are resumed by their session ID. The tickets of TLS
+/// 1.3 are not affected.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_session_tickets(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_session_tickets", |options: &mut TlsOptions| {

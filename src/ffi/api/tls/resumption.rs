@@ -73,9 +73,9 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
     read(session, 0, |session| i64::try_from(session.time()).unwrap_or(i64::MAX))
 }
 
-/// Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up, is not older
-/// than seven days, and the server's certificates and CRLs have not expired. The function does not consider the wall
-/// clock of the options and a shorter lifetime that the server has set. If the session has expired by that clock or
+/// Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up and not older
+/// than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the wall
+/// clock of the options nor a shorter lifetime that the server has set. If the session has expired by that clock or
 /// lifetime, or if the server no longer accepts the session, the handshake is a full handshake.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
@@ -83,7 +83,7 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 }
 
 /// Takes a session out of the context's cache: the newest session that the server has sent to a client's stream.
-/// Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session is taken once.
+/// Corresponds to Python's `SSLSocket.session` and OpenSSL's SSL_get1_session, but each session can be taken only once.
 ///
 /// TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
 /// take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a

@@ -11,9 +11,9 @@ use crate::tls::TlsOptions;
 
 /// Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
 /// once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
-/// callback may run on several threads at once. The callback may call the getters of the stream whose handshake is
-/// made, but not read, write or handshake on that stream. A call on the engine whose handshake is made fails with
-/// `NETLIB_BUSY`.
+/// callback may run on several threads at once. The callback may call the getters of the stream whose handshake invoked
+/// the callback, but not read, write or handshake on that stream. A call on the engine whose handshake invoked the
+/// callback fails with `NETLIB_BUSY`.
 ///
 /// @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
 ///        returns. NULL if the client sent no name, or an IP address.

@@ -258,15 +258,15 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
     read(stream, 0, Stream::pending)
 }
 
-/// Checks whether an idle connection has been dropped: whether it can no longer carry a request and should be closed.
+/// Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
 /// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
 /// may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
 /// and failures to the next read.
 ///
-/// The check never waits and obeys no limit. TLS messages that answer the peer are sent if that is possible at once.
-/// For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS, the check reads the
-/// outer streams. Before the handshake is done, the check leaves input to the handshake, and reports a connection as
-/// dropped only if the connection has ended or the handshake has failed.
+/// The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
+/// them immediately. For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS,
+/// the check reads the outer streams. Before the handshake is done, the check leaves input to the handshake, and
+/// reports a connection as dropped only if the connection has ended or the handshake has failed.
 ///
 /// @param dropped out: 1 if the connection has been dropped, else 0.
 /// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
@@ -331,7 +331,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 /// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
 /// share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
 /// that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
-/// which may be divided into other pieces.
+/// which may be divided differently.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.

@@ -50,8 +50,8 @@ pub type netlib_tls_write_fn =
 /// the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
-/// and so does making another stream inside the outer stream. The getters of the outer stream work, and you may free
-/// the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
+/// and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
+/// free the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
 /// apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
 /// descriptor of the outermost stream.
 ///

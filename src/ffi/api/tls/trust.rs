@@ -21,16 +21,16 @@ use crate::tls::TlsOptions;
 ///   that netlib does not understand.
 /// - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder
 ///   cannot issue certificates.
-/// - A peer may present a certificate of the file as its own, regardless of its issuer, and even if it says CA:TRUE, as
-///   the certificates of `openssl req -x509` do. netlib accepts such a certificate if its validity, name, purpose and
-///   key are valid. If CRLs were added, the certificate must not be revoked either: see
-///   `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the holder of the key of a
-///   certificate with CA:TRUE can issue certificates for any name.
+/// - A peer may present a certificate from the file as the peer's own certificate, regardless of the certificate's
+///   issuer, and even if the certificate says CA:TRUE, as the certificates of `openssl req -x509` do. netlib accepts
+///   such a certificate if its validity, name, purpose and key are valid. If CRLs were added, the certificate must not
+///   be revoked either: see `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the
+///   holder of the key of a certificate with CA:TRUE can issue certificates for any name.
 ///
 /// netlib skips a certificate that cannot be used, and `netlib_tls_context_trust_source_skipped` lists the skipped
-/// certificates. netlib also skips OpenSSL's "TRUSTED CERTIFICATE", whose conditions would be lost. A missing file,
-/// malformed PEM, or a file without any usable certificate makes `netlib_tls_context_new` fail, with the path in the
-/// error message.
+/// certificates. netlib also skips PEM sections of OpenSSL's type "TRUSTED CERTIFICATE", because netlib does not
+/// support their trust settings. A missing file, malformed PEM, or a file without any usable certificate makes
+/// `netlib_tls_context_new` fail, with the path in the error message.
 ///
 /// @param path the path of the file, in PEM or DER; up to 16 MiB. The file may be a pipe that ends within 5 seconds,
 ///        such as a shell's `<(...)`.
@@ -48,9 +48,9 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 /// If there are files with hashed names such as `5ed36f99.0`, which `c_rehash` makes and OpenSSL looks for, netlib
 /// reads only these files, so that netlib and OpenSSL trust the same authorities. Otherwise, netlib reads every file
 /// that is not hidden, but no subdirectory. netlib skips a file that cannot be used, and
-/// `netlib_tls_context_trust_source_skipped` lists the skipped files. A directory that cannot be read, or without any
-/// usable certificate, makes `netlib_tls_context_new` fail, with the path in the error message. CRLs with hashed names
-/// such as `5ed36f99.r0` are also skipped and listed: to add CRLs, use `netlib_tls_options_add_crl_file`.
+/// `netlib_tls_context_trust_source_skipped` lists the skipped files. A directory that cannot be read, or that contains
+/// no usable certificate, makes `netlib_tls_context_new` fail, with the path in the error message. CRLs with hashed
+/// names such as `5ed36f99.r0` are also skipped and listed: to add CRLs, use `netlib_tls_options_add_crl_file`.
 ///
 /// @param path the path of the directory, with up to 10,000 files in PEM or DER, each up to 16 MiB, together up to 64
 ///        MiB.
@@ -94,9 +94,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
 /// Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
 /// `NETLIB_INVALID_ARGUMENT`, and netlib reads the system's authorities only if `netlib_tls_options_set_verify_mode`
 /// requests client certificates. So a server saves the few milliseconds that reading a store of 140 authorities takes.
-/// Default: 0, because the settings of a server do not differ from those of a client with a certificate. With 1 and
-/// without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds to Python's
-/// PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method.
+/// Default: 0, because netlib cannot distinguish the settings of a server from those of a client with a certificate.
+/// With 1 and without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds
+/// to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_server_only", |options: &mut TlsOptions| {

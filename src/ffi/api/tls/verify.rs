@@ -64,8 +64,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_mode(
 }
 
 /// Sets whether the server's certificate must be for the server's host name. Corresponds to Python's `check_hostname`.
-/// Default: 1, unless the verify mode is `NETLIB_CERT_NONE`, which setting 1 changes to `NETLIB_CERT_REQUIRED`. With 0,
-/// a certificate for any name is accepted, and `netlib_tls_wrap_fd` needs no host name.
+/// Default: 1, or 0 if the verify mode is `NETLIB_CERT_NONE`. Setting 1 changes the verify mode `NETLIB_CERT_NONE` to
+/// `NETLIB_CERT_REQUIRED`. With 0, a certificate for any name is accepted, and `netlib_tls_wrap_fd` needs no host name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_check_hostname", |options: &mut TlsOptions| {

@@ -28,7 +28,7 @@ pub enum netlib_url_reader {
 /// Differences between the results of two URL readers for one text, as bits.
 #[repr(C)]
 pub enum netlib_url_difference {
-    /// One reader finds a URL in the text, and the other reader does not.
+    /// One URL reader finds a URL in the text, and the other URL reader does not.
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /// The schemes differ.
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
@@ -71,21 +71,21 @@ pub unsafe extern "C" fn netlib_url_compare_readers(
     })
 }
 
-/// Returns another reference to the same readers' results.
+/// Returns another reference to the same results of URL readers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_clone(readings: *const netlib_url_readings) -> *mut netlib_url_readings {
     handle::clone(readings)
 }
 
-/// Releases the readers' results.
+/// Releases the results of URL readers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_readings) {
     guard::nothing(|| handle::free(readings));
 }
 
-/// Returns the differences between two readers, as a sum of `netlib_url_difference` values; 0 if there is no
-/// difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown reader and for
-/// NULL.
+/// Returns the differences between the results of two URL readers, as a sum of `netlib_url_difference` values; 0 if
+/// there is no difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown
+/// reader and for NULL.
 ///
 /// @param a a `netlib_url_reader`.
 /// @param b another `netlib_url_reader`.
@@ -101,7 +101,7 @@ pub unsafe extern "C" fn netlib_url_readings_differences(
     })
 }
 
-/// Returns 1 if a reader finds a URL in the text, which requires a scheme or a host, else 0; 0 for an unknown reader.
+/// Returns 1 if a URL reader finds a URL with a scheme or a host in the text, else 0; 0 for an unknown reader.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
@@ -112,8 +112,8 @@ pub unsafe extern "C" fn netlib_url_readings_accepted(
     read_bool(readings, false, |readings| reading(readings, reader).is_some())
 }
 
-/// Returns the scheme that a reader finds, in lower case; NULL when absent, and for a reader that is unknown or finds
-/// no URL.
+/// Returns the scheme that a URL reader finds, in lower case; NULL when absent, and for a reader that is unknown or
+/// finds no URL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
@@ -125,7 +125,7 @@ pub unsafe extern "C" fn netlib_url_readings_scheme(
     lend_text(readings, len, |readings| reading(readings, reader)?.scheme.as_deref())
 }
 
-/// Returns the host that a reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
+/// Returns the host that a URL reader finds, normalised by the rules of that reader; NULL when absent, and for a reader
 /// that is unknown or finds no URL.
 ///
 /// @param reader a `netlib_url_reader`.
@@ -138,9 +138,9 @@ pub unsafe extern "C" fn netlib_url_readings_host(
     lend_text(readings, len, |readings| reading(readings, reader)?.host.as_deref())
 }
 
-/// Returns the port that a reader would connect to: the port in the text, else the default of http, https, ws, wss or
-/// ftp. For `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for that port and every larger
-/// one. -1 when absent, for a reader that is unknown or finds no URL, and for NULL.
+/// Returns the port that a URL reader finds: the port in the text, else the default of http, https, ws, wss or ftp. For
+/// `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 also stands for every larger port. -1 when absent,
+/// for a reader that is unknown or finds no URL, and for NULL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
