@@ -1,4 +1,5 @@
-//! Passes linker options for the shared library: its SONAME, and that dlclose must not unmap it.
+//! Passes two options to the linker of the shared library: one sets its SONAME, the other keeps dlclose from unmapping
+//! the library.
 
 use std::env;
 
@@ -16,8 +17,8 @@ fn main() {
     // dlclose must not unmap the library: when a thread that used netlib ends, the thread runs thread-local
     // destructors, whose code must still be mapped.
     println!("cargo:rustc-cdylib-link-arg=-Wl,-z,nodelete");
-    // Only the release library has a SONAME. Programs find a development build by its file name, so that it needs no
-    // symbolic links.
+    // Only the release library has a SONAME. Programs find a development build by its file name, so a development build
+    // needs no symbolic links.
     if env::var("PROFILE").as_deref() == Ok("release") {
         println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libnetlib.so.{}", abi_version());
     }

@@ -1,9 +1,9 @@
 /*
  * engine - runs TLS over a transport that the program implements itself.
  *
- * This program uses a socket pair and poll(2) as the transport; other programs may use an event loop, a serial line or
- * a message queue. The program feeds received bytes to a netlib_tls_engine, reads and writes plaintext, and sends the
- * bytes that it drains from the engine:
+ * This program uses a socket pair and poll(2) as the transport; other programs may use another transport, such as a
+ * serial line or a message queue. The program feeds received bytes to a netlib_tls_engine, reads and writes plaintext,
+ * and sends the bytes that it drains from the engine:
  *
  *     feed received bytes  ->  handshake, read, write  ->  drain and send
  *

@@ -39,7 +39,7 @@ enum exit_code { EXIT_ALL_SUCCEEDED, EXIT_SOME_FAILED, EXIT_NOT_STARTED };
 
 struct loop {
     struct shared shared;
-    struct transfer *transfers; /* one for each URL: the started ones, then room for the others */
+    struct transfer *transfers; /* the started transfers, then room for one transfer per remaining URL */
     struct transfer **active;
     size_t active_count;
     bool all_succeeded;
@@ -59,7 +59,7 @@ static int milliseconds_to_wait(const struct loop *loop) {
 }
 
 /* Advances the transfers whose timer has expired; after an interrupt, cancels all transfers. Removes finished transfers
- * from the active ones. */
+ * from the array of active transfers. */
 static void handle_timers(struct loop *loop) {
     bool cancelled = netlib_limit_check(loop->shared.limit, NULL) == NETLIB_CANCELLED;
     for (size_t i = 0; i < loop->active_count;) {
@@ -90,7 +90,8 @@ static bool run(struct loop *loop, const struct options *options) {
         int ready = epoll_wait(loop->shared.epoll, events, MAX_PARALLEL, milliseconds_to_wait(loop));
         if (ready < 0 && errno != EINTR) return false;
         for (int i = 0; i < ready; i++) {
-            /* An event without a transfer is about the descriptor of the overall limit, which handle_timers checks. */
+            /* An event without a transfer belongs to the descriptor of the overall limit. handle_timers checks this
+             * limit. */
             if (events[i].data.ptr != NULL) transfer_advance(events[i].data.ptr);
         }
         handle_timers(loop);

@@ -1,8 +1,8 @@
 /*
  * fetch - fetches one URL, with retries, redirects, proxies and TLS.
  *
- * Use this program as a template for a blocking HTTP/1.1 client. netlib's retry policy decides what to retry and how
- * long to wait, the URL to which a redirect leads, which headers may be sent to that URL, and whether to send the body
+ * Use this program as a template for a blocking HTTP/1.1 client. netlib's retry policy decides what to retry, how long
+ * to wait, which URL to request after a redirect, which headers to send to that URL, and whether to send the body
  * again; this file carries out these decisions. netlib also implements TLS, connecting and waiting. The other parts of
  * the program are in fetch/:
  *
@@ -45,7 +45,7 @@ struct client {
     struct output output;
     struct trace trace;
     int attempts;
-    int32_t status; /* of the response whose body went to the output */
+    int32_t status; /* the status of the response whose body was written to the output */
 };
 
 /* --- one attempt -------------------------------------------------------------------------------------------------- */

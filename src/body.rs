@@ -28,7 +28,7 @@ enum Source {
     Callbacks(Callbacks),
 }
 
-/// The callbacks of a body that the application implements. netlib checks their results.
+/// The callbacks with which the application implements a body. netlib checks the results of the callbacks.
 pub struct Callbacks {
     pub read: ReadCallback,
     pub tell: Option<TellCallback>,
@@ -155,7 +155,7 @@ impl Body {
         Ok(if count == 0 { Read::End } else { Read::Bytes(count) })
     }
 
-    /// Returns the number of bytes left in the body; `None` if it is unknown without reading them.
+    /// Returns the number of bytes left in the body; `None` if the number is not known without reading the bytes.
     pub fn length(&self) -> Result<Option<i64>> {
         match &self.source {
             Source::Memory { data, position } => {
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_bodies_and_file_bodies_read_and_rewind_equally() {
+    fn memory_bodies_and_file_bodies_can_be_read_and_rewound() {
         let file = file(b"hello world");
         for mut body in [Body::from_memory(b"hello world").unwrap(), Body::from_fd(file.as_raw_fd()).unwrap()] {
             let mut start = [0; 6];
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn an_ended_limit_fails_reads_of_a_body() {
+    fn reads_of_a_body_fail_after_the_limit_has_ended() {
         let (read, mut write) = std::io::pipe().unwrap();
         let mut body = Body::from_fd(read.as_raw_fd()).unwrap();
         let outcome = |body: &mut Body, seconds, cancel| {
@@ -345,7 +345,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_with_a_closed_descriptor_reports_it() {
+    fn a_body_with_a_closed_descriptor_counts_as_closed() {
         // No descriptor with this number is open.
         let mut body = Body::from_fd(i32::MAX).unwrap();
         assert!(body.is_fp_closed().unwrap());

@@ -50,7 +50,7 @@ impl Settings {
         self.with_number(name, count).with("items", &list.finish())
     }
 
-    /// Adds to the digest a set of digests. Neither order nor repetition matters.
+    /// Adds to the digest a set of digests. The order of the digests does not matter, and repeated digests count once.
     pub(crate) fn with_set(self, name: &str, digests: impl Iterator<Item = Digest>) -> Result<Settings> {
         let mut set = Vec::new();
         for digest in digests {

@@ -35,7 +35,8 @@ struct ErrorInner {
     /// Replaces the retry kind of the status, as [`Error::retry_kind`] describes. The value is never `ByCause`.
     retry_kind: Option<RetryKind>,
     message: CString,
-    /// The API name that [`Error::with_names`] inserts into the message, and the byte offset at which it does.
+    /// The API name that [`Error::with_names`] inserts into the message, and the byte offset in the message at which
+    /// the name is inserted.
     name: Option<(ApiName, usize)>,
     errno: i32,
     resolver_code: i32,
@@ -204,7 +205,7 @@ impl Error {
     }
 
     /// Adds a cause to the error. If the cause records that the request was sent, this error becomes a read error,
-    /// unless it is never retried.
+    /// unless this error is never retried.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();
@@ -379,7 +380,7 @@ fn one_line(text: &str) -> Result<CString> {
     Ok(CString::from_vec_with_nul(clean).unwrap_or_default())
 }
 
-/// Truncates a text of the caller for an error message. The rest is long enough to recognise the text.
+/// Truncates a text from the caller for an error message. The truncated text is long enough to recognise the original.
 pub(crate) fn truncated(text: &str) -> &str {
     const SHOWN: usize = 80;
     text.char_indices().nth(SHOWN).map_or(text, |(end, _)| text.get(..end).unwrap_or(text))

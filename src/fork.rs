@@ -8,8 +8,8 @@
 //! two threads wait for each other.
 //!
 //! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so both see every change. Fork
-//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but the memory page that the kernel wipes in the
-//! child still distinguishes the two processes.
+//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but netlib still distinguishes the two processes
+//! by a memory page that the kernel wipes in the child.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -97,7 +97,7 @@ fn current() -> &'static AtomicU64 {
 }
 
 /// Installs the fork handler. If two threads call this function at the same time, both install the handler, so that
-/// neither continues without one. A handler that is installed twice runs twice at each fork, which does no harm.
+/// neither continues without a handler. A handler that is installed twice runs twice at each fork, which does no harm.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -109,7 +109,7 @@ static INSTALLED: AtomicBool = AtomicBool::new(false);
 /// Makes fork(2) wait while the value exists, for a bounded time. Delays may be nested.
 #[must_use = "forks are delayed only while it exists"]
 pub(crate) struct Delay {
-    /// A delay must not move to another thread, because it is counted for its own thread.
+    /// A delay must not move to another thread, because each thread counts its own delays.
     not_send: PhantomData<*const ()>,
 }
 
@@ -164,7 +164,8 @@ impl Gate {
     }
 
     fn lane() -> &'static AtomicIsize {
-        // The bits are mixed, because the addresses of thread-local variables differ in their high bits only.
+        // The bits of the id are mixed, because the id is the address of a thread-local variable, and such addresses
+        // differ in their high bits only.
         let mixed = (Gate::thread_id() as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 60;
         &LANES[mixed as usize % LANE_COUNT].0
     }
@@ -322,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_a_condition_ends_at_the_given_time() {
+    fn wait_until_ends_at_the_deadline_unless_the_condition_is_true() {
         let began = Instant::now();
         assert!(!wait_until(began + Duration::from_millis(5), || false));
         assert!(wait_until(began, || true) && began.elapsed() >= Duration::from_millis(5));

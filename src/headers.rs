@@ -17,7 +17,7 @@ pub use fields::MAX_FIELDS;
 pub use make::{HeaderOptions, make_headers};
 
 /// The maximum number of bytes of names and values in one header list. The maximum is far above what servers accept,
-/// and keeps sizes that are computed from it from overflowing.
+/// but so small that size computations cannot overflow.
 pub const MAX_BYTES: usize = 16 * 1024 * 1024;
 
 /// An ordered list of header fields, immutable once built. Names are compared case-insensitively, but keep their case.
@@ -172,7 +172,7 @@ impl Headers {
     pub fn wire(&self) -> Result<&CStr> {
         if self.wire.get().is_none() {
             let made = self.make_wire()?;
-            // The result is ignored: another thread may already have set the same bytes.
+            // The result of `set` is ignored: another thread may already have set the same bytes.
             let _ = self.wire.set(Box::new(Wire(made)));
         }
         Ok(self.wire.get().map_or(c"", |wire| wire.0.as_c_str()))
@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn without_removes_the_fields_that_the_closure_selects() {
+    fn selected_headers_are_removed_only_from_the_copy() {
         let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
         let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization")).unwrap();
         assert_eq!(kept.wire().unwrap(), c"Accept: */*\r\n");

@@ -47,8 +47,8 @@ impl WakeList {
         entry.map(|own| &own.wake)
     }
 
-    /// Adds a descriptor for a process. If another thread has added one at the same time, `wake` is dropped and the
-    /// other one returned.
+    /// Adds a descriptor for a process. If another thread has added one at the same time, drops `wake` and returns the
+    /// other descriptor.
     fn add(&self, process: Process, wake: Wake) -> &Wake {
         let mut fresh = Some(Box::new(ProcessWake { process, wake, next: WakeList::default() }));
         let mut end = &self.0;
@@ -81,7 +81,7 @@ impl Limit {
         self.cancelled.store(true, Ordering::SeqCst);
         // Pairs with the fence in `wake_fd`: either this call sees the new descriptor, or `wake_fd` sees the flag.
         fence(Ordering::SeqCst);
-        // Before the first wait no descriptor exists, and `Process::current` may not be async-signal-safe yet.
+        // Before the first wait no descriptor exists, and `Process::current` is possibly not async-signal-safe yet.
         if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.for_process(Process::current())) {
             wake.raise();
         }

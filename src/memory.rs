@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn allocations_larger_than_memory_return_an_error() {
+    fn allocations_larger_than_memory_fail_with_an_error() {
         let mut list: Vec<u64> = Vec::new();
         let error = reserve(&mut list, usize::MAX / 16, "a list").unwrap_err();
         assert_eq!(error.status(), Status::OutOfMemory);

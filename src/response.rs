@@ -144,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn only_301_302_303_307_and_308_with_a_location_redirect() {
+    fn only_301_302_303_307_and_308_with_a_location_are_redirects() {
         for status in 100..=999 {
             let redirects = [301, 302, 303, 307, 308].contains(&status);
             let location = redirects.then_some(c"/a");

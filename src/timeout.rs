@@ -80,7 +80,7 @@ impl Timeout {
         Timeout::new(NONE, timeout, timeout)
     }
 
-    /// Returns a `Timeout` with the same timeouts and the same clock that has not been started.
+    /// Returns an unstarted `Timeout` with the same timeouts and the same clock.
     pub fn unstarted(&self) -> Timeout {
         Timeout { clock: self.clock.clone(), started: None, ..*self }
     }

@@ -1,4 +1,5 @@
-//! Compares netlib with an earlier build of it. Both are loaded into one process and measured in the same rounds.
+//! Compares netlib with an earlier build of it. Both builds are loaded into one process and measured in the same
+//! rounds.
 
 use crate::report::Table;
 use crate::rng::Rng;
@@ -10,7 +11,8 @@ pub fn before() -> Option<String> {
     std::env::var("NETLIB_BEFORE").ok().filter(|path| !path.is_empty())
 }
 
-/// Prints the times of both builds. Operations of other libraries are printed too: their ratio shows the noise.
+/// Prints the times of both builds. Operations of other libraries are printed too: the ratio of their two times shows
+/// the noise of the measurement.
 pub fn compare_with(path: &str, rng: &mut Rng, wants: impl Fn(&str) -> bool + Copy) -> Result<(), String> {
     println!("Times: ns of this thread's processor time, of {} and of {path}\n", netlib());
     let mut table = Table::new(&["operation", "now", "before", "now / before"]);

@@ -117,7 +117,7 @@ fn realistic(rng: &mut Rng) -> String {
     url
 }
 
-/// Generates a URL like those in manuals, which need no normalisation.
+/// Generates a URL that needs no normalisation, like the URLs in manuals.
 fn documentation(rng: &mut Rng) -> String {
     let mut url = format!("https://{}", host(rng));
     for _ in 0..rng.between(2, 5) {

@@ -29,7 +29,7 @@ use std::cell::RefCell;
 
 pub use before::{before, compare_with};
 
-/// netlib without vector instructions.
+/// The path of a build of netlib that uses no vector instructions.
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
 
 thread_local! {
@@ -78,7 +78,8 @@ impl Operation {
 #[derive(Clone, Copy)]
 pub struct Counts {
     pub allocations: f64,
-    /// System calls on sockets that read; `writes` and `waits` count those that write and poll(2).
+    /// The number of system calls that read from sockets; `writes` counts those that write, and `waits` the calls of
+    /// poll(2).
     pub reads: f64,
     pub writes: f64,
     pub waits: f64,

@@ -1,6 +1,6 @@
 //! Measures the times of operations in rounds. Each round runs one pass of every operation, in a random order, so that
-//! changes of the processor's clock speed or of the system's load affect all operations alike. Ratios are computed
-//! within a round.
+//! changes of the processor's clock speed or of the system's load affect all operations alike. Each ratio is computed
+//! from two times of the same round.
 
 use crate::Operation;
 use crate::rng::Rng;

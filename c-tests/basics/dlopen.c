@@ -136,7 +136,7 @@ int main(void) {
     check(stays, "the library stays mapped after dlclose");
     if (!stays) released = true;
 #endif
-    /* The released lookup returns into code that must still be mapped. */
+    /* When the hanging lookups are released, they return into code of the library, which must still be mapped. */
     pthread_mutex_lock(&lock);
     while (!released && lookups < ROUNDS * THREADS) pthread_cond_wait(&changed, &lock);
     released = true;

@@ -13,10 +13,10 @@ int main(void) {
         CHECK(message != NULL && strstr(message, messages[i]) != NULL);
         CHECK_STATUS(NETLIB_INTERNAL, status);
     }
-    /* The call that panics accepts NULL for `err`. */
+    /* netlib_self_test_panic accepts NULL for `err`. */
     CHECK_INT(NETLIB_INTERNAL, netlib_self_test_panic("again", NULL));
 
-    /* The library works after a panic. */
+    /* After a panic, other functions of the library still succeed. */
     netlib_error *err = NULL;
     netlib_error *error = NULL;
     CHECK_OK(netlib_error_new(NETLIB_IO, "after the panics", NULL, &error, &err));

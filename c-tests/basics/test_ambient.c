@@ -1,7 +1,7 @@
 /* netlib reads files and environment variables only while it creates a TLS context. Therefore a request never contains
  * credentials that netlib found on the system, for example in a netrc file. This program replaces the functions that
- * open files or read the environment by functions that count their calls. `environ` points to an unreadable page during
- * the test, so any direct access to the environment ends the process. */
+ * open files or read the environment with functions that count their calls. `environ` points to an unreadable page
+ * during the test, so any direct access to the environment ends the process. */
 #define _GNU_SOURCE
 #include "retry_makers.h"
 
@@ -159,7 +159,7 @@ static void follow_decisions_of_a_retry_policy(void) {
 }
 
 /* Uses limits, timeouts and responses, and connects to a numeric address. */
-static void use_limits_timeouts_responses_and_connect(void) {
+static void use_limits_timeouts_and_responses_and_attempt_a_connection(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     netlib_timeout *timeout = NULL;
@@ -180,14 +180,14 @@ static void use_limits_timeouts_responses_and_connect(void) {
     netlib_limit_free(limit);
 }
 
-static void use_all_functions_without_tls(void) {
+static void call_all_functions_that_do_not_use_tls(void) {
     parse_build_and_resolve_urls();
     create_request_headers();
     follow_decisions_of_a_retry_policy();
-    use_limits_timeouts_responses_and_connect();
+    use_limits_timeouts_and_responses_and_attempt_a_connection();
 }
 
-static void functions_without_tls_read_no_file_and_no_environment(void) {
+static void functions_that_do_not_use_tls_read_no_file_and_no_environment(void) {
     char **const usual = environ;
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(closed != MAP_FAILED);
@@ -196,7 +196,7 @@ static void functions_without_tls_read_no_file_and_no_environment(void) {
     if (child == 0) {
         opened_files = environment_reads = 0;
         environ = closed;
-        use_all_functions_without_tls();
+        call_all_functions_that_do_not_use_tls();
         environ = usual;
         _exit(opened_files != 0 ? 2 : environment_reads != 0 ? 3 : checks_failed != 0 ? 4 : 0);
     }
@@ -209,7 +209,7 @@ static void functions_without_tls_read_no_file_and_no_environment(void) {
 
 /* Creating a TLS context reads SSL_CERT_FILE and opens the file that the variable names, so the counters must count
  * both. */
-static void creating_a_tls_context_increments_the_counters(void) {
+static void creating_a_tls_context_increments_the_file_and_environment_counters(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     unsetenv("SSL_CERT_DIR");
@@ -224,7 +224,7 @@ static void creating_a_tls_context_increments_the_counters(void) {
 
 /* If use_environment is 0, creating a context reads no environment variable, and a client context without verification
  * opens no file. */
-static void use_environment_off_reads_no_environment_variable(void) {
+static void disabling_use_environment_prevents_reads_of_environment_variables(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -244,8 +244,8 @@ static void use_environment_off_reads_no_environment_variable(void) {
 }
 
 int main(void) {
-    functions_without_tls_read_no_file_and_no_environment();
-    creating_a_tls_context_increments_the_counters();
-    use_environment_off_reads_no_environment_variable();
+    functions_that_do_not_use_tls_read_no_file_and_no_environment();
+    creating_a_tls_context_increments_the_file_and_environment_counters();
+    disabling_use_environment_prevents_reads_of_environment_variables();
     return report("ambient");
 }

@@ -1,7 +1,7 @@
 /* Tests the version functions, the table of statuses, and error objects. */
 #include "harness.h"
 
-static void functions_return_the_values_of_the_macros(void) {
+static void netlib_nts_and_netlib_timeout_none_return_the_macro_values(void) {
     CHECK(netlib_nts() == NETLIB_NTS);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_timeout_none());
 }
@@ -11,7 +11,7 @@ static void library_and_header_have_the_same_version(void) {
     CHECK_INT(NETLIB_VERSION_NUMBER, netlib_version_number());
 }
 
-static void unknown_statuses_have_a_name_text_class_and_kind(void) {
+static void unknown_statuses_are_named_unknown_and_have_retry_kind_never(void) {
     static const int32_t unknown[] = {-1, 1, 99, 104, 1999, INT32_MIN, INT32_MAX};
     for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; i++) {
         CHECK_STR("NETLIB_UNKNOWN_STATUS", netlib_status_name(unknown[i]));
@@ -82,7 +82,7 @@ static void getters_return_the_fields_of_an_error(void) {
 #define READ NETLIB_RETRY_KIND_READ
 #define OTHER NETLIB_RETRY_KIND_OTHER
 
-/* Creates an error with these options; `cause` may be NULL. */
+/* Creates an error with a status, a retry kind (UNSET for none) and a cause, which may be NULL. */
 static netlib_error *error_with(netlib_status status, int32_t kind, const netlib_error *cause) {
     netlib_error *err = NULL, *error = NULL;
     netlib_error_options *options = netlib_error_options_new();
@@ -95,8 +95,8 @@ static netlib_error *error_with(netlib_status status, int32_t kind, const netlib
 
 static void an_explicit_retry_kind_overrides_status_and_cause(void) {
     static const struct {
-        int32_t status, kind;             /* the error's */
-        int32_t cause_status, cause_kind; /* 0: no cause */
+        int32_t status, kind;             /* of the error */
+        int32_t cause_status, cause_kind; /* of the cause; status 0: no cause */
         int32_t expected;
     } rows[] = {
         {NETLIB_CONNECT_FAILED, UNSET, 0, UNSET, CONNECT},
@@ -143,8 +143,8 @@ static void an_explicit_retry_kind_overrides_status_and_cause(void) {
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
         CHECK(netlib_error_cause(error, 0) == cause);
-        /* An outer error has the kind READ only if READ was set explicitly on `error` or its cause. A kind that follows
-         * from the status of `error` is not inherited. */
+        /* `outer` has the retry kind READ only if READ was set explicitly on `error` or its cause. It does not inherit
+         * a retry kind that follows from the status of `error`. */
         bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
         CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
         netlib_error_free(outer);
@@ -154,7 +154,7 @@ static void an_explicit_retry_kind_overrides_status_and_cause(void) {
     CHECK_INT(NEVER, netlib_error_retry_kind(NULL));
 }
 
-static void error_options_refuse_unknown_kinds_and_use_the_last_cause(void) {
+static void error_options_refuse_unknown_retry_kinds_and_keep_only_the_last_cause(void) {
     static const int32_t bad[] = {UNSET, NETLIB_RETRY_KIND_BY_CAUSE, 5, INT32_MIN, INT32_MAX};
     netlib_error *err = NULL, *error = NULL;
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
@@ -202,13 +202,13 @@ static void error_messages_that_are_not_utf8_are_refused(void) {
 }
 
 int main(void) {
-    functions_return_the_values_of_the_macros();
+    netlib_nts_and_netlib_timeout_none_return_the_macro_values();
     library_and_header_have_the_same_version();
-    unknown_statuses_have_a_name_text_class_and_kind();
+    unknown_statuses_are_named_unknown_and_have_retry_kind_never();
     errors_are_created_only_with_failure_statuses();
     getters_return_the_fields_of_an_error();
     an_explicit_retry_kind_overrides_status_and_cause();
-    error_options_refuse_unknown_kinds_and_use_the_last_cause();
+    error_options_refuse_unknown_retry_kinds_and_keep_only_the_last_cause();
     error_messages_that_are_not_utf8_are_refused();
     return report("basics");
 }

@@ -1,5 +1,5 @@
 /* Tests the ctx of callbacks: netlib calls ctx_free once, when the last owner of the ctx is freed, and ctx_free may use
- * the handle. */
+ * the handle that has the callback. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
@@ -38,8 +38,8 @@ static void set_started_clock(void *timeout, bool with_function, struct counted 
                  netlib_timeout_set_clock(timeout, with_function ? raise_number : NULL, ctx, ctx_free, &err));
 }
 
-/* A type of options, with functions that create objects from the options. Each object holds its own reference to the
- * callback. */
+/* An options type, and functions that create objects from the options. Each of these objects holds its own reference to
+ * the callback. */
 enum { KEPT = 5 };
 struct kind {
     void *(*new_options)(void);
@@ -173,7 +173,7 @@ static void callback_setters_free_the_ctx_once(void) {
         CHECK_INT(1, b.freed);
         kind->free_options(options);
         CHECK_INT(1, a.freed);
-        /* Each object that was created from the options is once the last owner of the ctx. */
+        /* In each turn of the loop, another object that was created from the options is the last owner of the ctx. */
         for (int last = 0; last < KEPT; last++) {
             a.freed = b.freed = 0;
             void *kept[KEPT] = {NULL};
@@ -197,7 +197,7 @@ static void callback_setters_free_the_ctx_once(void) {
         }
         if (checks_failed > failed_before) fprintf(stderr, "    %s\n", setters[i].name);
     }
-    /* Options that already have an invalid value free the ctx of a later callback immediately. */
+    /* If the options already have an invalid value, a setter that is called later frees its ctx immediately. */
     struct counted a = {0};
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_timeout(options, -5);
@@ -236,8 +236,8 @@ static void act_and_count(void *ctx) {
 
 static void ctx_free_may_use_and_free_the_handle(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
-        /* If `replaced` is 1, the setter frees the ctx of the replaced callback; if 0, the ctx that was passed with a
-         * NULL function. */
+        /* If `replaced` is 1, the setter frees the ctx of the replaced callback. If `replaced` is 0, the setter frees
+         * the ctx that was passed with a NULL function. */
         for (int replaced = 0; replaced < 2; replaced++) {
             for (enum action action = SET_AGAIN; action < ACTIONS; action++) {
                 unsigned long failed_before = checks_failed;
@@ -252,7 +252,7 @@ static void ctx_free_may_use_and_free_the_handle(void) {
                     setters[i].set(acting.options, true, &next);
                 }
                 CHECK_INT(1, acting.counted.freed);
-                /* The callback that ctx_free sets is the last one, so its ctx is freed only together with the
+                /* ctx_free sets its callback last, so the ctx of that callback is freed only together with the
                  * options. */
                 CHECK_INT(replaced, next.freed);
                 CHECK_INT(0, again.freed);
@@ -351,18 +351,18 @@ static void body_and_stream_constructors_free_the_ctx_once(void) {
     netlib_tls_context_free(server);
 }
 
-/* The context that a server-name callback switches to, and the stream that the callback runs for. */
+/* The context that a server-name callback selects, and the stream whose handshake runs the callback. */
 struct switching {
     netlib_tls_context *next;
     netlib_tls_stream *stream;
     int freed;
-    int32_t version; /* what ctx_free read from the stream */
+    int32_t version; /* the TLS version that ctx_free read from the stream */
 };
 
 static enum netlib_verdict switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct switching *switching = ctx;
     (void)server_name;
-    /* The stream takes over the only reference. */
+    /* The stream becomes the owner of the only reference. */
     *replacement = switching->next;
     switching->next = NULL;
     return NETLIB_VERDICT_ALLOW;
@@ -371,7 +371,8 @@ static enum netlib_verdict switch_context(void *ctx, const char *server_name, ne
 static void read_version(void *ctx) {
     struct switching *switching = ctx;
     switching->freed++;
-    /* This getter takes the stream's lock, so the test deadlocks if netlib calls ctx_free with the lock held. */
+    /* netlib_tls_stream_version takes the stream's lock, so the test deadlocks if netlib holds the lock when it calls
+     * ctx_free. */
     if (switching->stream != NULL) switching->version = netlib_tls_stream_version(switching->stream);
 }
 

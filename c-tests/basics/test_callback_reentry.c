@@ -24,7 +24,7 @@ struct reentry {
 
 static void free_ctx(void *ctx) { ((struct own *)ctx)->freed++; }
 
-/* Performs the action of the row. Every callback calls this function first. */
+/* Performs `own->action` on the handle. Every callback calls this function first. */
 static void use_handle(struct own *own) {
     own->called++;
     /* A Retry is immutable, so a callback of a Retry may call the Retry, which runs the callback again. Only the first
@@ -267,7 +267,7 @@ static netlib_status step_own_connect(void *connect) {
     int fd = -1;
     netlib_status status = netlib_connect_step(connect, &fd, NULL);
     CHECK_INT(-1, fd);
-    /* Getters return no status. Inside a callback they return the value for a NULL handle. */
+    /* Getters return no status. Inside a callback, a getter returns the same value as for a NULL handle. */
     if (status == NETLIB_BUSY) {
         CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
         CHECK_INT(NETLIB_BUSY, netlib_connect_set_limit(connect, NULL, NULL));
@@ -299,7 +299,7 @@ static void free_own_options(void *options) { netlib_connect_options_free(option
  * function. */
 static char client_hello[20000];
 static size_t client_hello_len;
-static void record_client_hello(void) {
+static void save_client_hello_bytes(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_engine *engine = client_engine(client, "localhost");
@@ -431,7 +431,7 @@ static void callbacks_may_use_and_free_their_handle(void) {
         {"netlib_tls_write_fn of the outer stream", make_inner_stream, handshake_own_stream, free_own_stream,
          NETLIB_BUSY, NETLIB_WANT_WRITE},
     };
-    record_client_hello();
+    save_client_hello_bytes();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (enum action action = CALL; action < ACTIONS; action++) {
             unsigned long failed_before = checks_failed;

@@ -1,5 +1,5 @@
 /* Tests callbacks that return 0 and store nothing, as in language bindings whose callback raises an exception. The call
- * that runs such a callback fails. Other results of callbacks are tested together with the functions of each handle. */
+ * that runs such a callback fails. Other results of callbacks are tested in the test programs of each handle type. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
@@ -177,7 +177,7 @@ static netlib_status handshake_over(netlib_tls_read_fn read_fn, netlib_tls_write
 static netlib_status of_tls_read(netlib_error **err) { return handshake_over(raise_count, write_all, err); }
 static netlib_status of_tls_write(netlib_error **err) { return handshake_over(raise_count, raise_write, err); }
 
-static void callbacks_that_raise_an_exception_fail_the_call(void) {
+static void calls_fail_if_their_callback_raises_an_exception(void) {
     static const struct {
         const char *type;
         netlib_status (*call)(netlib_error **err);
@@ -277,7 +277,7 @@ static void a_failing_address_callback_stops_all_connection_attempts(void) {
 }
 
 int main(void) {
-    callbacks_that_raise_an_exception_fail_the_call();
+    calls_fail_if_their_callback_raises_an_exception();
     a_failing_address_callback_stops_all_connection_attempts();
     return report("callbacks");
 }

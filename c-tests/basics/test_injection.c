@@ -1,4 +1,5 @@
-/* Passes CR, LF and NUL in every text argument. The call must refuse these bytes, or no output may contain them. */
+/* Passes CR, LF and NUL in every text argument. Each call must either refuse these bytes or keep them out of every
+ * output. */
 /* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
@@ -268,7 +269,7 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
         {"response_parse, name", parse_name, HARMLESS, true},
         {"response_parse, value", parse_value, HARMLESS, true},
         {"url_new, scheme", url_scheme, REFUSED, false},
-        {"url_new, auth", url_auth, HARMLESS, false}, /* percent-encoded, as the reference does it */
+        {"url_new, auth", url_auth, HARMLESS, false}, /* percent-encoded, as in urllib3 */
         {"url_new, host", url_host, REFUSED, false},
         {"url_new, path", url_path, HARMLESS, false},
         {"url_new, query", url_query, HARMLESS, false},
@@ -293,8 +294,8 @@ static void cr_lf_and_nul_in_an_argument_reach_no_output(void) {
     } bad[] = {{"\r", 1},           {"\n", 1},    {"\r\n", 2}, {"\n\r", 2},
                {"\r\nX: y\r\n", 8}, {"\r\n ", 3}, {"\0", 1},   {"\0\r\n", 3}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        /* The text without CR, LF and NUL must be valid. Host names are left out, because a valid host name would start
-         * a lookup. */
+        /* Every function must accept the text "ab", into which the loop below inserts CR, LF and NUL. `connect_host`
+         * and `source_host` are left out, because "ab" is a valid host name and would start a lookup. */
         if (rows[i].build != connect_host && rows[i].build != source_host) {
             netlib_status good = rows[i].build("ab", 2);
             if (good != NETLIB_OK) fprintf(stderr, "%s: good text: %s\n", rows[i].what, netlib_status_name(good));

@@ -15,7 +15,7 @@ static size_t size = (size_t)12 * 1024 * 1024;
 enum { SMALL = 4096 };
 static char *text;
 
-/* ---- steps before the memory limit, and calls after it ---- */
+/* ---- steps before the memory limit is set, and calls after it is set ---- */
 
 static netlib_headers_options *header_options;
 static netlib_headers *headers;
@@ -183,7 +183,7 @@ static void fill(const char *label) {
     memcpy(text + size - end, line, end);
 }
 
-/* Fills `text` with PKCS#12 data whose content is a constructed string with one part. */
+/* Fills `text` with PKCS#12 data whose content is a constructed OCTET STRING with one segment. */
 static void set_long_pkcs12_identity(void) {
     static const unsigned char head[] = {0x30, 0x80, 2,    1, 3, 0x30, 0x80, 6,    9,    0x2a, 0x86, 0x48,
                                          0x86, 0xf7, 0x0d, 1, 7, 1,    0xa0, 0x80, 0x24, 0x80, 0x04, 0x84};
@@ -217,7 +217,7 @@ FILLED(set_long_key_pem, "PRIVATE KEY", netlib_tls_options_set_identity(tls_opti
 static netlib_status make_context(void) { return try_context(tls_options); }
 
 /* Loads an encrypted key whose scrypt parameters need 128 MiB (N is 2^17, r is 8, p is 1). If the test cannot limit the
- * address space, it makes N no power of two, so that the key is invalid. */
+ * address space, it changes N to a number that is not a power of two, so that the key is invalid. */
 static netlib_status derive_key_with_scrypt(void) {
     unsigned char key[] = {
         0x30, 0x74, 0x30, 0x50, 0x06, 0x09, 0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d, 0x30, 0x43,
@@ -244,7 +244,7 @@ static netlib_status compare_url_readers(void) {
     return status;
 }
 
-/* ---- input that is too long is refused prepare it is copied ---- */
+/* ---- input that is too long is refused before netlib copies the input ---- */
 
 static netlib_status set_source_address(void) {
     netlib_connect_options *options = netlib_connect_options_new();
@@ -252,7 +252,7 @@ static netlib_status set_source_address(void) {
     int fd = -1;
     netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
     netlib_connect_options_free(options);
-    /* An over-long host is refused prepare it is copied. Returns the status that the table expects. */
+    /* A host that is too long is refused before netlib copies the host. Returns the status that the table expects. */
     return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
 }
 

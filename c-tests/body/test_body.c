@@ -101,7 +101,7 @@ static void body_from_memory_can_be_read_and_rewound(void) {
     netlib_body_free(body);
 }
 
-static void body_from_a_file_can_be_rewound_and_borrows_the_fd(void) {
+static void a_body_from_a_file_can_be_rewound_and_does_not_close_the_fd(void) {
     char path[] = "/tmp/netlib-test-body-XXXXXX";
     int fd = mkstemp(path);
     CHECK(fd >= 0 && unlink(path) == 0);
@@ -111,7 +111,8 @@ static void body_from_a_file_can_be_rewound_and_borrows_the_fd(void) {
     CHECK_OK(netlib_body_from_fd(fd, &body, &err));
     check_rewind(body, true);
 
-    /* Freeing a body does not close its descriptor. A body reports if its descriptor has been closed. */
+    /* Freeing a body does not close its descriptor. netlib_is_fp_closed reports whether the descriptor of a body has
+     * been closed. */
     netlib_body *other = NULL;
     CHECK_OK(netlib_body_from_fd(fd, &other, &err));
     netlib_body_free(body);
@@ -322,7 +323,7 @@ static void bodies_with_a_seek_callback_can_be_rewound(void) {
     CHECK(body == NULL);
 }
 
-static void invalid_callback_results_fail_the_call(void) {
+static void calls_fail_if_a_body_callback_returns_an_invalid_result(void) {
     static const struct {
         struct own own;
         netlib_status read, tell;
@@ -401,13 +402,13 @@ static void null_arguments_of_body_functions_are_refused(void) {
 
 int main(void) {
     body_from_memory_can_be_read_and_rewound();
-    body_from_a_file_can_be_rewound_and_borrows_the_fd();
+    a_body_from_a_file_can_be_rewound_and_does_not_close_the_fd();
     file_positions_above_4_gib_are_exact();
     body_from_a_pipe_cannot_be_rewound();
     a_deadline_or_a_cancel_ends_a_body_read();
     a_signal_does_not_end_a_body_read();
     bodies_with_a_seek_callback_can_be_rewound();
-    invalid_callback_results_fail_the_call();
+    calls_fail_if_a_body_callback_returns_an_invalid_result();
     null_arguments_of_body_functions_are_refused();
     return report("body");
 }

@@ -1,4 +1,4 @@
-/* Tests that the deprecated functions work. */
+/* Tests the results and the errors of the deprecated functions. */
 #define NETLIB_DEPRECATED_NOTE(note)
 #include "harness.h"
 
@@ -68,7 +68,7 @@ static void split_first_splits_at_the_first_delimiter(void) {
     CHECK_INT(0, delimiter);
 }
 
-static void deprecated_retry_functions_work_like_the_current_ones(void) {
+static void deprecated_retry_functions_behave_like_their_replacements(void) {
     static const char *const methods[] = {"POST"};
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -110,6 +110,6 @@ static void deprecated_retry_functions_work_like_the_current_ones(void) {
 int main(void) {
     get_host_returns_scheme_host_and_port();
     split_first_splits_at_the_first_delimiter();
-    deprecated_retry_functions_work_like_the_current_ones();
+    deprecated_retry_functions_behave_like_their_replacements();
     return report("deprecated");
 }

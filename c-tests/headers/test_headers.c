@@ -200,7 +200,7 @@ static void getters_find_headers_by_index_and_name(void) {
     netlib_headers_free(other);
 }
 
-static void headers_to_options_recreates_the_same_headers(void) {
+static void headers_are_the_same_after_conversion_to_options_and_back(void) {
     options *o = netlib_headers_options_new();
     everything(o);
     netlib_headers *headers = make(o);
@@ -224,7 +224,7 @@ static void headers_to_options_recreates_the_same_headers(void) {
     netlib_headers_options_free(again);
 }
 
-static void null_headers_return_the_documented_values(void) {
+static void functions_on_null_headers_return_an_empty_value_or_null_argument(void) {
     size_t len = 99;
     netlib_error *err = NULL;
     CHECK_INT(0, (long long)netlib_headers_count(NULL));
@@ -242,7 +242,7 @@ int main(void) {
     each_headers_option_adds_its_headers();
     make_headers_reports_the_first_invalid_option();
     getters_find_headers_by_index_and_name();
-    headers_to_options_recreates_the_same_headers();
-    null_headers_return_the_documented_values();
+    headers_are_the_same_after_conversion_to_options_and_back();
+    functions_on_null_headers_return_an_empty_value_or_null_argument();
     return report("headers");
 }

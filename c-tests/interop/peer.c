@@ -1,6 +1,6 @@
 /*
- * One end of a TLS session with another implementation. The suite `interop` runs this program against the openssl and
- * GnuTLS command-line programs, and compares the output of both ends.
+ * One end of a TLS session whose other end is another TLS implementation. The suite `interop` runs this program against
+ * the openssl and GnuTLS command-line programs, and compares the output of both ends.
  *
  * usage: peer client port=N SETTING...    connects to 127.0.0.1
  *        peer server SETTING...           prints "port N", then accepts
@@ -18,7 +18,8 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* The timeout of each wait in seconds. A wait that succeeds takes less time, even on a busy machine. */
+/* The timeout in seconds of each call that waits for the peer. A call that succeeds takes less time, even on a busy
+ * machine. */
 #define LONG 100.0
 
 /* The test data consists of lines of 999 letters. No line begins with a letter that s_client, s_server or gnutls-serv
@@ -43,7 +44,8 @@ struct session {
     int32_t alert, problem;
     size_t bytes;
     bool intact;
-    /* The ECHConfigList for the next connection, if the server has sent one. */
+    /* The context for the next connection, with the ECHConfigList that the server has sent. NULL if the server has sent
+     * no list. */
     netlib_tls_context *retry;
     const netlib_tls_context *context;
 };
@@ -78,7 +80,7 @@ static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_e
     return status;
 }
 
-/* Writes the number of bytes that the settings name as early data. */
+/* Writes as many bytes of early data as the settings specify. */
 static void write_early(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
@@ -162,7 +164,7 @@ static void shut_down(struct session *session) {
     session->shutdown = note(session, status, err);
 }
 
-/* A client sends the bytes that the server returns; a server returns the bytes that it received. */
+/* A client sends the test data, and reads it back from the server. A server reads the test data, and sends it back. */
 static void exchange(struct session *session, bool client) {
     const char *how = session->settings->how;
     if (strcmp(how, "get") == 0) {
@@ -184,10 +186,11 @@ static void exchange(struct session *session, bool client) {
             session->data = note(session, status, err);
         }
     }
-    /* The client connects only to get a session that it can resume. */
+    /* If the server ends the session without data, the client has connected only to get a session that it can
+     * resume. */
     if (session->data == NETLIB_END_OF_STREAM) shut_down(session);
     if (session->data != NETLIB_OK) return;
-    /* In the modes "read" and "peer-first", the peer sends close_notify before this side. */
+    /* In the modes "read" and "peer-first", the peer sends close_notify before this program does. */
     if (strcmp(how, "read") == 0 || strcmp(how, "peer-first") == 0) {
         session->end = read_end(session);
         shut_down(session);

@@ -19,17 +19,18 @@ struct phase {
     /* Runs on another thread and makes the blocking call succeed. `release` is NULL if the call cannot succeed within a
      * short time. */
     void (*release)(void);
-    /* Checks the effect of a successful call, or NULL. */
+    /* Checks the effect of a successful call. NULL means that there is nothing to check. */
     void (*check)(void);
     void (*tear_down)(void);
 };
 
-/* The seconds until a deadline passes, and the seconds that a busy machine may add. */
+/* SOON is the time in seconds until a deadline passes, and TOLERANCE the time that a busy machine may add. */
 #define SOON 0.02
 #define TOLERANCE 1.0
 
 static bool prints_times;
-/* True after the blocking call has returned. Ends a `release` function that runs as long as the call. */
+/* True after the blocking call has returned. A `release` function that must run as long as the call reads this variable
+ * to know when to return. */
 static atomic_int call_has_returned;
 
 /* Returns the microseconds between two signals. Under valgrind, signal handlers are too slow for one signal per

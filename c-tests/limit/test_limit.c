@@ -64,7 +64,7 @@ static void remaining_time_decreases_to_zero_and_ignores_cancels(void) {
     netlib_limit_free(limit);
 }
 
-static void null_limits_return_the_documented_values(void) {
+static void functions_on_null_limits_return_a_default_or_null_argument(void) {
     netlib_error *err = NULL;
     CHECK(netlib_limit_clone(NULL) == NULL);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_limit_remaining(NULL));
@@ -74,7 +74,7 @@ static void null_limits_return_the_documented_values(void) {
     netlib_limit_free(NULL);
 }
 
-static void a_cancel_is_permanent_and_affects_all_clones(void) {
+static void a_cancel_is_permanent_and_affects_all_clones_of_the_limit(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = limit_of(0.0);
     netlib_limit *clone = netlib_limit_clone(limit);
@@ -129,7 +129,8 @@ static void cancel_in_handler(int signal_number) {
     errno = kept;
 }
 
-/* A signal before, during or after the first poll(2) must end the wait. The 20 delays cover all three cases. */
+/* A signal handler that cancels the limit must end the wait, whether the signal arrives before, during or after the
+ * first poll(2). The 20 delays cover all three cases. */
 static void a_cancel_in_a_signal_handler_ends_the_wait(void) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
@@ -258,8 +259,8 @@ static void limit_fd_fails_without_a_free_descriptor(void) {
 int main(void) {
     limits_accept_all_durations_that_are_not_negative();
     remaining_time_decreases_to_zero_and_ignores_cancels();
-    null_limits_return_the_documented_values();
-    a_cancel_is_permanent_and_affects_all_clones();
+    functions_on_null_limits_return_a_default_or_null_argument();
+    a_cancel_is_permanent_and_affects_all_clones_of_the_limit();
     one_cancel_wakes_all_waiting_threads();
     a_cancel_in_a_signal_handler_ends_the_wait();
     a_wait_ends_at_the_deadline();

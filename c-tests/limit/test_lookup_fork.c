@@ -20,7 +20,7 @@ ssize_t write(int fd, const void *buf, size_t len) {
 }
 
 /* The child frees its copy of the connect, which must close all descriptors of the lookup in the child. */
-static void a_forked_child_closes_the_descriptors_of_a_lookup(void) {
+static void freeing_a_connect_in_a_forked_child_closes_its_lookup_descriptors(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     int fd = -1;
@@ -48,6 +48,6 @@ static void a_forked_child_closes_the_descriptors_of_a_lookup(void) {
 }
 
 int main(void) {
-    a_forked_child_closes_the_descriptors_of_a_lookup();
+    freeing_a_connect_in_a_forked_child_closes_its_lookup_descriptors();
     return report("lookup fork");
 }

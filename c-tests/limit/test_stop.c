@@ -1,6 +1,6 @@
-/* Tests which events end a blocking call. The calls wait for sockets, lookups, sleeps and bodies. Each call runs with a
- * deadline, with cancels from threads and signal handlers, and with a signal every millisecond, which must not end the
- * call. */
+/* Tests which events end a blocking call. The calls wait for sockets and lookups, sleep, and read bodies. Each call
+ * runs with a deadline, with cancels from threads and signal handlers, and with a signal every millisecond, which must
+ * not end the call. */
 #define _GNU_SOURCE
 #include "hung_lookups.h"
 #include "retry_makers.h"
@@ -88,7 +88,7 @@ static void create_options_for_the_silent_server(void) {
 }
 
 /* Starts a race to eight copies of one silent address, so that the race outlasts the test. */
-static void start_race_to_silent_servers(void) {
+static void start_race_to_silent_addresses(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
     create_options_for_the_silent_server();
@@ -102,25 +102,25 @@ static void start_race_to_silent_servers(void) {
 }
 
 /* Creates a listener. The lookup of its host name hangs. */
-static void make_lookups_of_the_server_hang(void) {
+static void create_listener_and_make_lookups_hang(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);
     at.options = netlib_connect_options_new();
     make_lookups_hang();
 }
 
-static void create_connect_to_a_hanging_name(void) {
+static void create_connect_to_a_name_whose_lookup_hangs(void) {
     netlib_error *err = NULL;
-    make_lookups_of_the_server_hang();
+    create_listener_and_make_lookups_hang();
     CHECK_OK(netlib_connect_new("hung.test", at.port, at.options, &at.connect, &err));
 }
 
 static void set_a_source_address_whose_lookup_hangs(void) {
-    make_lookups_of_the_server_hang();
+    create_listener_and_make_lookups_hang();
     netlib_connect_options_set_source_address(at.options, "hung.test", 0);
 }
 
-static void create_connect_from_a_hanging_source_name(void) {
+static void create_connect_with_a_source_address_whose_lookup_hangs(void) {
     netlib_error *err = NULL;
     set_a_source_address_whose_lookup_hangs();
     CHECK_OK(netlib_connect_new("127.0.0.1", at.port, at.options, &at.connect, &err));
@@ -211,7 +211,7 @@ static void open_unix_listener_with_full_backlog(void) {
         int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
         has_room = connect(fd, (struct sockaddr *)&local.address, local.len) == 0;
         if (!has_room) CHECK_INT(EAGAIN, errno);
-        close(fd); /* Connected; it stays in the backlog after close. */
+        close(fd); /* A connected socket stays in the backlog after close. */
     }
     at.options = netlib_connect_options_new();
     CHECK_OK(netlib_connect_new_unix(local.address.sun_path, local.name_len, at.options, &at.connect, &err));
@@ -234,7 +234,8 @@ static void check_that_the_unix_socket_is_connected(void) {
 
 /* ---- sleeping ---- */
 
-/* The backoff in seconds. BRIEFLY lasts much longer than the signals, even on a busy machine. */
+/* The backoff in seconds. BRIEFLY is a backoff of 200 signal intervals, so many signals arrive even on a busy
+ * machine. */
 static double backoff = LONG;
 #define BRIEFLY (200 * (double)tick_interval_us() / 1e6)
 
@@ -321,19 +322,19 @@ static const struct phase phases[] = {
      write_a_byte_to_the_peer_socket, NULL, free_throughput_guard_and_socket_pair},
     {"netlib_create_connection", create_options_for_the_silent_server, create, NULL, NULL,
      free_connect_and_close_sockets},
-    {"netlib_create_connection, lookup", make_lookups_of_the_server_hang, create_by_name, release_lookups,
+    {"netlib_create_connection, lookup", create_listener_and_make_lookups_hang, create_by_name, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
     {"netlib_create_connection, source", set_a_source_address_whose_lookup_hangs, create, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_run", start_race_to_silent_servers, run, NULL, NULL, free_connect_and_close_sockets},
-    {"netlib_connect_run, lookup", create_connect_to_a_hanging_name, run, release_lookups,
+    {"netlib_connect_run", start_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets},
+    {"netlib_connect_run, lookup", create_connect_to_a_name_whose_lookup_hangs, run, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_run, source", create_connect_from_a_hanging_source_name, run, release_lookups,
+    {"netlib_connect_run, source", create_connect_with_a_source_address_whose_lookup_hangs, run, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_step", start_race_to_silent_servers, step, NULL, NULL, free_connect_and_close_sockets},
-    {"netlib_connect_step, lookup", create_connect_to_a_hanging_name, step, release_lookups,
+    {"netlib_connect_step", start_race_to_silent_addresses, step, NULL, NULL, free_connect_and_close_sockets},
+    {"netlib_connect_step, lookup", create_connect_to_a_name_whose_lookup_hangs, step, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_step, source", create_connect_from_a_hanging_source_name, step, release_lookups,
+    {"netlib_connect_step, source", create_connect_with_a_source_address_whose_lookup_hangs, step, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups},
     {"netlib_create_unix_connection", open_unix_listener_with_full_backlog, create_local, accept_one_unix_connection,
      check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
@@ -360,7 +361,7 @@ static void signals_do_not_shorten_a_sleep(void) {
 }
 
 /* Makes room in the backlog. The server then answers the SYN that the kernel repeats after one second. */
-static void accept_on_the_silent_server(void) {
+static void make_room_in_the_full_backlog(void) {
     /* Closes and accepts the connection that filled the backlog. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
     int fd = accept(silent, NULL, NULL);
@@ -368,14 +369,14 @@ static void accept_on_the_silent_server(void) {
     close(fd);
 }
 
-static void signals_do_not_fail_a_connection_attempt(void) {
+static void a_connection_attempt_succeeds_despite_signals(void) {
     static const struct phase slow[] = {
-        {"netlib_connect_run, slow", start_race_to_silent_servers, run, accept_on_the_silent_server,
+        {"netlib_connect_run, slow", start_race_to_silent_addresses, run, make_room_in_the_full_backlog,
          check_that_the_socket_is_connected, free_connect_and_close_sockets},
-        {"netlib_create_connection, slow", create_options_for_the_silent_server, create, accept_on_the_silent_server,
+        {"netlib_create_connection, slow", create_options_for_the_silent_server, create, make_room_in_the_full_backlog,
          check_that_the_socket_is_connected, free_connect_and_close_sockets},
         {"netlib_create_connection, slow, no limit", create_options_for_the_silent_server, create_without_limit,
-         accept_on_the_silent_server, check_that_the_socket_is_connected, free_connect_and_close_sockets},
+         make_room_in_the_full_backlog, check_that_the_socket_is_connected, free_connect_and_close_sockets},
     };
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         silent = silent_listener(&silent_port, &silent_filler);
@@ -386,7 +387,7 @@ static void signals_do_not_fail_a_connection_attempt(void) {
 }
 
 /* If all addresses fail immediately, one call of netlib_connect_step tries 64 addresses. After a cancel, the call tries
- * none. */
+ * no address. */
 static void one_connect_step_tries_at_most_64_failing_addresses(void) {
     enum { MANY = 1000, TRIED = 64 };
     netlib_error *err = NULL;
@@ -421,7 +422,7 @@ int main(int argc, char **argv) {
     close(silent_filler);
     close(silent);
     signals_do_not_shorten_a_sleep();
-    signals_do_not_fail_a_connection_attempt();
+    a_connection_attempt_succeeds_despite_signals();
     one_connect_step_tries_at_most_64_failing_addresses();
     return report("stop");
 }

@@ -8,7 +8,8 @@
 
 #include <errno.h>
 
-/* The seconds of a short wait. Only a call that waits opens the limit's descriptor; netlib_limit_check does not. */
+/* The duration of a short wait in seconds. Only a call that waits opens the limit's descriptor; netlib_limit_check does
+ * not. */
 #define SHORT_WAIT 0.001
 
 static netlib_status wait_for(int fd, double seconds, const netlib_limit *limit) {
@@ -43,7 +44,7 @@ static void *wait_in_thread(void *waiting) {
 
 /* The child inherits the limit's descriptor if the parent waited before the fork. If the parent did not wait, the first
  * waiting call of the child opens the descriptor. */
-static void a_cancel_affects_only_the_process_that_calls_it(void) {
+static void cancelling_a_limit_affects_only_the_calling_process(void) {
     for (int row = 0; row < 16; row++) {
         bool parent_waited = row & 1, child_waits = row & 2, child_cancels = row & 4, in_grandchild = row & 8;
         unsigned long failed_before = checks_failed;
@@ -163,7 +164,7 @@ static void a_cancel_before_the_fork_affects_both_processes(void) {
 
 /* The child continues a race that the parent started. A cancel in the child wakes the race through the child's own
  * descriptor. */
-static void a_cancel_in_a_forked_child_ends_an_inherited_connect(void) {
+static void a_cancel_in_a_forked_child_ends_an_inherited_connection_attempt(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -254,7 +255,7 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     uint64_t one = 1;
     /* The descriptor that the connect returns for event loops reports the state of the limit's own descriptor. The
-     * application cannot write to this descriptor. */
+     * application cannot write to the descriptor for event loops. */
     int pollable = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
     CHECK(write(pollable, &one, sizeof one) == -1);
     int own = -1;
@@ -300,10 +301,10 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
 }
 
 int main(void) {
-    a_cancel_affects_only_the_process_that_calls_it();
+    cancelling_a_limit_affects_only_the_calling_process();
     a_cancel_wakes_only_waits_of_the_same_process();
     a_cancel_before_the_fork_affects_both_processes();
-    a_cancel_in_a_forked_child_ends_an_inherited_connect();
+    a_cancel_in_a_forked_child_ends_an_inherited_connection_attempt();
     a_forked_child_repeats_the_lookup_of_its_parent();
     waits_fail_if_the_application_writes_to_a_netlib_descriptor();
     return report("stop fork");

@@ -32,7 +32,8 @@ static void hold_and_free(bool answers_first) {
     netlib_limit *limit = limit_of(LONG);
     netlib_connect *connect = hung_connect(options);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
-    /* Counts descriptors only now, because the lookup's thread briefly opens a socket to find the address families. */
+    /* The test counts descriptors only after the lookup hangs, because the lookup's thread first opens a socket for a
+     * short time to find the address families. */
     wait_until_lookups_hang(1);
     CHECK_INT(2, thread_count());
     if (answers_first) {
@@ -59,7 +60,7 @@ static void freeing_a_connect_does_not_wait_for_its_lookup(void) {
 }
 
 /* Frees connects at the moment when their lookups end. */
-static void lookups_can_be_abandoned_at_the_moment_they_end(void) {
+static void freeing_a_connect_while_its_lookup_ends_leaks_no_descriptor(void) {
     int descriptors = open_descriptors();
     for (int round = 0; round < 20; round++) {
         netlib_connect *connects[8];
@@ -89,7 +90,7 @@ static void check_queued(const char *host, int32_t port, const netlib_connect_op
 }
 
 /* At most 64 lookups run at a time. Further lookups wait in a queue. A connect without a lookup does not wait. */
-static void more_than_64_lookups_are_queued(void) {
+static void at_most_64_lookups_run_at_once_and_further_lookups_are_queued(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST], *queued[8];
     int32_t port = 0;
@@ -106,7 +107,8 @@ static void more_than_64_lookups_are_queued(void) {
         netlib_connect_options_set_source_address(options, "good.test", 0);
         check_queued("127.0.0.1", port, options);
         netlib_connect_options_free(options);
-        /* A numeric address needs no lookup, and without a limit the calling thread does the lookup itself. */
+        /* Neither of these calls waits in the queue: a numeric address needs no lookup, and without a limit the calling
+         * thread does the lookup itself. */
         CHECK_OK(netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
         close(fd);
         CHECK_OK(netlib_create_connection("good.test", port, NULL, NULL, &fd, &err));
@@ -137,7 +139,7 @@ static void more_than_64_lookups_are_queued(void) {
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
         wait_until_alone();
-        /* One descriptor more is open than before, because the limit has its own descriptor. */
+        /* One more descriptor is open than before the lookups, because the limit has its own descriptor. */
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);
@@ -246,8 +248,8 @@ static void free_connect_and_limit_at_exit(void) {
 
 static void *exit_in_thread(void *code) { exit(*(int *)code); }
 
-/* Ends this process with one abandoned and one active lookup. `how` names the way in which the process ends. Returns if
- * main should return. */
+/* Ends this process with one abandoned and one active lookup. `how` names the way in which the process ends. Returns
+ * only if the process ends by returning from main. */
 static void end_process(const char *how) {
     static int code = 7;
     netlib_error *err = NULL;
@@ -298,8 +300,8 @@ int main(int argc, char **argv) {
         return 7;
     }
     freeing_a_connect_does_not_wait_for_its_lookup();
-    lookups_can_be_abandoned_at_the_moment_they_end();
-    more_than_64_lookups_are_queued();
+    freeing_a_connect_while_its_lookup_ends_leaks_no_descriptor();
+    at_most_64_lookups_run_at_once_and_further_lookups_are_queued();
     two_hundred_concurrent_lookups_all_succeed();
     a_lookup_outlives_the_thread_that_started_it();
     a_forked_child_has_its_own_lookup_queue();

@@ -60,21 +60,21 @@ static void wrap_pair_as_server(void) {
     at.far = wrap(client, at.pair.far, "localhost");
 }
 
-static void open_session_after_handshake(void) {
+static void open_session_with_handshake(void) {
     wrap_pair_as_client();
     do_handshake(at.near, at.far);
 }
 
 static void wrap_inner_stream_as_client(void) {
     netlib_error *err = NULL;
-    open_session_after_handshake();
+    open_session_with_handshake();
     at.outer_near = at.near;
     at.outer_far = at.far;
     CHECK_OK(netlib_tls_wrap_stream(client, at.outer_near, "localhost", &at.near, &err));
     CHECK_OK(netlib_tls_accept_stream(server, at.outer_far, &at.far, &err));
 }
 
-static void open_inner_session_after_handshake(void) {
+static void open_inner_session_with_handshake(void) {
     wrap_inner_stream_as_client();
     do_handshake(at.near, at.far);
 }
@@ -90,12 +90,12 @@ static void fill_socket_buffers(void) {
 }
 
 static void open_session_with_full_buffers(void) {
-    open_session_after_handshake();
+    open_session_with_handshake();
     fill_socket_buffers();
 }
 
 static void open_inner_session_with_full_buffers(void) {
-    open_inner_session_after_handshake();
+    open_inner_session_with_handshake();
     fill_socket_buffers();
 }
 
@@ -237,14 +237,14 @@ static const struct phase phases[] = {
      free_streams_and_close_pair},
     {"first write", wrap_pair_as_client, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
      free_streams_and_close_pair},
-    {"read", open_session_after_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
-    {"write", open_session_after_handshake, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+    {"read", open_session_with_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
+    {"write", open_session_with_handshake, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
      free_streams_and_close_pair},
-    {"writev", open_session_after_handshake, writev_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+    {"writev", open_session_with_handshake, writev_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
      free_streams_and_close_pair},
     {"shutdown", open_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
      free_streams_and_close_pair},
-    {"shutdown_both", open_session_after_handshake, shut_down_both, peer_sends_close_notify, NULL,
+    {"shutdown_both", open_session_with_handshake, shut_down_both, peer_sends_close_notify, NULL,
      free_streams_and_close_pair},
     {"read while another thread does the handshake", start_thread_that_does_the_handshake, read_one,
      peer_does_handshake_and_writes_a_byte, NULL, end_handshake_thread_and_session},
@@ -253,19 +253,19 @@ static const struct phase phases[] = {
     {"inner handshake", wrap_inner_stream_as_client, handshake, peer_does_handshake, NULL, free_streams_and_close_pair},
     {"inner first read", wrap_inner_stream_as_client, read_one, peer_does_handshake_and_writes_a_byte, NULL,
      free_streams_and_close_pair},
-    {"inner read", open_inner_session_after_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
-    {"inner write", open_inner_session_after_handshake, write_all, peer_reads_and_compares_all_data,
+    {"inner read", open_inner_session_with_handshake, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair},
+    {"inner write", open_inner_session_with_handshake, write_all, peer_reads_and_compares_all_data,
      check_that_all_data_arrived, free_streams_and_close_pair},
-    {"inner writev", open_inner_session_after_handshake, writev_all, peer_reads_and_compares_all_data,
+    {"inner writev", open_inner_session_with_handshake, writev_all, peer_reads_and_compares_all_data,
      check_that_all_data_arrived, free_streams_and_close_pair},
     {"inner shutdown", open_inner_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
      free_streams_and_close_pair},
-    {"inner shutdown_both", open_inner_session_after_handshake, shut_down_both, peer_sends_close_notify, NULL,
+    {"inner shutdown_both", open_inner_session_with_handshake, shut_down_both, peer_sends_close_notify, NULL,
      free_streams_and_close_pair},
 };
 
 /* If the limit has ended, netlib_tls_context_new fails before it reads any file. */
-static void an_ended_limit_fails_context_creation_before_reading_files(void) {
+static void with_an_ended_limit_context_creation_fails_before_reading_files(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -307,7 +307,7 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* netlib checks the limit between two calls of the transport callbacks, not while a callback runs. */
-static void an_ended_limit_ends_calls_over_callback_transports(void) {
+static void a_cancel_ends_the_handshake_between_two_transport_callbacks(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
     netlib_tls_stream *stream = NULL;
@@ -336,7 +336,7 @@ static void *write_authority_slowly(void *pem) {
 }
 
 /* A CA file that is a pipe makes netlib wait for data. Signals do not end the wait, and no byte is lost. */
-static void signals_do_not_fail_the_creation_of_a_context(void) {
+static void signals_do_not_interrupt_the_creation_of_a_context(void) {
     static char pem[8192];
     FILE *file = fopen(CERTS "ca.pem", "re");
     CHECK(file != NULL && fread(pem, 1, sizeof pem - 1, file) > 0);
@@ -362,7 +362,7 @@ static void signals_do_not_fail_the_creation_of_a_context(void) {
 static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
     netlib_error *err = NULL;
     for (int inner = 0; inner < 2; inner++) {
-        inner ? open_inner_session_after_handshake() : open_session_after_handshake();
+        inner ? open_inner_session_with_handshake() : open_session_with_handshake();
         pthread_t reader;
         struct flow flow = {at.far, sizeof data, 10000, NETLIB_OK, false};
         netlib_status status = NETLIB_DEADLINE_EXCEEDED;
@@ -395,9 +395,9 @@ int main(int argc, char **argv) {
     client = client_context();
     server = server_context("server");
     run_phases(phases, sizeof phases / sizeof phases[0]);
-    an_ended_limit_fails_context_creation_before_reading_files();
-    an_ended_limit_ends_calls_over_callback_transports();
-    signals_do_not_fail_the_creation_of_a_context();
+    with_an_ended_limit_context_creation_fails_before_reading_files();
+    a_cancel_ends_the_handshake_between_two_transport_callbacks();
+    signals_do_not_interrupt_the_creation_of_a_context();
     writes_that_are_stopped_and_continued_lose_no_bytes();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -1,5 +1,5 @@
-/* Tests name servers that never answer, that answer for one address family only, or that change their answer, and names
- * with addresses that the policy refuses. */
+/* Tests names that resolve to refused addresses, and name servers that never answer, that answer for one address family
+ * only, or that change their answer. */
 #define _GNU_SOURCE
 #include "scenario.h"
 

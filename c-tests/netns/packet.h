@@ -13,9 +13,9 @@ enum { TCP_FIN = 1, TCP_SYN = 2, TCP_RST = 4, TCP_PSH = 8, TCP_ACK = 16 };
 struct packet {
     bool is_ipv6;
     int protocol;
-    /* 4 or 16 bytes. */
+    /* An IPv4 address has 4 bytes, an IPv6 address 16 bytes. */
     uint8_t source[16], destination[16];
-    /* TCP and UDP. */
+    /* Set only for TCP and UDP. */
     uint16_t source_port, destination_port;
     uint32_t sequence, acknowledged;
     int flags;
@@ -81,7 +81,8 @@ static inline bool read_packet(const uint8_t *bytes, size_t len, struct packet *
     return true;
 }
 
-/* Writes an IP packet around `inner`, whose checksum is at offset `check`. Returns its length. */
+/* Writes an IP packet with the payload `inner`. `check` is the offset of the checksum in `inner`. Returns the length of
+ * the packet. */
 static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const uint8_t *source,
                               const uint8_t *destination, uint8_t *inner, size_t len, size_t check) {
     size_t header = is_ipv6 ? 40 : 20, address = is_ipv6 ? 16 : 4;
@@ -110,7 +111,7 @@ static inline size_t write_ip(uint8_t *out, bool is_ipv6, int protocol, const ui
     return header + len;
 }
 
-/* Writes a TCP answer to a packet. */
+/* Writes a TCP packet that answers the packet `to`. */
 static inline size_t write_tcp(uint8_t *out, const struct packet *to, uint32_t sequence, uint32_t acknowledged,
                                int flags, const void *data, size_t len) {
     uint8_t inner[PACKET_MAX - 64] = {0};
@@ -134,7 +135,7 @@ static inline size_t write_udp(uint8_t *out, const struct packet *to, const uint
     return write_ip(out, to->is_ipv6, PROTOCOL_UDP, to->destination, to->source, inner, 8 + len, 6);
 }
 
-/* Writes "destination unreachable" about a packet. */
+/* Writes the ICMP error "destination unreachable" that refers to the packet `about`. */
 static inline size_t write_unreachable(uint8_t *out, const struct packet *about, int code) {
     uint8_t inner[PACKET_MAX - 64] = {0};
     size_t len = about->whole_len < 512 ? about->whole_len : 512;

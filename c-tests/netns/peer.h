@@ -22,8 +22,8 @@ enum answer {
     ANSWERS_NAMES,
 };
 
-/* Returns the answer to a query for a name and a family: an address, "" for no address, or NULL for no answer. `query`
- * counts the queries of this family from 0. */
+/* Returns the answer to a DNS query for a host name and an address family: an address, "" for no address, or NULL for
+ * no answer. `query` is the number of earlier queries for this family. */
 typedef const char *find_fn(const char *name, int family, int query);
 
 struct host {
@@ -33,7 +33,7 @@ struct host {
     double delay;
     int code;
     const char *data;
-    /* Seconds between two bytes. */
+    /* Seconds between two bytes of `data`. */
     double every;
     bool ends;
     find_fn *find;
@@ -44,11 +44,11 @@ struct seen {
     /* The time of the first SYN, and the number of SYNs. */
     double first;
     int syns;
-    /* Completed handshakes. */
+    /* The number of completed TCP handshakes. */
     int opened;
-    /* The RSTs and FINs received on connections that the host has answered. */
+    /* The numbers of RSTs and FINs received on connections that the host has answered. */
     int reset, closed;
-    /* Queries for addresses. */
+    /* The numbers of DNS queries for IPv4 and for IPv6 addresses. */
     int ipv4_queries, ipv6_queries;
 };
 
@@ -175,7 +175,7 @@ static inline void receive_tcp(struct peer *peer, size_t at, const struct packet
     }
 }
 
-/* Answers a DNS query with one question (RFC 1035). */
+/* Answers a DNS query that has one question (RFC 1035). */
 static inline void receive_query(struct peer *peer, size_t at, const struct packet *packet) {
     uint8_t bytes[PACKET_MAX], reply[600] = {0};
     char name[256];

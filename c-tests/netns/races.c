@@ -1,5 +1,5 @@
-/* Tests which address wins, and when, if hosts answer late, refuse or never answer, for racing and sequential
- * connecting. */
+/* Tests which address gets the connection, and when, if hosts answer late, refuse connections or never answer. Each
+ * test connects by racing and sequentially. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
@@ -21,7 +21,7 @@ struct expectation {
 struct race {
     const char *name;
     struct host hosts[RACE_HOSTS];
-    /* In seconds. 0 means the default of 250 ms. */
+    /* The attempt delay in seconds. 0 means the default of 250 ms. */
     double attempt_delay;
     netlib_status status;
     const char *winner;

@@ -1,4 +1,4 @@
-/* Runs scenarios of connecting at the same time, each in its own process with its own network. */
+/* Runs all connection scenarios at the same time, each in its own process with its own network. */
 #ifndef NETLIB_TEST_SCENARIO_H
 #define NETLIB_TEST_SCENARIO_H
 
@@ -9,7 +9,7 @@
 
 /* The seconds that a busy machine may add to a measured time. A measured time is never shorter than expected. */
 #define TOLERANCE 0.5
-/* A scenario that takes longer than SCENARIO_SECONDS hangs, and is killed. */
+/* A scenario that takes longer than SCENARIO_SECONDS counts as hanging, and is killed. */
 enum { SCENARIO_SECONDS = 40, CHILDREN_MAX = 48, PORT = 80 };
 /* The exit status by which the suite recognizes that this machine does not allow network namespaces. */
 enum { EXIT_SKIPPED = 77 };
@@ -39,11 +39,11 @@ struct outcome {
     int fd;
     double seconds;
     netlib_error *err;
-    /* The connect of the racing APIs. NULL for SEQUENTIAL. */
+    /* The netlib_connect handle of a racing API. NULL for SEQUENTIAL. */
     netlib_connect *connect;
 };
 
-/* A resolve callback that returns all hosts of a peer except name servers, in their order. */
+/* A resolve callback that returns, in their order, all hosts of a peer except name servers. */
 static inline int32_t all_hosts(void *ctx, const char *name, int32_t port, double seconds_left,
                                 netlib_addresses *addresses) {
     const struct peer *peer = ctx;

@@ -10,7 +10,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     return response;
 }
 
-static void incomplete_heads_return_want_read_and_complete_ones_parse(void) {
+static void incomplete_heads_give_want_read_and_complete_heads_are_parsed(void) {
     static const struct {
         const char *head;
         int32_t status, minor_version;
@@ -118,7 +118,7 @@ static void a_response_head_above_256_kib_is_refused(void) {
 
 /* The application appends received bytes to its buffer and passes the parser state to the next call. One state is used
  * for a whole connection. */
-static void heads_in_pieces_are_parsed_in_linear_time_with_a_state(void) {
+static void parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state(void) {
     static const char stream[] =
         "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody";
     for (size_t step = 1; step < sizeof stream; step++) {
@@ -338,7 +338,7 @@ static void body_framing_follows_method_status_and_header_fields(void) {
     }
 }
 
-static void is_response_to_head_ignores_case(void) {
+static void is_response_to_head_ignores_the_case_of_the_method(void) {
     static const struct {
         const char *method;
         bool expected;
@@ -350,14 +350,14 @@ static void is_response_to_head_ignores_case(void) {
     }
 }
 
-/* Returns the number of the line that begins at a byte. A line ends with CRLF, LF or CR. */
+/* Returns the line number, counted from 1, of the byte at `offset`. A line ends with CRLF, LF or CR. */
 static int line_at(const char *block, int64_t offset) {
     int line = 1;
     for (int64_t i = 0; i < offset; i++) line += block[i] == '\n' || (block[i] == '\r' && block[i + 1] != '\n');
     return line;
 }
 
-static void header_defects_are_listed_with_line_and_byte(void) {
+static void header_defects_are_listed_with_line_and_byte_offset(void) {
     static const struct {
         const char *block;
         size_t defects;
@@ -391,7 +391,7 @@ static void header_defects_are_listed_with_line_and_byte(void) {
     }
 }
 
-static void null_responses_return_the_documented_values(void) {
+static void functions_on_null_responses_return_an_empty_value_or_null_argument(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
     netlib_response *response = NULL;
@@ -414,17 +414,17 @@ static void null_responses_return_the_documented_values(void) {
 }
 
 int main(void) {
-    incomplete_heads_return_want_read_and_complete_ones_parse();
+    incomplete_heads_give_want_read_and_complete_heads_are_parsed();
     invalid_response_heads_are_refused_with_an_offset();
     a_response_head_above_256_kib_is_refused();
-    heads_in_pieces_are_parsed_in_linear_time_with_a_state();
+    parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state();
     parser_states_of_other_bytes_never_change_a_response();
     a_location_that_is_not_utf8_is_percent_encoded();
     interim_responses_are_parsed_one_by_one();
     responses_can_be_created_without_a_head();
     body_framing_follows_method_status_and_header_fields();
-    is_response_to_head_ignores_case();
-    header_defects_are_listed_with_line_and_byte();
-    null_responses_return_the_documented_values();
+    is_response_to_head_ignores_the_case_of_the_method();
+    header_defects_are_listed_with_line_and_byte_offset();
+    functions_on_null_responses_return_an_empty_value_or_null_argument();
     return report("response");
 }

@@ -1,8 +1,8 @@
 /*
  * Compares netlib's body framing with h11 and llhttp. tests/vectors/framing.py recorded the results of both parsers for
  * mutated Transfer-Encoding and Content-Length fields, methods and statuses. netlib may refuse heads that h11 and
- * llhttp accept. For each head that netlib accepts, the result of each parser must be equal, or must differ for one of
- * the reasons in the table.
+ * llhttp accept. For each head that netlib accepts, the result of each parser must equal netlib's result, or differ
+ * from it for one of the reasons in the table.
  */
 #define _POSIX_C_SOURCE 200809L
 #include "vectors/vectors.h"
@@ -46,7 +46,7 @@ static size_t elements(const struct head *head, const char *name) {
     return count;
 }
 
-/* The reasons for different results. Each reason has a function that returns true for the heads that the reason
+/* The reasons for different results. Each reason has a function that returns true for the heads to which the reason
  * applies. */
 
 /* Responses to HEAD, and responses with the statuses 1xx, 204 and 304, have no body, even if a field announces one (RFC

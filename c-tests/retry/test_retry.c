@@ -23,7 +23,7 @@ static void check_counts(struct counts expected, const netlib_retry *retry) {
     CHECK_INT(expected.other, netlib_retry_other_left(retry));
 }
 
-/* Returns a Retry with a total of 9 and all other counts 5. */
+/* Returns a Retry whose total is 9, and whose other counts are all 5. */
 static netlib_retry *retry_with_counts(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, 9);
@@ -35,7 +35,7 @@ static netlib_retry *retry_with_counts(void) {
     return retry_of(options);
 }
 
-static void increment_decrements_the_count_of_the_failure_kind(void) {
+static void retry_increment_decrements_the_count_of_the_failure_kind(void) {
     static const struct {
         int32_t error, status;
         const char *fields;
@@ -56,7 +56,8 @@ static void increment_decrements_the_count_of_the_failure_kind(void) {
         {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
-        /* The error determines the result, not the response. But the response proves that the request was sent. */
+        /* If an error and a response are passed, the error determines the result. But the response proves that the
+         * request was sent. */
         {NETLIB_CONNECT_FAILED, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -82,7 +83,7 @@ static void increment_decrements_the_count_of_the_failure_kind(void) {
     }
 }
 
-static void a_proxy_failure_is_counted_as_its_cause(void) {
+static void a_proxy_failure_is_counted_like_its_cause(void) {
     static const struct {
         netlib_status cause;
         const char *method;
@@ -225,7 +226,7 @@ static void a_disabled_total_or_redirect_clears_raise_on_redirect(void) {
     netlib_retry_free(retry);
 }
 
-static void from_int_sets_counts_and_resolve_prefers_its_first_retry(void) {
+static void retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_retry(void) {
     netlib_error *err = NULL;
     netlib_retry *made = NULL;
     netlib_retry *other = NULL;
@@ -324,7 +325,7 @@ static void is_retry_depends_on_method_status_and_retry_after(void) {
     netlib_retry_free(none);
 }
 
-static void null_retries_return_the_documented_values(void) {
+static void functions_on_null_retries_return_an_empty_or_default_value(void) {
     CHECK(netlib_retry_clone(NULL) == NULL);
     netlib_retry_free(NULL);
     netlib_retry_options_free(NULL);
@@ -370,13 +371,13 @@ static void the_retry_history_has_redacted_urls(void) {
 
 int main(void) {
     the_retry_history_has_redacted_urls();
-    increment_decrements_the_count_of_the_failure_kind();
-    a_proxy_failure_is_counted_as_its_cause();
+    retry_increment_decrements_the_count_of_the_failure_kind();
+    a_proxy_failure_is_counted_like_its_cause();
     increment_fails_if_the_policy_allows_no_retry();
     the_exhausted_retry_outlives_its_error();
     a_disabled_total_or_redirect_clears_raise_on_redirect();
-    from_int_sets_counts_and_resolve_prefers_its_first_retry();
+    retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_retry();
     is_retry_depends_on_method_status_and_retry_after();
-    null_retries_return_the_documented_values();
+    functions_on_null_retries_return_an_empty_or_default_value();
     return report("retry");
 }

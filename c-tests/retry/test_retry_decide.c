@@ -28,7 +28,7 @@ static enum netlib_outcome record_sleep(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-static void decide_retries_redirects_or_returns_each_response(void) {
+static void each_response_leads_to_a_retry_a_redirect_or_a_return(void) {
     static const struct {
         int status;
         const char *fields;
@@ -93,7 +93,7 @@ static void decide_retries_redirects_or_returns_each_response(void) {
     netlib_retry_free(retry);
 }
 
-static void decide_retries_errors_by_status_and_method(void) {
+static void errors_are_retried_depending_on_status_and_method(void) {
     static const struct {
         int32_t error;
         const char *method;
@@ -239,7 +239,7 @@ static void headers_dropped_at_another_origin_stay_dropped(void) {
     netlib_headers_free(request);
 }
 
-static void add_sensitive_headers_drops_them_at_other_origins(void) {
+static void sensitive_headers_added_to_the_policy_are_dropped_at_other_origins(void) {
     static const char *const names[] = {NETLIB_SENSITIVE_HEADERS};
     const size_t count = sizeof names / sizeof names[0];
     netlib_headers *request = headers_of(names, count);
@@ -294,7 +294,7 @@ static void the_safe_profile_refuses_redirects_from_https_to_http(void) {
     }
 }
 
-static void decide_fails_if_the_delay_exceeds_the_limit(void) {
+static void retry_decide_fails_if_the_delay_exceeds_the_remaining_time(void) {
     static const struct {
         double seconds;
         bool cancel;
@@ -366,13 +366,13 @@ static void clones_outlive_the_decision(void) {
 }
 
 int main(void) {
-    decide_retries_redirects_or_returns_each_response();
-    decide_retries_errors_by_status_and_method();
+    each_response_leads_to_a_retry_a_redirect_or_a_return();
+    errors_are_retried_depending_on_status_and_method();
     exhausted_retries_fail_or_return_the_response();
     headers_dropped_at_another_origin_stay_dropped();
-    add_sensitive_headers_drops_them_at_other_origins();
+    sensitive_headers_added_to_the_policy_are_dropped_at_other_origins();
     the_safe_profile_refuses_redirects_from_https_to_http();
-    decide_fails_if_the_delay_exceeds_the_limit();
+    retry_decide_fails_if_the_delay_exceeds_the_remaining_time();
     clones_outlive_the_decision();
     return report("retry_decide");
 }

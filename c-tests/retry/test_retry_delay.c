@@ -82,7 +82,7 @@ static void backoff_doubles_up_to_its_maximum(void) {
     netlib_retry_free(retry);
 }
 
-static void jitter_is_added_and_bad_random_numbers_fail(void) {
+static void jitter_is_added_and_random_numbers_outside_0_to_1_are_refused(void) {
     static const struct {
         double random;
         int32_t result;
@@ -195,7 +195,7 @@ static void retry_after_is_parsed_and_capped(void) {
         netlib_retry *made = retry_of(options);
         CHECK_STATUS(NETLIB_CALLBACK_FAILED,
                      netlib_retry_parse_retry_after(made, "Sun, 06 Nov 1994 08:49:47 GMT", &seconds, &err));
-        /* A Retry-After with a number of seconds does not call the clock. */
+        /* For a Retry-After with a number of seconds, netlib does not call the clock. */
         CHECK_OK(netlib_retry_parse_retry_after(made, "3", &seconds, &err));
         netlib_retry_free(made);
     }
@@ -269,7 +269,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
+static void sleeps_end_with_the_limit_and_fail_if_a_callback_fails(void) {
     netlib_error *err = NULL;
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
@@ -289,7 +289,7 @@ static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, response, limit, &err));
     pthread_join(thread, NULL);
-    /* A cancelled limit also fails a call whose delay is 0. */
+    /* If the limit is cancelled, the call fails even if the delay is 0. */
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, NULL, limit, &err));
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep_for_retry(retry, NULL, limit, &slept, &err));
     CHECK_OK(netlib_retry_sleep_for_retry(retry, NULL, NULL, &slept, &err));
@@ -327,9 +327,9 @@ static void limits_end_sleeps_and_failing_callbacks_fail_them(void) {
 
 int main(void) {
     backoff_doubles_up_to_its_maximum();
-    jitter_is_added_and_bad_random_numbers_fail();
+    jitter_is_added_and_random_numbers_outside_0_to_1_are_refused();
     retry_after_is_parsed_and_capped();
     sleeps_last_as_long_as_the_delay();
-    limits_end_sleeps_and_failing_callbacks_fail_them();
+    sleeps_end_with_the_limit_and_fail_if_a_callback_fails();
     return report("retry_delay");
 }

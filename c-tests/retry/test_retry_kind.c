@@ -9,7 +9,7 @@ static const netlib_status statuses[] = {
 };
 
 /* An error that is passed together with a response counts as a read error, because the request was sent. */
-static void errors_with_a_response_count_as_read_errors(void) {
+static void errors_passed_with_a_response_are_treated_as_read_errors(void) {
     netlib_response *response = response_of(200, "");
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         for (int is_caused = 0; is_caused < 2; is_caused++) {
@@ -26,11 +26,11 @@ static void errors_with_a_response_count_as_read_errors(void) {
 
 /* The error that netlib_retry_increment returns has the retry kind READ if a response arrived, so that an outer policy
  * does not repeat the request. */
-static void errors_of_increment_record_that_a_response_arrived(void) {
+static void increment_errors_are_read_errors_if_a_response_arrived(void) {
     static const struct {
         const char *method;
         int32_t total;
-        int status; /* of the response; 0: no response */
+        int status; /* the status of the response; 0: no response */
         netlib_status error;
         netlib_status expected;
         enum netlib_retry_kind kind;
@@ -65,7 +65,7 @@ static void errors_of_increment_record_that_a_response_arrived(void) {
 }
 
 /* The first attempt may have sent the request. The last attempt could not connect. */
-static void max_retry_records_that_an_earlier_attempt_sent_the_request(void) {
+static void max_retry_has_retry_kind_read_if_any_attempt_sent_the_request(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
         netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
@@ -88,7 +88,7 @@ static void max_retry_records_that_an_earlier_attempt_sent_the_request(void) {
 
 /* Tests errors of a proxy, and of a proxy that was reached through another proxy. The policy repeats no POST that the
  * server may have received, and no cancelled request. */
-static void proxy_failures_have_the_kind_of_their_cause(void) {
+static void proxy_failures_have_the_retry_kind_of_their_cause(void) {
     static const struct {
         netlib_status cause; /* OK: no cause */
         enum netlib_retry_kind kind;
@@ -187,7 +187,7 @@ static netlib_error *of_own_url(const char *text) {
     return err;
 }
 
-static void errors_about_a_response_count_as_read_errors(void) {
+static void errors_about_invalid_responses_are_treated_as_read_errors(void) {
     static const struct {
         const char *what;
         netlib_error *(*make)(const char *);
@@ -216,10 +216,10 @@ static void errors_about_a_response_count_as_read_errors(void) {
 }
 
 int main(void) {
-    errors_with_a_response_count_as_read_errors();
-    errors_of_increment_record_that_a_response_arrived();
-    max_retry_records_that_an_earlier_attempt_sent_the_request();
-    proxy_failures_have_the_kind_of_their_cause();
-    errors_about_a_response_count_as_read_errors();
+    errors_passed_with_a_response_are_treated_as_read_errors();
+    increment_errors_are_read_errors_if_a_response_arrived();
+    max_retry_has_retry_kind_read_if_any_attempt_sent_the_request();
+    proxy_failures_have_the_retry_kind_of_their_cause();
+    errors_about_invalid_responses_are_treated_as_read_errors();
     return report("retry_kind");
 }

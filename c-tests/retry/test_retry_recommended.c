@@ -10,7 +10,7 @@ static int32_t constant_random(void *ctx, double *value) {
     return 0;
 }
 
-static void recommended_options_have_their_documented_values(void) {
+static void recommended_options_allow_3_retries_10_redirects_and_full_jitter(void) {
     static const int32_t statuses[] = {429, 502, 503, 504};
     netlib_retry *made = retry_of(netlib_retry_options_new_recommended());
     const netlib_retry *both[] = {netlib_retry_recommended(), made};
@@ -60,7 +60,7 @@ static void recommended_options_have_their_documented_values(void) {
     netlib_retry_free(clone);
 }
 
-static void recommended_settings_read_back_and_invalid_ones_are_refused(void) {
+static void recommended_options_return_set_values_and_refuse_invalid_ones(void) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     static const int32_t codes[] = {503, 500, 503};
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_EQUAL);
@@ -107,8 +107,8 @@ static void recommended_settings_read_back_and_invalid_ones_are_refused(void) {
     }
 }
 
-/* Checks the backoffs before five consecutive retries if the random callback returns the number of the row. */
-static void each_jitter_kind_computes_its_documented_delays(void) {
+/* Checks the backoffs before five consecutive retries. The random callback returns the value `random` of the row. */
+static void each_jitter_kind_computes_delays_from_backoff_and_random_number(void) {
     const double nearly_one = 0.99999999999999988898; /* 1 - 2^-53 */
     const struct {
         int32_t kind;
@@ -221,7 +221,7 @@ static netlib_retry_options *recommended(void) {
 }
 
 /* Tests the decisions of the recommended settings about the first response. */
-static void recommended_options_retry_only_the_documented_statuses(void) {
+static void recommended_options_retry_only_statuses_429_502_503_and_504(void) {
     static const struct {
         const char *method;
         int status;
@@ -313,7 +313,7 @@ static void recommended_options_retry_only_the_documented_statuses(void) {
     netlib_url_free(url);
 }
 
-/* Retries a request that always fails until the policy refuses another retry. */
+/* Every attempt of the request fails. Retries the request until the policy refuses another retry. */
 static void recommended_options_retry_errors_at_most_three_times(void) {
     static const struct {
         netlib_status status;
@@ -451,8 +451,8 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     }
     netlib_url_free(url);
 
-    /* netlib_retry_delay and netlib_retry_sleep fail as well. netlib_retry_get_retry_after and
-     * netlib_retry_parse_retry_after return the number of the header. */
+    /* netlib_retry_delay and netlib_retry_sleep also fail with NETLIB_MAX_RETRY. netlib_retry_get_retry_after and
+     * netlib_retry_parse_retry_after succeed, and store the number of seconds in the header value. */
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
@@ -468,9 +468,9 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     netlib_retry_free(retry);
 }
 
-/* A limit ends after a 503 and a read timeout, by its deadline or by a cancel. The error has these failed attempts as
- * causes. */
-static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
+/* After a 503 and a read timeout, the limit ends by its deadline or by a cancel. The error has these two failed
+ * attempts as causes. */
+static void deadline_and_cancel_errors_have_the_failed_attempts_as_causes(void) {
     netlib_url *url = url_of("http://h/");
     netlib_error *err = NULL, *failure = error_of(NETLIB_READ_TIMEOUT, NULL);
     netlib_response *busy = response_of(503, "Retry-After: 60\r\n");
@@ -500,7 +500,7 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
         if (i == 5) status = netlib_retry_decide(after, "GET", url, NULL, stopped, NULL, &none, &err);
         if (i == 6) status = netlib_retry_increment(after, "GET", "/", NULL, stopped, &next, &err);
         CHECK_INT(i == 0 || i >= 5 ? NETLIB_DEADLINE_EXCEEDED : NETLIB_CANCELLED, status);
-        /* The causes that the error already had precede the failed attempts. */
+        /* The failed attempts come after the causes that the error already had. */
         size_t at = i >= 5 ? 1 : 0, count = i <= 1 ? 3 : at + 2;
         CHECK_INT((long long)count, (long long)netlib_error_cause_count(err));
         CHECK_STR("the server answered 503", netlib_error_message(netlib_error_cause(err, at), NULL));
@@ -516,8 +516,8 @@ static void deadline_and_cancel_errors_have_the_attempts_as_causes(void) {
     netlib_error_free(stopped);
     netlib_retry_free(retry);
 
-    /* Only the last 16 attempts of a long history become causes of an error. An error that is passed to
-     * netlib_retry_decide repeatedly gets at most 64 causes. */
+    /* Only the last 16 attempts of a long history become causes of an error. An error that is repeatedly passed to
+     * netlib_retry_decide gets at most 64 causes. */
     netlib_retry_options *options = netlib_retry_options_new();
     for (int i = 0; i < 40; i++) netlib_retry_options_add_history(options, "GET", "/", NULL, 500 + i, NULL);
     retry = retry_of(options);
@@ -571,14 +571,14 @@ static void recommended_options_send_no_secrets_to_other_origins(void) {
 }
 
 int main(void) {
-    recommended_options_have_their_documented_values();
-    recommended_settings_read_back_and_invalid_ones_are_refused();
-    each_jitter_kind_computes_its_documented_delays();
-    recommended_options_retry_only_the_documented_statuses();
+    recommended_options_allow_3_retries_10_redirects_and_full_jitter();
+    recommended_options_return_set_values_and_refuse_invalid_ones();
+    each_jitter_kind_computes_delays_from_backoff_and_random_number();
+    recommended_options_retry_only_statuses_429_502_503_and_504();
     recommended_options_retry_errors_at_most_three_times();
     redirects_do_not_consume_retries();
     a_long_retry_after_is_clamped_or_stops_the_retries();
-    deadline_and_cancel_errors_have_the_attempts_as_causes();
+    deadline_and_cancel_errors_have_the_failed_attempts_as_causes();
     recommended_options_send_no_secrets_to_other_origins();
     return report("retry_recommended");
 }

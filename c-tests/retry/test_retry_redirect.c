@@ -31,8 +31,8 @@ static bool drops(const netlib_decision *decision, const char *name) {
     return netlib_decision_drops_header(decision, name);
 }
 
-/* Checks the names of the kept headers, each followed by a space. netlib_decision_headers and
- * netlib_decision_drops_header must agree. */
+/* Checks the kept headers against `expected`, which has their names, each followed by a space. netlib_decision_headers
+ * and netlib_decision_drops_header must agree. */
 static void check_kept(const char *expected, const netlib_decision *decision, const netlib_headers *request) {
     netlib_error *err = NULL;
     netlib_headers *next = NULL;
@@ -65,7 +65,7 @@ static const char *cased(char *into, const char *name, int casing) {
     return into;
 }
 
-static void sensitive_headers_in_any_case_are_dropped_at_other_origins(void) {
+static void sensitive_headers_in_any_letter_case_are_dropped_at_other_origins(void) {
     static const struct {
         const char *from, *location;
         bool leaves;
@@ -236,7 +236,7 @@ static const char *const key_headers[] = {
     "X-MBX-APIKEY",
 };
 
-static void api_keys_in_any_header_are_dropped_at_other_origins(void) {
+static void api_keys_in_known_headers_are_dropped_at_other_origins(void) {
     const size_t count = sizeof key_headers / sizeof key_headers[0];
     static const char *const listed[] = {"aCCept", "X-Trace"};
     const char *names[MANY];
@@ -296,8 +296,9 @@ static void only_listed_headers_are_kept_on_redirects(void) {
     CHECK_INT(7, (long long)len);
     CHECK_STR(NULL, netlib_retry_kept_header(retry, 3, NULL));
 
-    /* A redirect to the same origin keeps all headers. After a redirect to another origin, only the listed headers are
-     * kept for the rest of the chain. A header in remove_headers_on_redirect is dropped even if it is listed. */
+    /* A redirect to the same origin keeps all headers. After a redirect to another origin, only the headers in the
+     * policy's list of headers to keep are sent for the rest of the chain of redirects. A header in
+     * remove_headers_on_redirect is dropped even if that list contains it. */
     netlib_headers *request = headers_of(names, 6);
     static const struct {
         const char *url, *location, *kept;
@@ -414,8 +415,8 @@ static void disabled_redirects_are_never_followed(void) {
 }
 
 /* RFC 9110 section 15.4: a 303 changes the method to GET, except for HEAD. 307 and 308 keep the method. 301 and 302 may
- * change POST to GET, which only the SAFE profile does. If the method changes, the body and the headers that describe
- * the body are dropped. */
+ * change POST to GET; only the SAFE profile does so. If the method changes, the body and the headers that describe the
+ * body are dropped. */
 static void redirects_change_method_body_and_headers_as_in_rfc_9110(void) {
     static const char *const names[] = {"content-LENGTH",
                                         "Content-Type",
@@ -548,9 +549,9 @@ static void redirects_inherit_the_fragment_of_the_request_url(void) {
 
 int main(void) {
     redirects_inherit_the_fragment_of_the_request_url();
-    sensitive_headers_in_any_case_are_dropped_at_other_origins();
+    sensitive_headers_in_any_letter_case_are_dropped_at_other_origins();
     dropped_headers_stay_dropped_for_the_whole_redirect_chain();
-    api_keys_in_any_header_are_dropped_at_other_origins();
+    api_keys_in_known_headers_are_dropped_at_other_origins();
     only_listed_headers_are_kept_on_redirects();
     disabled_redirects_are_never_followed();
     redirects_change_method_body_and_headers_as_in_rfc_9110();

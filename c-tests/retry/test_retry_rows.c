@@ -1,5 +1,5 @@
-/* Tests the retry rules of the specification with tables, and that runs with the same seeds have identical results. The
- * settings are tested in test_retry_settings.c. */
+/* Tests the retry rules of the specification with tables. Also tests that runs with the same seeds have identical
+ * results. The settings are tested in test_retry_settings.c. */
 #include "retry_makers.h"
 
 #include <stdint.h>
@@ -68,8 +68,8 @@ static int least(int32_t total, int32_t own) {
     return own < 0 ? 0 : own;
 }
 
-/* The total limits all kinds of failures together; a total of None is no limit. Each other count limits only its own
- * kind. With a count of 0 the first failure is final, and a negative count is already exhausted. */
+/* The total limits all kinds of failures together; a total of NETLIB_NONE sets no limit. Each other count limits only
+ * its own kind of failure. With a count of 0, the first failure is final. A negative count is already exhausted. */
 static void each_retry_count_limits_its_own_kind_of_failure(void) {
     static const int32_t values[] = {NETLIB_NONE, 0, 1, 2, 5, -1, -7};
     enum { VALUES = sizeof values / sizeof values[0] };
@@ -111,7 +111,7 @@ static void only_five_statuses_with_a_location_are_redirects(void) {
 }
 
 /* If the total is disabled, netlib retries nothing, follows no redirect, and returns the failure itself. */
-static void a_disabled_total_returns_each_failure_unchanged(void) {
+static void with_a_disabled_total_each_failure_is_returned_without_a_retry(void) {
     netlib_error *err = NULL;
     netlib_retry *pool = NULL;
     netlib_retry *request = NULL;
@@ -203,8 +203,8 @@ static void successive_delays_double_up_to_the_maximum(void) {
     }
 }
 
-/* The delay is that of Retry-After for the statuses 413, 429 and 503, if respect_retry_after_header is set. For other
- * statuses, or without the setting, the delay is the backoff. */
+/* For the statuses 413, 429 and 503, the delay is the number of seconds in Retry-After, if respect_retry_after_header
+ * is set. For other statuses, or without the setting, the delay is the backoff. */
 static void retry_after_is_obeyed_for_413_429_and_503(void) {
     for (int respect = 0; respect < 2; respect++) {
         netlib_retry_options *options = netlib_retry_options_new();
@@ -278,8 +278,8 @@ static void put_int(struct record *record, long long number) { put(record, &numb
 
 static void put_double(struct record *record, double number) { put(record, &number, sizeof number); }
 
-/* Decides about random events and records all results. `events` is the seed of the events, `seed` that of the
- * callbacks. */
+/* Decides about random events and records all results. `events` is the seed of the events, and `seed` is the seed of
+ * the callbacks. */
 static void run(uint64_t events, uint64_t seed, struct record *record) {
     static const char *const fields[] = {
         "Retry-After: 3\r\n",
@@ -346,7 +346,7 @@ static void run(uint64_t events, uint64_t seed, struct record *record) {
     netlib_url_free(url);
 }
 
-static void runs_with_the_same_seed_have_identical_results(void) {
+static void random_retry_runs_with_the_same_seed_have_identical_results(void) {
     struct record records[4];
     static const uint64_t seeds[4][2] = {{1, 2}, {1, 2}, {1, 3}, {4, 2}};
     for (int i = 0; i < 4; i++) {
@@ -366,10 +366,10 @@ static void runs_with_the_same_seed_have_identical_results(void) {
 int main(void) {
     each_retry_count_limits_its_own_kind_of_failure();
     only_five_statuses_with_a_location_are_redirects();
-    a_disabled_total_returns_each_failure_unchanged();
+    with_a_disabled_total_each_failure_is_returned_without_a_retry();
     each_increment_adds_one_entry_to_the_history();
     successive_delays_double_up_to_the_maximum();
     retry_after_is_obeyed_for_413_429_and_503();
-    runs_with_the_same_seed_have_identical_results();
+    random_retry_runs_with_the_same_seed_have_identical_results();
     return report("retry_rows");
 }

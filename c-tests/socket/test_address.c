@@ -12,7 +12,7 @@ static int32_t class_of(const char *text) {
     return classes;
 }
 
-static void address_texts_are_classified(void) {
+static void address_texts_are_mapped_to_address_classes(void) {
     static const struct {
         const char *text;
         int32_t classes;
@@ -53,7 +53,7 @@ static void address_texts_are_classified(void) {
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_classify_address_text("\xff", &classes, &err));
 }
 
-static void sockaddrs_are_classified(void) {
+static void sockaddrs_are_mapped_to_address_classes(void) {
     netlib_error *err = NULL;
     int32_t classes = -1;
     struct sockaddr_in in = {.sin_family = AF_INET, .sin_port = htons(80), .sin_addr = {htonl(0x0a000001)}};
@@ -162,7 +162,7 @@ static void a_refused_address_is_refused_in_every_spelling(void) {
     close(server);
 }
 
-static void the_address_callback_gets_the_address_that_is_connected(void) {
+static void the_address_callback_gets_the_address_to_which_netlib_connects(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port);
@@ -274,11 +274,11 @@ static void an_address_refused_by_the_policy_is_never_retried(void) {
 }
 
 int main(void) {
-    address_texts_are_classified();
-    sockaddrs_are_classified();
+    address_texts_are_mapped_to_address_classes();
+    sockaddrs_are_mapped_to_address_classes();
     each_address_class_has_a_name();
     a_refused_address_is_refused_in_every_spelling();
-    the_address_callback_gets_the_address_that_is_connected();
+    the_address_callback_gets_the_address_to_which_netlib_connects();
     unknown_address_class_bits_are_refused();
     an_address_refused_by_the_policy_is_never_retried();
     return report("address");

@@ -25,7 +25,7 @@ static void check_default_settings(int fd) {
     CHECK(getsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, &len) == 0 && timeout.tv_sec == 0 && timeout.tv_usec == 0);
 }
 
-static void loopback_addresses_and_names_connect(void) {
+static void connections_to_loopback_addresses_and_names_succeed(void) {
     static const char *const hosts[] = {"127.0.0.1",        "[127.0.0.1]",        "127.1",
                                         "::ffff:127.0.0.1", "[::ffff:127.0.0.1]", "localhost"};
     int32_t port = 0;
@@ -53,7 +53,7 @@ static void loopback_addresses_and_names_connect(void) {
 }
 
 /* Connects to [::1] if the system has IPv6. */
-static void ipv6_addresses_connect_if_the_system_has_ipv6(void) {
+static void connections_to_ipv6_addresses_succeed_if_the_system_has_ipv6(void) {
     netlib_error *err = NULL;
     struct sockaddr_in6 address;
     socklen_t len = sizeof address;
@@ -114,7 +114,7 @@ static void invalid_hosts_and_ports_are_refused(void) {
     netlib_limit_free(lasting);
 }
 
-static void an_unknown_name_fails_with_its_resolver_code(void) {
+static void resolving_an_unknown_name_fails_with_the_resolver_code(void) {
     netlib_error *err = NULL;
     int fd = -1;
     netlib_status status = netlib_create_connection("nonexistent.invalid", 80, NULL, NULL, &fd, &err);
@@ -177,7 +177,7 @@ static void a_connection_attempt_ends_at_its_timeout(void) {
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, status);
     CHECK_INT(-1, fd);
 
-    /* A signal every millisecond neither shortens nor fails the wait. */
+    /* A signal every millisecond neither shortens the wait nor makes the call fail. */
     start_ticking();
     began = netlib_current_time();
     CHECK_STATUS(NETLIB_CONNECT_TIMEOUT, connect_with(timeout_short, port, &fd, &err));
@@ -300,7 +300,7 @@ static int32_t int_option(int fd, int level, int name) {
     return value;
 }
 
-static void raw_socket_options_are_set_or_fail(void) {
+static void raw_socket_options_are_set_or_fail_the_connection(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -386,7 +386,7 @@ static void a_deadline_or_a_cancel_ends_connecting(void) {
     CHECK(IN_TIME(began));
     netlib_limit_free(limit);
 
-    /* A signal handler cancels. */
+    /* A signal handler cancels the limit. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     cancel_by_signal(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_create_connection("127.0.0.1", port, NULL, limit, &fd, &err));
@@ -469,15 +469,15 @@ static void calls_without_a_free_descriptor_fail_with_emfile(void) {
 }
 
 int main(void) {
-    loopback_addresses_and_names_connect();
-    ipv6_addresses_connect_if_the_system_has_ipv6();
+    connections_to_loopback_addresses_and_names_succeed();
+    connections_to_ipv6_addresses_succeed_if_the_system_has_ipv6();
     invalid_hosts_and_ports_are_refused();
-    an_unknown_name_fails_with_its_resolver_code();
+    resolving_an_unknown_name_fails_with_the_resolver_code();
     the_error_of_a_refused_connection_has_host_port_and_errno();
     a_connection_attempt_ends_at_its_timeout();
     signals_do_not_end_a_connection_attempt();
     source_addresses_are_bound_or_refused();
-    raw_socket_options_are_set_or_fail();
+    raw_socket_options_are_set_or_fail_the_connection();
     a_deadline_or_a_cancel_ends_connecting();
     connecting_leaks_no_descriptor();
     calls_without_a_free_descriptor_fail_with_emfile();

@@ -35,7 +35,7 @@ static void connecting_needs_only_one_free_descriptor(void) {
     netlib_error *err = NULL;
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, limit, &err));
     const netlib_limit *const limits[] = {NULL, limit};
-    /* The first lookup loads the libraries of the system's resolver, which needs descriptors. Later lookups only read
+    /* The first lookup needs descriptors to load the libraries of the system's resolver. Later lookups only read
      * files. */
     int first = -1;
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &first, &err));
@@ -77,7 +77,8 @@ static void connecting_needs_only_one_free_descriptor(void) {
         netlib_connect_options_free(options);
     }
 
-    /* Attempts in progress continue. The next attempt starts when a failed attempt has freed its descriptor. */
+    /* If no descriptor is free for the next attempt, the attempts in progress continue. The next attempt starts when a
+     * failed attempt has freed its descriptor. */
     netlib_connect_options *options = netlib_connect_options_new();
     struct answer answer = {silent_first, 2, 0};
     netlib_connect_options_set_resolve_callback(options, resolve, &answer, NULL);
@@ -180,8 +181,8 @@ static int next_descriptor(void) {
 
 enum { MANY = 2000 };
 
-/* Connects sequentially and by racing. The connects succeed, succeed after failed attempts, limit_free_descriptors losing attempts, or
- * fail. The limit has no deadline, because the duration depends on the machine. */
+/* Connects sequentially and by racing. Each connect succeeds after a failed attempt, succeeds while a slower attempt is
+ * in progress, or fails. The limit has no deadline, because the duration depends on the machine. */
 static void thousands_of_connections_leak_no_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;

@@ -11,7 +11,7 @@
 
 /* A host name with an invalid label is refused without a lookup. urllib3 1.26.20 and 2.8.0 refuse the same host
  * names. */
-static void names_with_invalid_labels_are_not_resolved(void) {
+static void host_names_with_invalid_labels_are_refused_without_a_lookup(void) {
     static const struct {
         const char *host;
         int64_t offset; /* -1: no offset; -2: a valid name */
@@ -218,7 +218,7 @@ static void addresses_of_another_family_than_the_source_are_skipped(void) {
 /* ---- the socket ---- */
 
 /* The socket has the same settings after sequential and racing connecting, with or without a failed attempt before. */
-static void connected_sockets_have_default_settings(void) {
+static void connected_sockets_are_blocking_and_have_default_options(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
     int dead = bound_socket(&dead_port);
@@ -402,11 +402,11 @@ static void the_default_timeout_is_read_when_connecting_starts(void) {
 }
 
 int main(void) {
-    names_with_invalid_labels_are_not_resolved();
+    host_names_with_invalid_labels_are_refused_without_a_lookup();
     numeric_hosts_are_not_resolved();
     the_source_address_is_bound_or_the_attempt_fails();
     addresses_of_another_family_than_the_source_are_skipped();
-    connected_sockets_have_default_settings();
+    connected_sockets_are_blocking_and_have_default_options();
     connect_errors_have_one_cause_per_address();
     each_address_gets_the_whole_timeout();
     the_limit_is_checked_between_two_connection_attempts();

@@ -340,7 +340,7 @@ static void the_address_policy_is_applied_when_each_attempt_starts(void) {
     close(server);
 }
 
-static void host_names_and_source_names_are_resolved(void) {
+static void hosts_and_source_addresses_given_as_names_are_resolved(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -463,7 +463,7 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
-        /* netlib_create_connection calls the callback as well. For a numeric host, netlib does not call the
+        /* netlib_create_connection also calls the resolve callback. For a numeric host, netlib does not call the
          * callback. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
         CHECK_INT(3, callback.calls);
@@ -492,7 +492,7 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
 }
 
 /* A connect that has ended or is freed leaves no registration in an epoll. The next connect gets the same descriptor
- * numbers, which the application can register again. A later cancel of the limit reports no event. */
+ * numbers, which the application can register again. A later cancel of the limit causes no event in the epoll. */
 static void finished_connects_leave_no_registration_in_epoll(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
@@ -568,7 +568,7 @@ int main(void) {
     invalid_arguments_of_connect_functions_are_refused();
     connect_getters_accept_null_and_indexes_out_of_range();
     the_address_policy_is_applied_when_each_attempt_starts();
-    host_names_and_source_names_are_resolved();
+    hosts_and_source_addresses_given_as_names_are_resolved();
     resolve_callbacks_replace_the_system_resolver();
     finished_connects_leave_no_registration_in_epoll();
     a_connect_uses_one_descriptor_for_its_limit();

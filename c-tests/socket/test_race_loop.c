@@ -72,7 +72,8 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
     netlib_limit_free(limit);
     CHECK_INT(before, open_descriptors());
 
-    /* A signal handler cancels during a wait, after a signal every millisecond. */
+    /* A signal handler cancels the limit during a wait. After that, a deadline ends a race although a signal arrives
+     * every millisecond. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     cancel_by_signal(limit);
     connect = connect_to_ports(ports, 1, options);
@@ -147,8 +148,9 @@ static void persistent_epoll_registrations_stay_valid(void) {
 }
 
 /* Connects that share a limit have separate descriptors for the limit. One epoll can register all of these descriptors,
- * and a cancel wakes each connect. netlib does not reuse the descriptor number of a replaced limit for one step. */
-static void connects_that_share_a_limit_work_in_one_event_loop(void) {
+ * and a cancel wakes each connect. After the limit of a connect is removed, the next step does not reuse the descriptor
+ * number of that limit. */
+static void connects_that_share_a_limit_can_be_registered_in_one_epoll(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0;
     int filler = -1, fd = -1;
@@ -222,7 +224,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
 }
 
 /* A cancel during a step in which several attempts fail ends the step. */
-static void a_limit_ends_a_step_in_which_attempts_fail(void) {
+static void a_cancel_ends_a_step_in_which_attempts_fail(void) {
     netlib_error *err = NULL;
     int fd = -1;
     const int32_t ports[] = {1, 2, 3};
@@ -246,7 +248,7 @@ static void a_limit_ends_a_step_in_which_attempts_fail(void) {
 int main(void) {
     a_deadline_or_a_cancel_ends_a_race();
     persistent_epoll_registrations_stay_valid();
-    connects_that_share_a_limit_work_in_one_event_loop();
-    a_limit_ends_a_step_in_which_attempts_fail();
+    connects_that_share_a_limit_can_be_registered_in_one_epoll();
+    a_cancel_ends_a_step_in_which_attempts_fail();
     return report("race loop");
 }

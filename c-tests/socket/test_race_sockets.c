@@ -1,5 +1,5 @@
-/* Tests the sockets of races: source ports, sockets that connect to themselves, and that each socket is closed exactly
- * once. */
+/* Tests the sockets of races: source ports, and sockets that connect to themselves. Also tests that netlib closes each
+ * socket exactly once. */
 #define _GNU_SOURCE
 #include "race_peer.h"
 
@@ -65,7 +65,8 @@ static void attempts_of_a_race_share_the_source_port(void) {
     close(silent);
 }
 
-/* A TCP socket can connect to itself if no other socket listens on the port. The source port makes this happen. */
+/* A TCP socket can connect to itself if no other socket listens on the port. A source port that equals the destination
+ * port makes this happen. */
 static void a_socket_connected_to_itself_is_refused(void) {
     netlib_error *err = NULL;
     int32_t port = 0;

@@ -129,7 +129,7 @@ static void a_wait_ends_at_the_earlier_of_timeout_and_deadline(void) {
 }
 
 /* A signal handler that interrupts the wait cancels the limit. */
-static void a_cancel_in_an_interrupting_handler_ends_the_wait(void) {
+static void a_cancel_in_the_handler_that_interrupts_a_wait_ends_the_wait(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -190,7 +190,7 @@ int main(void) {
     waits_accept_descriptors_above_1023();
     waits_continue_after_signals();
     a_wait_ends_at_the_earlier_of_timeout_and_deadline();
-    a_cancel_in_an_interrupting_handler_ends_the_wait();
+    a_cancel_in_the_handler_that_interrupts_a_wait_ends_the_wait();
     closed_or_readable_connections_count_as_dropped();
     current_time_is_the_monotonic_clock();
     return report("socket");

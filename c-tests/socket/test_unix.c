@@ -9,7 +9,7 @@
 
 /* ---- names ---- */
 
-static void unix_paths_and_abstract_names_connect(void) {
+static void connections_to_unix_paths_and_abstract_names_succeed(void) {
     char longest[108], longest_abstract[108];
     longest_path(longest);
     memset(longest_abstract, 'n', sizeof longest_abstract);
@@ -259,7 +259,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
     int one = 1, size = 20000;
-    /* Each of the first four options would fail the connect if it were applied. */
+    /* If any of the first four options were applied, the connect would fail. */
     netlib_connect_options_set_source_address(options, "nonexistent.invalid", 1);
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     netlib_connect_options_add_socket_option(options, IPPROTO_IP, -1, &one, sizeof one);
@@ -278,7 +278,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
         close(fd);
         netlib_connect_free(connect);
     }
-    /* An option that cannot be set fails the attempt. */
+    /* If an option cannot be set, the attempt fails. */
     netlib_connect_options_add_socket_option(options, SOL_SOCKET, -1, &one, sizeof one);
     netlib_error *err = NULL;
     int fd = -1;
@@ -289,7 +289,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
-    /* Options with an invalid value fail this call as well. */
+    /* netlib_create_unix_connection also fails if the options have an invalid value. */
     options = options_with_timeout(-7.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     netlib_connect_options_free(options);
@@ -374,7 +374,7 @@ static void the_address_policy_applies_to_unix_addresses(void) {
 
 /* ---- using the socket ---- */
 
-static void waits_and_the_dropped_check_work_on_unix_sockets(void) {
+static void waits_and_drop_detection_support_unix_sockets(void) {
     netlib_error *err = NULL;
     const char *path = in_directory("waiting");
     int server = unix_listener(path, strlen(path)), fd = -1;
@@ -403,7 +403,7 @@ static void waits_and_the_dropped_check_work_on_unix_sockets(void) {
     close(server);
 }
 
-static void tls_works_over_a_unix_socket(void) {
+static void a_tls_stream_transfers_data_over_a_unix_socket(void) {
     netlib_error *err = NULL;
     char abstract[40] = {0};
     snprintf(abstract + 1, sizeof abstract - 1, "netlib tls %d", (int)getpid());
@@ -449,15 +449,15 @@ static void tls_works_over_a_unix_socket(void) {
 
 int main(void) {
     make_directory();
-    unix_paths_and_abstract_names_connect();
+    connections_to_unix_paths_and_abstract_names_succeed();
     invalid_unix_paths_and_names_are_refused();
     address_lists_accept_unix_addresses();
     unix_connect_errors_name_the_path_and_the_reason();
     unix_connect_errors_explain_missing_permissions();
     ip_options_are_ignored_for_unix_sockets();
     the_address_policy_applies_to_unix_addresses();
-    waits_and_the_dropped_check_work_on_unix_sockets();
-    tls_works_over_a_unix_socket();
+    waits_and_drop_detection_support_unix_sockets();
+    a_tls_stream_transfers_data_over_a_unix_socket();
     remove_directory();
     return report("unix");
 }

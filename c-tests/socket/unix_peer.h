@@ -28,7 +28,7 @@ static inline void longest_path(char path[108]) {
     path[strlen(directory)] = '/';
 }
 
-/* Fills in the sockaddr_un of a path, with its NUL, or of an abstract name. */
+/* Fills in a sockaddr_un with a path and its NUL, or with an abstract name. */
 static inline socklen_t address_of(const char *name, size_t len, struct sockaddr_un *address) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
@@ -66,7 +66,7 @@ static inline int full_listener(const char *path, int *filler) {
     return fd;
 }
 
-/* Checks the settings of the socket, and that it is connected to this listener. */
+/* Checks the settings of the socket, and that the socket is connected to the listener `server`. */
 static inline void check_connected(int fd, int server) {
     struct timeval timeout;
     socklen_t len = sizeof timeout;

@@ -67,7 +67,7 @@ static inline int32_t write_all(void *ctx, const void *buf, size_t len, size_t *
     return NETLIB_OK;
 }
 
-/* Returns a Retry after three failures, whose delay needs the random source. */
+/* Returns a Retry with three failures in its history. Computing its delay calls the random source. */
 static inline netlib_retry *retry_after_failures(netlib_retry_options *options) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;

@@ -219,7 +219,8 @@ static inline void nonce_of(const struct keys *keys, uint8_t nonce[12]) {
     for (size_t i = 0; i < 8; i++) nonce[4 + i] ^= (uint8_t)(keys->seq >> (56 - 8 * i));
 }
 
-/* Writes the additional data of the AEAD. `len` is the length of the plaintext, in TLS 1.3 including the tag. */
+/* Writes the additional data of the AEAD. `len` is the length of the plaintext in TLS 1.2, and of the plaintext and the
+ * tag in TLS 1.3. */
 static inline size_t aad_of(const struct keys *keys, uint8_t type, size_t len, uint8_t aad[13]) {
     size_t at = 0;
     for (; keys->is_12 && at < 8; at++) aad[at] = (uint8_t)(keys->seq >> (56 - 8 * at));

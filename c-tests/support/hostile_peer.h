@@ -1,6 +1,6 @@
-/* A scripted peer of a netlib engine, the victim. First a correct peer engine runs the session up to a chosen moment.
- * From there a script defines every record that the victim receives, in plaintext or encrypted with the keys of the
- * session. */
+/* A scripted peer of a netlib engine. The engine is called the victim. First a correct peer engine runs the session up
+ * to a chosen moment. From there a script defines every record that the victim receives, in plaintext or encrypted with
+ * the keys of the session. */
 #ifndef NETLIB_TEST_HOSTILE_PEER_H
 #define NETLIB_TEST_HOSTILE_PEER_H
 
@@ -13,11 +13,10 @@
 enum side { CLIENT, SERVER };
 enum version { V12, V13 };
 
-/* The moment at which the script starts.
- * FIRST: a client has sent its ClientHello; a server has received nothing.
- * MIDDLE: in TLS 1.3 the handshake keys are established: a client has the ServerHello, a server has sent its flight. In
- * TLS 1.2 a client has answered the server's first flight, and a server has answered the ClientHello.
- * DONE: the handshake is complete; the server's tickets have not been sent. */
+/* The moment at which the script starts. FIRST: a victim that is a client has sent its ClientHello; a server has
+ * received nothing. MIDDLE: in TLS 1.3 the handshake keys are established: a client has the ServerHello, a server has
+ * sent its flight. In TLS 1.2 a client has answered the server's first flight, and a server has answered the
+ * ClientHello. DONE: the handshake is complete; the server's tickets have not been sent. */
 enum moment { FIRST, MIDDLE, DONE };
 
 static const char *const side_names[] = {"client", "server"}, *const version_names[] = {"1.2", "1.3"},
@@ -284,7 +283,7 @@ static inline netlib_status feed_and_process(struct scene *scene, const uint8_t 
     return status;
 }
 
-/* Plays the script up to `times` times, until the victim fails. */
+/* Plays the script `times` times, but stops as soon as the victim fails. */
 static inline struct reaction play(struct scene *scene, const char *script, unsigned times) {
     struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = -1, .alert_sent = NO_ALERT};
     static uint8_t records[ROOM];

@@ -44,7 +44,7 @@ static inline void must(bool ok, const char *what) {
 #define MUST(condition) must((condition), #condition)
 #define MUST_OK(call) must((call) == NETLIB_OK, #call)
 
-/* Plain values. */
+/* Values of number and enum types. */
 #define MAKE__int32_t 1
 #define MAKE__uint32_t 1
 #define MAKE__int64_t 0

@@ -1,4 +1,4 @@
-/* Runs each call of the NULL sweep in a child process, so that a crash or a hang fails one case only. */
+/* Runs each call of the NULL sweep in a child process, so that a crash or a hang makes only one case fail. */
 #ifndef NETLIB_TEST_NULL_SWEEP_H
 #define NETLIB_TEST_NULL_SWEEP_H
 

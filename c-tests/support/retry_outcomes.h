@@ -37,8 +37,8 @@ static const int32_t counters[] = {
 };
 
 /* Checks the decisions about a GET and a POST with each Retry. The decision either repeats the request and counts the
- * failure as `kind`, or returns the failure unchanged. A POST is not repeated after a read error. A failure of the kind
- * NEVER is always returned. `response` may be NULL. */
+ * failure as `kind`, or returns the failure unchanged. A POST is not repeated after a read error. A failure of the
+ * retry kind NEVER is always returned. `response` may be NULL. */
 static inline void check_outcomes(enum netlib_retry_kind kind, const netlib_error *failure,
                                   const netlib_response *response, const char *what) {
     static const char *const methods[] = {"GET", "POST"};

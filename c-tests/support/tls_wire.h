@@ -52,7 +52,7 @@ static inline size_t drain_all(netlib_tls_engine *engine, void *buf, size_t len)
     return n;
 }
 
-/* Moves up to `piece` bytes from one engine to the other. Returns the number of bytes. */
+/* Moves up to `piece` bytes from one engine to the other. Returns the number of bytes that were moved. */
 static inline size_t move_piece(struct wire *wire, netlib_tls_engine *from, netlib_tls_engine *to) {
     char bytes[20000];
     size_t n = drain_all(from, bytes, wire->piece < sizeof bytes ? wire->piece : sizeof bytes);

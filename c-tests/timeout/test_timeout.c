@@ -31,7 +31,7 @@ static int32_t forgetful_clock(void *ctx, double *seconds) {
 
 /* Each row has the configured values, the expected connect timeout, and the expected read timeout 4 seconds after the
  * start of the clock. */
-static void total_connect_and_read_timeouts_combine(void) {
+static void connect_and_read_timeouts_are_capped_by_the_total(void) {
     static const struct {
         double total, connect, read, connect_timeout, read_timeout;
     } rows[] = {
@@ -99,7 +99,7 @@ static void errors_of_invalid_timeouts_name_the_field(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_timeout_new(1, 1, 1, NULL, &err));
 }
 
-static void from_float_sets_connect_and_read(void) {
+static void timeout_from_float_sets_the_connect_and_read_timeouts(void) {
     static const double values[] = {2.5, NONE, DEFAULT};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         netlib_error *err = NULL;
@@ -148,7 +148,7 @@ static void the_clock_starts_once_and_clones_have_unstarted_clocks(void) {
     netlib_timeout_free(timeout);
 }
 
-static void invalid_clock_results_fail_the_call(void) {
+static void timeout_calls_fail_if_the_clock_returns_an_invalid_time(void) {
     static const struct {
         double start, later;
         int32_t result;
@@ -331,7 +331,7 @@ static void options_without_a_timeout_use_the_process_default(void) {
     close(server);
 }
 
-static void null_timeouts_return_the_documented_values(void) {
+static void functions_on_null_timeouts_return_a_default_or_null_argument(void) {
     netlib_error *err = NULL;
     double seconds = 99;
     CHECK(netlib_timeout_clone(NULL) == NULL);
@@ -348,15 +348,15 @@ static void null_timeouts_return_the_documented_values(void) {
 }
 
 int main(void) {
-    total_connect_and_read_timeouts_combine();
+    connect_and_read_timeouts_are_capped_by_the_total();
     errors_of_invalid_timeouts_name_the_field();
-    from_float_sets_connect_and_read();
+    timeout_from_float_sets_the_connect_and_read_timeouts();
     the_clock_starts_once_and_clones_have_unstarted_clocks();
-    invalid_clock_results_fail_the_call();
+    timeout_calls_fail_if_the_clock_returns_an_invalid_time();
     the_default_timeout_of_the_process_can_be_set_and_reset();
     the_read_timeout_applies_to_the_gap_between_reads();
     the_connect_timeout_excludes_the_name_lookup();
     options_without_a_timeout_use_the_process_default();
-    null_timeouts_return_the_documented_values();
+    functions_on_null_timeouts_return_a_default_or_null_argument();
     return report("timeout");
 }

@@ -162,7 +162,7 @@ static size_t slurp(const char *path, char *buffer, size_t room) {
     return len;
 }
 
-static void trust_and_identity_load_from_files_and_memory(void) {
+static void ca_certificates_and_identities_load_from_files_and_memory(void) {
     netlib_error *err = NULL;
     static const struct {
         const char *ca, *chain, *key;
@@ -216,7 +216,8 @@ static void trust_and_identity_load_from_files_and_memory(void) {
                 CHECK_CONTAINS(rows[i].message_part, netlib_error_message(err, NULL));
             }
             if (rows[i].status == NETLIB_IO) CHECK_INT(ENOENT, netlib_error_errno(err));
-            /* The error of a file that netlib reads only when it creates the context names the setter. */
+            /* netlib reads files and parses certificates only when it creates the context, so the error must name the
+             * setter that got the invalid file or data. */
             static const char *const setters[] = {
                 "netlib_tls_options_add_ca_file: ", "netlib_tls_options_add_ca_data: ",
                 "netlib_tls_options_set_identity_files: ", "netlib_tls_options_set_identity: "};
@@ -302,7 +303,7 @@ static void oversized_tls_inputs_are_refused(void) {
     free(data);
 }
 
-static void tls_constants_have_names(void) {
+static void names_of_tls_constants_are_resolved_to_their_numbers(void) {
     netlib_error *err = NULL;
     static const struct {
         bool version;
@@ -336,9 +337,9 @@ static void tls_constants_have_names(void) {
 int main(void) {
     getters_of_a_context_return_its_settings();
     invalid_tls_options_are_refused();
-    trust_and_identity_load_from_files_and_memory();
+    ca_certificates_and_identities_load_from_files_and_memory();
     ca_certificates_can_be_read_from_a_pipe();
     oversized_tls_inputs_are_refused();
-    tls_constants_have_names();
+    names_of_tls_constants_are_resolved_to_their_numbers();
     return report("tls");
 }

@@ -3,9 +3,9 @@
  * The last owner of an Arc decrements the count with order "release", then executes a fence with order "acquire", and
  * drops the value. The fence orders the drop after the accesses of all other owners. ThreadSanitizer's runtime ignores
  * fences, and would report each drop as a race. Therefore the linker option --wrap puts these two functions between the
- * library and the runtime. The decrement records which count it changed, and an acquire fence acquires that count, as
- * C11 defines for a fence after an atomic operation in the same thread. The fence acquires only that count, so
- * ThreadSanitizer still reports code that relies on another fence. */
+ * library and the runtime. The first function stores the address of the count that was decremented. The second function
+ * acquires that count at an acquire fence, as C11 defines for a fence after an atomic operation in the same thread. The
+ * second function acquires only that count, so ThreadSanitizer still reports code that relies on another fence. */
 #include <stdint.h>
 
 enum { ACQUIRE = 2, RELEASE = 3, ACQUIRE_RELEASE = 4, SEQUENTIAL = 5 };

@@ -68,7 +68,7 @@ static unsigned count_lines(const char *path) {
     return whole;
 }
 
-static void threads_share_contexts_and_a_key_log(void) {
+static void concurrent_threads_can_share_contexts_and_a_key_log(void) {
     static const struct {
         int32_t version;
         unsigned lines; /* per session that is not resumed, at each end */
@@ -128,7 +128,7 @@ static void use_context(void *shared, int thread) {
     netlib_tls_context_free(context);
 }
 
-static void threads_verify_chains_and_derive_contexts(void) {
+static void concurrent_threads_can_verify_chains_and_derive_contexts(void) {
     netlib_tls_context *context = client_context();
     FILE *file = fopen(CERTS "server.pem", "r");
     CHECK(file != NULL && fread(chain, 1, sizeof chain - 1, file) > 0);
@@ -138,7 +138,7 @@ static void threads_verify_chains_and_derive_contexts(void) {
 }
 
 int main(void) {
-    threads_share_contexts_and_a_key_log();
-    threads_verify_chains_and_derive_contexts();
+    concurrent_threads_can_share_contexts_and_a_key_log();
+    concurrent_threads_can_verify_chains_and_derive_contexts();
     return report("tsan contexts");
 }

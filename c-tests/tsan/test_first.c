@@ -1,5 +1,5 @@
-/* Eight threads at the same time make the first use of process-wide values, and of values that a handle creates on
- * first use. For process-wide values, each row runs in its own process, which has not called netlib before. */
+/* Tests the first use of process-wide values, and of values that a handle creates on first use, by eight threads at the
+ * same time. For process-wide values, each row runs in its own process, which has not called netlib before. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
@@ -206,7 +206,7 @@ static void use_limit(void *shared, int thread) {
     netlib_limit_free(limit);
 }
 
-static void threads_share_a_limit(void) {
+static void concurrent_threads_can_share_a_limit(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         netlib_limit *limit = NULL;
@@ -220,6 +220,6 @@ int main(void) {
     first_calls_of_a_process_may_be_concurrent();
     first_reads_of_a_handle_may_be_concurrent();
     the_last_owner_frees_a_shared_value();
-    threads_share_a_limit();
+    concurrent_threads_can_share_a_limit();
     return report("tsan first");
 }

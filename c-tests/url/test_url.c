@@ -29,7 +29,7 @@ static const struct {
     {"http://a\\@b", "http", NULL, "a", -1, "/%5C@b", NULL, NULL, "a", "a", "/%5C@b", "http://a/%5C@b"},
 };
 
-static void parse_url_splits_a_url_into_its_parts(void) {
+static void parse_url_splits_a_url_into_its_components(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -51,7 +51,7 @@ static void parse_url_splits_a_url_into_its_parts(void) {
 }
 
 /* Parsing the text of a URL returns a URL with the same parts and the same text. */
-static void the_text_of_a_url_parses_to_the_same_parts(void) {
+static void the_text_of_a_url_parses_to_the_same_components(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -134,7 +134,7 @@ static void invalid_urls_are_refused_with_an_offset(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_parse_url("x", (size_t)-2, &url, &err));
 }
 
-static void url_new_builds_a_url_or_refuses_a_part(void) {
+static void url_new_builds_a_url_or_refuses_an_invalid_component(void) {
     static const struct {
         const char *scheme, *auth, *host;
         int32_t port;
@@ -171,7 +171,7 @@ static void url_new_builds_a_url_or_refuses_a_part(void) {
     }
 }
 
-static void port_or_default_knows_the_ports_of_http_and_https(void) {
+static void port_or_default_returns_80_and_443_for_http_and_https(void) {
     static const struct {
         const char *url;
         int32_t port;
@@ -267,8 +267,8 @@ static void urls_above_the_maximum_length_are_refused(void) {
             netlib_url *url = NULL;
             netlib_url_readings *readings = NULL;
             size_t len = NETLIB_URL_MAX + more;
-            /* Under valgrind this part is skipped, because it would take a minute, and shorter texts test the same
-             * code. */
+            /* Under valgrind, the URL of NETLIB_URL_MAX bytes is skipped, because parsing it would take a minute, and
+             * shorter texts test the same code. */
             if (under_valgrind() && more == 0) continue;
             netlib_status status = function == 0   ? netlib_parse_url(text, len, &url, &err)
                                    : function == 1 ? netlib_parse_url_strict(text, len, &url, &err)
@@ -286,13 +286,13 @@ static void urls_above_the_maximum_length_are_refused(void) {
 }
 
 int main(void) {
-    parse_url_splits_a_url_into_its_parts();
-    the_text_of_a_url_parses_to_the_same_parts();
+    parse_url_splits_a_url_into_its_components();
+    the_text_of_a_url_parses_to_the_same_components();
     url_texts_end_at_their_length_not_at_a_nul();
     urls_above_the_maximum_length_are_refused();
     invalid_urls_are_refused_with_an_offset();
-    url_new_builds_a_url_or_refuses_a_part();
-    port_or_default_knows_the_ports_of_http_and_https();
+    url_new_builds_a_url_or_refuses_an_invalid_component();
+    port_or_default_returns_80_and_443_for_http_and_https();
     references_are_resolved_against_a_base_url();
     same_origin_compares_scheme_host_and_port();
     return report("url");

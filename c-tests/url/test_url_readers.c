@@ -20,7 +20,7 @@ static const struct {
     int32_t differences;
     bool strict;
 } confusers[] = {
-    /* Inputs for which both parsers return the same parts. */
+    /* Inputs for which the RFC 3986 parser and the WHATWG parser return the same parts. */
     {"http://example.com", 18, "http example.com 80", "http example.com 80", 0, true},
     {"HTTP://Example.COM:80/a?b#c", 27, "http example.com 80", "http example.com 80", 0, true},
     {"https://h:443/", 14, "https h 443", "https h 443", 0, true},
@@ -60,7 +60,7 @@ static const struct {
     {"localhost:8080/a", 16, "localhost - -1", "localhost - -1", 0, false},
     {"example.com:80", 14, "example.com - -1", "example.com - -1", 0, false},
     {"http://h:0/", 11, "http h 0", "http h 0", 0, false},
-    /* Inputs that both parsers refuse. */
+    /* Inputs that the RFC 3986 parser and the WHATWG parser refuse. */
     {"foo", 3, NULL, NULL, 0, false},
     {"/path", 5, NULL, NULL, 0, false},
     {"?q", 2, NULL, NULL, 0, false},
@@ -329,7 +329,8 @@ static void compare_readers_includes_the_lenient_parser(void) {
     CHECK(readings == NULL);
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_url_compare_readers(NULL, 1, &readings, &err));
 
-    /* The getters treat an unknown reader like a parser that refuses the URL. */
+    /* For a value that enum netlib_url_reader does not have, the getters return the results of a parser that refuses
+     * the URL. */
     CHECK_OK(netlib_url_compare_readers("http://h", NETLIB_NTS, &readings, &err));
     CHECK_INT(-1, netlib_url_readings_differences(readings, RFC3986, 3));
     CHECK_INT(-1, netlib_url_readings_differences(readings, -1, RFC3986));

@@ -1,5 +1,5 @@
-/* Tests what protects a program from untrusted URLs: the strict profile, percent-decoded credentials, the redacted form,
- * and linear parsing time. Differences between URL parsers are tested in test_url_readers.c. */
+/* Tests the protection of applications against untrusted URLs: the strict profile, percent-decoded credentials, the
+ * redacted form, and linear parsing time. Differences between URL parsers are tested in test_url_readers.c. */
 #include "harness.h"
 
 #include <time.h>
@@ -65,7 +65,7 @@ static void the_strict_profile_refuses_ambiguous_urls(void) {
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_parse_url_strict("http://h", NETLIB_NTS, NULL, &err));
 }
 
-static void the_redacted_form_has_no_credentials_or_values(void) {
+static void redacted_urls_contain_no_credentials_query_values_or_fragment(void) {
     static const struct {
         const char *text, *redacted;
     } rows[] = {
@@ -83,7 +83,7 @@ static void the_redacted_form_has_no_credentials_or_values(void) {
         {"h/a?b=c", "h/a?b=***"},
         {"/a?b=c#d", "/a?b=***#***"},
         {"", ""},
-        /* The redacted form has the prefix "/." as well, which keeps a parser from reading the path as a host. */
+        /* The redacted form also has the prefix "/.", which keeps a parser from reading the path as a host. */
         {"////x/y", "/.//x/y"},
         {"////u:p@h/x", "/***@h/x"},
         {"//http:80/x", "//http:80/x"},
@@ -125,7 +125,7 @@ static void the_redacted_form_has_no_credentials_or_values(void) {
 
 /* Each row has the expected user name and password, or NULL if absent, and the offset of an encoded NUL in each of
  * them, or -1. */
-static void credentials_are_percent_decoded_without_nul(void) {
+static void credentials_are_percent_decoded_and_encoded_nul_is_refused(void) {
     static const struct {
         const char *text, *username, *password;
         int64_t username_nul, password_nul;
@@ -232,7 +232,8 @@ static char *hostile(const char *before, const char *unit, const char *after, si
     return text;
 }
 
-/* Calls all functions that parse the text, twice. Returns the processor time of the faster run in seconds. */
+/* Passes the text to all functions that parse URLs, in two runs. Returns the processor time of the faster run in
+ * seconds. */
 static double measure_seconds(const char *text, size_t len) {
     double least = 1e9;
     for (int run = 0; run < 2; run++) {
@@ -283,8 +284,8 @@ static void url_parsing_takes_linear_time(void) {
 
 int main(void) {
     the_strict_profile_refuses_ambiguous_urls();
-    the_redacted_form_has_no_credentials_or_values();
-    credentials_are_percent_decoded_without_nul();
+    redacted_urls_contain_no_credentials_query_values_or_fragment();
+    credentials_are_percent_decoded_and_encoded_nul_is_refused();
     cr_lf_and_nul_reach_no_url_and_no_request_target();
     url_parsing_takes_linear_time();
     return report("url_safety");

@@ -1,7 +1,8 @@
-/* Tests netlib_retry_decide with a loop that follows each decision. The replies of the server are those of the case. */
+/* Tests netlib_retry_decide with a loop that follows each decision. Each test case contains the replies of the
+ * server. */
 #include "retry_vectors.h"
 
-/* A loop that sends more requests fails. urllib3 never sends as many. */
+/* A loop that sends more requests fails. urllib3 never sends that many requests. */
 enum { MOST_SENDS = 100 };
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -42,7 +43,7 @@ static void put_sent(vectors_out *out, const request *sent) {
     free(list.text);
 }
 
-/* Changes the request to the next request of the decision. */
+/* Replaces the request with the next request that the decision describes. */
 static void follow(request *next, const netlib_decision *decision) {
     netlib_error *err = NULL;
     netlib_headers *headers = NULL;

@@ -1,4 +1,4 @@
-/* netlib_retry_from_int. Tests netlib_retry_from_int. If the value is a Retry, the test passes it to
+/* Tests netlib_retry_from_int. If the value of a test case is a Retry, the program passes that Retry to
  * netlib_retry_resolve. */
 #include "retry_vectors.h"
 

@@ -1,4 +1,4 @@
-/* netlib_get_host. */
+/* Tests netlib_get_host. */
 #include "vectors.h"
 
 static void answer(char *input, vectors_out *out) {

@@ -1,5 +1,5 @@
-/* Tests netlib_assert_header_parsing. The answer lists the defects with the names of Python's email parser, which
- * urllib3 uses. */
+/* Tests netlib_assert_header_parsing. For each test case, netlib's answer is the list of defects, with the names of
+ * Python's email parser, which urllib3 uses. */
 #include "vectors.h"
 
 static const struct {

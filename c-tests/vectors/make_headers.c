@@ -1,7 +1,7 @@
-/* netlib_make_headers. */
+/* Tests netlib_make_headers. */
 #include "vectors.h"
 
-/* For None and False, the test does not call the setter of a text, and sets a flag to 0. */
+/* Sets a flag to 1 if the next word is "T", and to 0 for another word. If the word is "-", the setter is not called. */
 static void set_flag(char **words, netlib_headers_options *options, void (*set)(netlib_headers_options *, int32_t)) {
     const char *word = next_word(words);
     if (strcmp(word, "-") != 0) set(options, strcmp(word, "T") == 0);

@@ -61,7 +61,7 @@ static inline size_t list_of(char *text, const char **elements, size_t max) {
     return count;
 }
 
-/* Reads the 15 words of the settings. */
+/* Creates retry options from the 15 words that describe the settings in a test case. */
 static inline netlib_retry_options *settings_of(char **words) {
     enum { LONGEST = 16 };
     const char *elements[LONGEST];
@@ -132,7 +132,7 @@ static inline netlib_error *error_of(const char *name) {
     return error;
 }
 
-/* Returns the name of an error that error_of created, which is its message. */
+/* Writes the name of an error that error_of created. error_of has stored the name as the error message. */
 static inline void put_error(vectors_out *out, const netlib_error *error) {
     put(out, error == NULL ? "-" : netlib_error_message(error, NULL));
 }

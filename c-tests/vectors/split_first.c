@@ -1,4 +1,5 @@
-/* Tests netlib_split_first. The answer has the texts before and after the delimiter instead of the offsets. */
+/* Tests netlib_split_first. For each test case, netlib's answer has the texts before and after the delimiter instead of
+ * the offsets. */
 #include "vectors.h"
 
 enum { DELIMITERS = 8 };

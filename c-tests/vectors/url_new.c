@@ -1,4 +1,5 @@
-/* Tests netlib_url_new. The answer is the text of the URL that is created from the parts. */
+/* Tests netlib_url_new. For each test case, netlib's answer is the text of the URL that netlib_url_new creates from the
+ * URL parts in the case. */
 #include "vectors.h"
 
 static void answer(char *input, vectors_out *out) {

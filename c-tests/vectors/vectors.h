@@ -2,12 +2,12 @@
  * Compares netlib's answers with the answers of two versions of urllib3, which are recorded in tests/vectors. The file
  * common.py in that folder describes the syntax.
  *
- * Each program has a function that calls netlib for one case and writes the answer in the format of the files. The main
- * function of each program calls vectors_main, which prints counts for each version of urllib3, and the number of cases
- * in each class of docs/reference/differences.md. netlib's answer may differ from urllib3's only if
- * tests/vectors/differences has netlib's exact answer and the class of the difference, or if it equals the answer of
- * 2.8.0 and differs only from that of 1.26.20. If the first argument is a number N, only every Nth case is compared.
- * The second argument names another folder of vectors.
+ * Each program has a function that calls netlib for one case and writes netlib's answer in the format of the files in
+ * tests/vectors. The main function of each program calls vectors_main, which prints counts for each version of urllib3,
+ * and the number of cases in each class of docs/reference/differences.md. netlib's answer may differ from urllib3's
+ * only if tests/vectors/differences has netlib's exact answer and the class of the difference, or if it equals the
+ * answer of 2.8.0 and differs only from that of 1.26.20. If the first argument is a number N, only every Nth case is
+ * compared. The second argument names another folder of vectors.
  */
 #ifndef NETLIB_TEST_VECTORS_H
 #define NETLIB_TEST_VECTORS_H
@@ -119,8 +119,8 @@ static inline char *next_text(char **rest, size_t *len) {
     return word;
 }
 
-/* A case: the input, the expected answer, and the classes of the case in a file of differences. The marks at the
- * beginning of the lines are removed. */
+/* A case: the input, the expected answer, and the classes of the case in a file of differences. The mark at the
+ * beginning of each line ('>', '=' or '<') has been removed. */
 typedef struct {
     char *input, *classes, *answer;
 } vectors_case;
@@ -148,8 +148,8 @@ static inline vectors_file read_vectors(const char *vectors, const char *folder,
     if (file.text == NULL || file.cases == NULL || fread(file.text, 1, size, stream) != size) abort();
     file.text[size] = '\0';
     fclose(stream);
-    /* Removes the marks of the lines and moves the lines together. Lines of one part stay separated by line ends; each
-     * part ends with a NUL. */
+    /* Removes the mark at the beginning of each line, and closes the gaps. The lines of an input, of the classes or of
+     * an answer stay separated by line ends. A NUL follows the last of these lines. */
     char *to = file.text, before = '#';
     vectors_case *now = NULL;
     for (char *rest = file.text, *line; (line = next_line(&rest)) != NULL;) {
@@ -270,7 +270,8 @@ static inline void print_version(const char *area, const vectors_version *versio
     printf("\n");
 }
 
-/* Compares all cases of an area. `answer` computes netlib's answer to an input, and may modify `input`. */
+/* Compares all cases in the files named `area`.txt. `answer` computes netlib's answer to an input, and may modify
+ * `input`. */
 static inline int vectors_main(const char *area, void (*answer)(char *input, vectors_out *out), int argc, char **argv) {
     size_t stride = argc > 1 ? strtoul(argv[1], NULL, 10) : 1;
     const char *vectors = argc > 2 ? argv[2] : "tests/vectors";
@@ -290,7 +291,7 @@ static inline int vectors_main(const char *area, void (*answer)(char *input, vec
         ours.len = input.len = 0;
         put_bytes(&input, base->input, strlen(base->input));
         put_bytes(&ours, "", 0);
-        /* Each comparison counts as one check. Checks that `answer` makes count only if they fail. */
+        /* Each comparison counts as one check. A CHECK inside `answer` counts only if it fails. */
         unsigned long passed = checks_passed;
         answer(input.text, &ours);
         checks_passed = passed;

@@ -5,12 +5,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The maximum number of concurrent transfers, because netlib looks up at most 64 host names at the same time in a
+/* Limits the number of concurrent transfers, because netlib looks up at most 64 host names at the same time in a
  * process. Programs that resolve names themselves and call netlib_connect_new_addresses do not have this limit. */
 enum { MAX_PARALLEL = 64 };
 
 struct options {
-    char **urls; /* owned, the array and each text */
+    char **urls; /* owned: both the array and its strings */
     size_t url_count;
     const char *cacert;
     double timeout, max_time;

@@ -17,7 +17,7 @@
 #define BUFFER_SIZE ((size_t)64 * 1024)
 
 enum {
-    MAX_STEPS = 16,            /* before the next transfer continues */
+    MAX_STEPS = 16,            /* the maximum number of steps before the next transfer continues */
     MAX_INTERIM_RESPONSES = 20 /* more than any honest server sends */
 };
 
@@ -48,8 +48,8 @@ static bool is_among(int fd, const int *fds, size_t count) {
 }
 
 /* Updates the descriptors that epoll watches after netlib_connect_step has returned NETLIB_WANT_WRITE. Removes
- * descriptors that netlib no longer waits for, which stay open until the next step, and adds new ones. A descriptor
- * that was in the previous list is watched already. */
+ * descriptors that netlib no longer waits for, and adds descriptors that epoll does not watch yet. The removed
+ * descriptors stay open until the next step. */
 static netlib_status watch_race(struct transfer *transfer, netlib_error **err) {
     size_t count = netlib_connect_wait_count(transfer->connect);
     int *fds = calloc(count > 0 ? count : 1, sizeof *fds);
@@ -312,7 +312,7 @@ void transfer_start(struct transfer *transfer, const struct shared *shared, cons
 
 /* Makes at most MAX_STEPS steps, so that a transfer with much data does not delay the other transfers. */
 void transfer_advance(struct transfer *transfer) {
-    if (transfer->phase == DONE) return; /* it ended earlier in this turn, and epoll had several events for it */
+    if (transfer->phase == DONE) return; /* an earlier event of this turn has ended the transfer */
     netlib_error *err = NULL;
     netlib_status status = NETLIB_OK;
     /* While connecting, netlib_connect_step checks the limit. */
@@ -331,7 +331,7 @@ void transfer_advance(struct transfer *transfer) {
 
 double transfer_timer(const struct transfer *transfer) {
     if (transfer->can_continue || transfer->phase == DONE) return 0;
-    if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* includes its limit */
+    if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* includes the limit */
     return netlib_limit_remaining(transfer->limit);
 }
 

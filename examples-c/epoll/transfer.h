@@ -18,7 +18,7 @@
 /* The state that all transfers share. */
 struct shared {
     int epoll;           /* an event's data.ptr is its transfer */
-    double timeout;      /* of each transfer, in seconds */
+    double timeout;      /* the timeout of each transfer, in seconds */
     netlib_limit *limit; /* the limit of the whole program */
     netlib_tls_context *tls;
     netlib_headers *headers;
@@ -45,7 +45,7 @@ struct transfer {
     netlib_response *response;
     int interim_responses;
     struct body body;
-    size_t start, end; /* of the buffer: the bytes to send, or the received bytes that are not used yet */
+    size_t start, end; /* the part of the buffer with the bytes to send, or with received bytes that are not used yet */
     char *buffer;
 };
 
@@ -53,8 +53,8 @@ struct transfer {
  * events of the current epoll_wait have been handled, because one of them may refer to the transfer. */
 void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text);
 
-/* Advances the transfer as far as possible without blocking. May be called at any time. When the transfer is done, this
- * function has printed its line and freed its resources. */
+/* Advances the transfer as far as possible without blocking. May be called at any time. If the transfer ends during
+ * this call, the call prints the transfer's line and frees its resources. */
 void transfer_advance(struct transfer *transfer);
 
 /* Returns the number of seconds after which transfer_advance must be called even if no descriptor is ready. Returns 0

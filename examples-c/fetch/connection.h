@@ -18,7 +18,7 @@ enum { MAX_TLS_LAYERS = 2 };
 struct connection {
     netlib_connect *race;                   /* the attempts and their results; NULL before connection_open */
     int fd;                                 /* -1: closed */
-    netlib_tls_stream *tls[MAX_TLS_LAYERS]; /* from the outside in */
+    netlib_tls_stream *tls[MAX_TLS_LAYERS]; /* the outermost layer first */
     size_t tls_count;
     const netlib_limit *limit;     /* borrowed: ends every wait */
     netlib_throughput *throughput; /* the minimum throughput of plaintext connections; TLS streams have the same */

@@ -9,8 +9,8 @@
  * be NULL, because the retry policy needs the error. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* Creates an error with a cause, which may be NULL and stays owned by the caller. If the cause records that a part of
- * the request was sent, the new error records this as well. */
+/* Creates an error with a cause, which may be NULL and stays owned by the caller. The new error inherits from the cause
+ * whether a part of the request was sent. */
 netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
                            ...);
 

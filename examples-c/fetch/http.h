@@ -19,7 +19,7 @@
 struct http {
     struct connection connection;
     const netlib_headers *for_proxy; /* borrowed; headers for a proxy that reads the requests, or NULL */
-    size_t start, end;               /* of the buffer: the received bytes that are not used yet */
+    size_t start, end;               /* the part of the buffer with received bytes that are not used yet */
     char buffer[HTTP_BUFFER_SIZE];
 };
 

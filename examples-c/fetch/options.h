@@ -45,7 +45,7 @@ struct options {
     const char *method; /* NULL: GET, or POST with data */
     const char *data;   /* as given with -d; NULL: no body */
     const char *output; /* NULL: standard output */
-    /* TLS: files and texts as given; NULL if not given. */
+    /* TLS options: the file name or string from the command line; NULL if the option was not given. */
     const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
     const char *fingerprint, *ciphers, *ech;
@@ -63,8 +63,8 @@ struct options {
     char pass_of_file[1024];               /* the storage of `pass` if it was read from a file */
 };
 
-/* Parses the command line. If it is invalid, prints the reason and returns false. Call
- * free_options after success and after failure. */
+/* Parses the command line. If the command line is invalid, prints the reason and returns false. Call free_options after
+ * success and after failure. */
 bool parse_options(struct options *options, int argc, char **argv);
 
 void free_options(struct options *options);

@@ -14,7 +14,7 @@
 
 void output_init(struct output *output, const char *path) {
     *output = (struct output){.path = path};
-    /* If the body is written to a terminal, there is no progress bar, because bar and body would be mixed. */
+    /* If the body is written to a terminal, there is no progress bar, because the bar would be mixed with the body. */
     output->may_show = isatty(STDERR_FILENO) && (path != NULL || !isatty(STDOUT_FILENO));
 }
 

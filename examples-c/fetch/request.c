@@ -44,7 +44,7 @@ static netlib_status make_headers(const struct options *options, netlib_headers 
     return netlib_make_headers(options->headers, headers, err);
 }
 
-/* Creates the request's body, and records its start position so that each attempt can rewind to it. */
+/* Creates the request's body, and stores the body's start position, so that each attempt can rewind the body. */
 static netlib_status make_body(struct request *request, const char *data, netlib_error **err) {
     netlib_status status;
     if (data[0] == '@') {

@@ -22,7 +22,8 @@ void trace_attempt(struct trace *trace, int number, const struct request *reques
 /* Prints the connection attempts in the order of their start: address, duration and result. `race` may be NULL. */
 void trace_race(struct trace *trace, const netlib_connect *race);
 
-/* Prints that a connection was opened or a TLS layer added. `whose` is "" for the server or "the proxy ". */
+/* Prints that a connection was opened or a TLS layer added. `whose` is "" for the server, and "the proxy " for the
+ * proxy. */
 void trace_connection(struct trace *trace, const char *whose, const netlib_url *url,
                       const struct connection *connection);
 

@@ -28,7 +28,8 @@ static void store_fingerprints(struct input pem) {
     free(text);
 }
 
-/* Returns true if the first certificate has a stored fingerprint, or the fingerprint `only` if that is not NULL. */
+/* Returns true if the first certificate has the fingerprint `only` or, if `only` is NULL, one of the stored
+ * fingerprints. */
 static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
     netlib_error *err = NULL;
     netlib_certificate *first = NULL;
@@ -39,7 +40,8 @@ static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
         size_t own = 4 + ((size_t)chain[2] << 8 | chain[3]);
         if (own < len) len = own;
     }
-    /* The certificate in verify/odd.pem has an extension that netlib's parser refuses. */
+    /* A certificate that netlib_certificate_parse refuses may be an issued one: verify/odd.pem has an extension that
+     * this function refuses. */
     if (ONE_OF(netlib_certificate_parse(chain, len, &first, &err), len, NETLIB_INVALID_PEM) != NETLIB_OK) return true;
     const char *fingerprint = netlib_certificate_fingerprint(first, NULL);
     if (only != NULL) found = strcmp(only, fingerprint) == 0;

@@ -1,5 +1,5 @@
-/* Fuzzes the CRL parser (incident R25). A revoked certificate must never be accepted, because altering a CRL makes its
- * signature invalid. */
+/* Fuzzes the CRL parser (incident R25). No input may make netlib accept a revoked certificate: altering the CRL makes
+ * the CRL's signature invalid. */
 #include "../fuzz.h"
 
 static struct input root, revoked, good;

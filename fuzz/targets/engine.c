@@ -56,12 +56,12 @@ int LLVMFuzzerInitialize(int *argc, char ***argv) {
 struct end {
     netlib_tls_engine *engine;
     struct end *peer;
-    netlib_status failure; /* the first one, which is final */
-    size_t sent, received; /* plaintext */
+    netlib_status failure; /* the first failure, which all later calls return */
+    size_t sent, received; /* the numbers of plaintext bytes */
     uint8_t held[20000];   /* a record that is sent after the next one */
     size_t held_len;
     uint8_t salt;
-    bool done, greeted, shut, ended, altered; /* altered: the bytes that arrive here */
+    bool done, greeted, shut, ended, altered; /* altered: records that arrive here were altered */
 };
 
 static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(at * 7 + (at >> 8) + from->salt); }
@@ -72,7 +72,7 @@ static uint8_t plaintext(const struct end *from, size_t at) { return (uint8_t)(a
     NETLIB_WANT_READ, NETLIB_CERTIFICATE_VERIFY, NETLIB_HOSTNAME_MISMATCH, NETLIB_NOT_TLS, NETLIB_TLS_ALERT, \
         NETLIB_TLS_INCOMPATIBLE, NETLIB_TLS_PROTOCOL, NETLIB_TLS_HANDSHAKE_EOF
 
-/* Records the first failure of an engine, and checks that all later calls return the same status. */
+/* Stores the first failure of an engine, and checks that all later calls return the same status. */
 static void record_failure(struct end *end, netlib_status status) {
     if (end->failure != NETLIB_OK) MUST(status == end->failure);
     if (netlib_status_class(status) == NETLIB_CLASS_TLS) end->failure = status;

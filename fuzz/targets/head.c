@@ -25,7 +25,7 @@ static void check_headers(const netlib_headers *headers) {
     }
 }
 
-/* Writes the parsed head as text and parses the text. The text and the original head must give equal results. */
+/* Serialises a parsed head and parses the resulting text. Both parsed heads must have the same headers. */
 static void round_trip(const netlib_response *response) {
     netlib_error *err = NULL;
     netlib_response *again = NULL;
@@ -52,8 +52,8 @@ static void round_trip(const netlib_response *response) {
     free(text);
 }
 
-/* Checks that every coding begins with a token, and that every quoted string ends. netlib refuses other values, because
- * another parser could read them as chunked. */
+/* Checks that every coding begins with a token, and that every quoted string has a closing quote. netlib refuses other
+ * values, because another parser could find the coding "chunked" in them. */
 static void check_codings(const netlib_headers *headers) {
     for (size_t i = 0; i < netlib_headers_get_count(headers, "transfer-encoding"); i++) {
         const char *at = netlib_headers_get_at(headers, "transfer-encoding", i, NULL);
@@ -62,7 +62,7 @@ static void check_codings(const netlib_headers *headers) {
             size_t name = strcspn(at, " \t,;\"");
             MUST(name > 0 && at[name] != '"');
             at += name + strspn(at + name, " \t");
-            MUST(strchr(",;", *at) != NULL); /* or at the NUL */
+            MUST(strchr(",;", *at) != NULL); /* strchr also finds the terminating NUL */
             for (int quoted = 0; *at != '\0' && (*at != ',' || quoted); at++) {
                 if (*at == '"') quoted = !quoted;
                 if (quoted && *at == '\\') at++;

@@ -1,5 +1,5 @@
-/* Fuzzes the URL parsers: parses the whole input as a URL, then resolves a reference, the input after the first line,
- * against a base URL, the first line. */
+/* Fuzzes the URL parsers: parses the whole input as a URL, then parses the first line as a base URL, and resolves the
+ * rest of the input as a reference against this base URL. */
 #include "../fuzz.h"
 
 struct parts {
@@ -47,7 +47,7 @@ static void check_url(const netlib_url *url) {
     ONE_OF(netlib_url_password(url, &text, NULL, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL);
 }
 
-/* Writes a parsed URL as text and parses the text. The text and the original URL must have equal parts. */
+/* Serialises a URL and parses the resulting text. The parsed URL must have the same components as the original URL. */
 static void round_trip(const netlib_url *url) {
     netlib_error *err = NULL;
     netlib_url *again = NULL;
@@ -64,7 +64,8 @@ static void round_trip(const netlib_url *url) {
     netlib_url_free(again);
 }
 
-/* Builds a URL from its parts. If the parts are accepted, parsing the URL's text must return the same parts. */
+/* Builds a URL from components. If netlib accepts the components, parsing the URL's text must return the same
+ * components. */
 static void from_parts(struct parts parts) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -77,7 +78,7 @@ static void from_parts(struct parts parts) {
     netlib_url_free(url);
 }
 
-/* Checks that all parsers of netlib return the same parts of a URL that the strict profile accepts. */
+/* Checks that all parsers of netlib find the same components in a URL that the strict profile accepts. */
 static void strict(const uint8_t *data, size_t size, const netlib_url *lenient) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
@@ -121,8 +122,8 @@ static netlib_url *resolve_again(const netlib_url *base, const netlib_url *url) 
 }
 
 /* Checks that resolving a reference without an authority keeps the authority of the base URL. If the resolved URL is
- * resolved again, it has the same host, and may differ only by dot segments that were in the path of the base (RFC 3986
- * section 5.2.2). */
+ * resolved again, the result has the same host, and differs from the resolved URL at most by dot segments that were in
+ * the path of the base URL (RFC 3986 section 5.2.2). */
 static void resolve(const netlib_url *base, struct input reference) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *again = NULL, *third = NULL;

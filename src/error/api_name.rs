@@ -43,8 +43,8 @@ pub enum ApiName {
     VerifyMode,
 }
 
-/// Advice for a failed operation: the setting that would change its outcome, for example "to offer none: set_early_data
-/// with 0".
+/// Advice for a failed operation: a purpose, and the API function for this purpose, for example "to offer no early
+/// data: set_early_data with 0".
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Advice {
     purpose: Cow<'static, str>,
@@ -58,7 +58,8 @@ impl Advice {
         Advice::with_usage(purpose, name, "")
     }
 
-    /// Advises to use an API function for a purpose. `usage` follows the name, for example " with 0".
+    /// Advises to use an API function for a purpose. `usage`, for example " with 0", follows the function's name in the
+    /// text.
     pub const fn with_usage(purpose: &'static str, name: ApiName, usage: &'static str) -> Advice {
         Advice { purpose: Cow::Borrowed(purpose), name: Some(name), usage }
     }

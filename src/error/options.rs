@@ -16,8 +16,8 @@ impl ErrorOptions {
         self.cause = cause;
     }
 
-    /// Sets the retry kind of the error by the number of the kind. `ByCause` is refused, because it is not a kind of
-    /// its own but stands for the kind of the cause.
+    /// Sets the retry kind of the error to the kind with this number. `ByCause` is refused, because `ByCause` is not a
+    /// kind of its own but stands for the kind of the cause.
     pub fn set_retry_kind(&mut self, code: i32) -> Result<()> {
         match RetryKind::from_code(code) {
             Some(kind) if kind != RetryKind::ByCause => {

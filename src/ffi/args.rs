@@ -55,7 +55,7 @@ macro_rules! arg_kept_alive {
     };
 }
 
-/// Returns a counted reference to the value of a shared handle, for a callee that keeps it: `Arc<Value>`.
+/// Returns a counted reference to the value of a shared handle, for a callee that keeps the reference: `Arc<Value>`.
 macro_rules! arg_shared {
     ($p:ident) => {
         // SAFETY: netlib.h requires NULL or a live handle of this type.

@@ -39,8 +39,8 @@ impl CallbackContext {
         CallbackContext(Arc::new(Owned { ctx, ctx_free, serial }))
     }
 
-    // Through a method, a closure captures the whole `CallbackContext`; with direct field access, it would capture only
-    // the pointer, which is not `Send`.
+    // A closure that calls this method captures the whole `CallbackContext`. A closure that accesses the field directly
+    // would capture only the pointer, which is not `Send`.
     pub(super) fn pointer(&self) -> *mut c_void {
         self.0.ctx
     }

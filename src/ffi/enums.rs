@@ -1,4 +1,4 @@
-//! The types of parameters and results that are a value of a C enum. `enum_netlib_x` in Rust becomes `enum netlib_x` in
+//! The types of parameters and results that are values of C enums. `enum_netlib_x` in Rust becomes `enum netlib_x` in
 //! netlib.h, so that C compilers warn about a value of another enum. In Rust the type is a plain number, because C may
 //! pass any number, and each function checks the number.
 //!

@@ -8,7 +8,7 @@
 //!
 //! A callback may use the handle of the call that runs it. A call that changes a `Unique` value marks the value as
 //! busy. While a value is busy, any other call with its handle fails with `NETLIB_BUSY`, and a `_free` is deferred to
-//! the end of the busy call. A call on a `Shared` value that may run callbacks keeps the value alive with
+//! the end of the busy call. A call that may run callbacks keeps its `Shared` value alive with
 //! [`borrow_and_keep_alive`].
 
 use std::cell::{Cell, UnsafeCell};
@@ -43,7 +43,7 @@ pub(crate) trait Ownership<V> {
     /// Converts the raw pointer back to the smart pointer.
     ///
     /// # Safety
-    /// `raw` came from `into_raw` and was not passed to `from_raw` or `release` since.
+    /// `raw` came from `into_raw` and has not been passed to `from_raw` or `release` since.
     unsafe fn from_raw(raw: *mut ()) -> Self::Owned;
 
     /// Borrows the value.
@@ -211,7 +211,7 @@ impl<V: Send> Ownership<V> for Unique {
     }
 
     unsafe fn release(raw: *mut ()) {
-        // SAFETY: a live handle points to a `UniqueInner`, of which only `value` is ever borrowed mutably. The
+        // SAFETY: a live handle points to a `UniqueInner`, and only the field `value` is ever borrowed mutably. The
         // reference ends before the `UniqueInner` is dropped.
         let is_kept = unsafe { &*raw.cast::<UniqueInner<V>>() }.outlives_free();
         if !is_kept {
@@ -317,8 +317,8 @@ pub(crate) unsafe fn borrow<'a, H: Handle>(handle: *const H, name: &str) -> Resu
     Ok(unsafe { H::Ownership::borrow(handle.cast()) })
 }
 
-/// Borrows the value of a single-threaded handle for one call. A callback of the call that uses the handle gets
-/// `NETLIB_BUSY`.
+/// Borrows the value of a single-threaded handle for one call. If a callback uses the handle during this call, the
+/// callback gets `NETLIB_BUSY`.
 ///
 /// # Safety
 /// The conditions of [`borrow`] apply; and, as netlib.h requires for a single-threaded handle, no call on another

@@ -11,7 +11,8 @@ use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Unique};
 
 /// The value of every `netlib_…_options` handle. The options are reference counted, so that an object made from options
-/// can keep them without a copy. A setter copies options that such an object keeps before it changes them.
+/// can keep them without a copy. If such an object still keeps the options, a setter copies them first and changes the
+/// copy.
 #[derive(Default)]
 pub(crate) struct Options<T> {
     value: Arc<T>,
@@ -86,8 +87,8 @@ pub(crate) unsafe fn set_callback<H, T, Old>(
     });
 }
 
-/// Borrows the value of options, without a copy, because the value may have megabytes. NULL stands for the default
-/// options.
+/// Borrows the value of options, without a copy, because the value may be several megabytes large. NULL stands for the
+/// default options.
 ///
 /// # Safety
 /// `options` is NULL or a live handle that stays alive for `'a`.

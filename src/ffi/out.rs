@@ -48,7 +48,8 @@ impl<H: Handle> Out<'_, *mut H> {
 /// `p` is NULL or points to writable memory for a `T`.
 pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
     if !p.is_null() {
-        // SAFETY: the caller guarantees that `p` is writable, and the trait that all-zero bytes are a `T`.
+        // SAFETY: the caller guarantees that `p` is writable, and `OutValue` guarantees that all-zero bytes are a valid
+        // `T`.
         unsafe { p.write_bytes(0, 1) };
     }
 }
@@ -62,8 +63,9 @@ pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'
     unsafe { p.as_mut() }.map(Out).ok_or_else(|| null_argument(name))
 }
 
-/// Zeroes every given output parameter, then makes a tuple of [`Out`]s, or an error naming the first one that is NULL.
-/// Must be the first statement of a body, so that an earlier failure cannot leave an output parameter unchanged.
+/// Zeroes every given output parameter, then makes a tuple of [`Out`]s. If a parameter is NULL, the enclosing function
+/// fails with an error that names the first such parameter. Must be the first statement of a body, so that an earlier
+/// failure cannot leave an output parameter unchanged.
 macro_rules! outs {
     ($($p:ident),+) => {{
         // SAFETY: netlib.h requires that each is NULL or points to memory of its type that no other argument uses.

@@ -1,4 +1,4 @@
-//! Returns strings to C that are borrowed from a handle and NUL-terminated. The caller may also ask for a string's
+//! Returns NUL-terminated strings, which are borrowed from a handle, to C. The caller may also ask for a string's
 //! length.
 
 use std::ffi::{CStr, c_char};

@@ -3,7 +3,7 @@
 //! urllib3 parses a header block with Python's mail parser, and reports the parser's defects and the data that it left
 //! unread. This module finds the defects that urllib3 reports, in one pass over the lines. A block ends with its first
 //! empty line. Unlike urllib3, this module always reports data after a bare CR that ends the headers early, and never
-//! searches it for multipart bodies (docs/reference/differences.md, bare-cr).
+//! searches this data for multipart bodies (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 
@@ -135,7 +135,8 @@ fn find_defects(block: &[u8]) -> FoundDefects {
     }
     content.close(open.take(), block, block.len());
     content.check(&mut found);
-    // In a message/* body, the mail parser parses the following data as a nested message, so no data is unread.
+    // If the Content-Type is message/*, Python's mail parser parses the data after the headers as a nested message, so
+    // it leaves no data unread.
     if let (Some(line), false) = (unread, content.is_message()) {
         found.add(DefectKind::UnreadData, &line);
     }
@@ -224,7 +225,8 @@ struct ContentHeaders<'a> {
 }
 
 impl<'a> ContentHeaders<'a> {
-    /// Records Content-Type or Content-Transfer-Encoding with its continuation lines, which end at `end`.
+    /// Stores the value of a Content-Type or Content-Transfer-Encoding header, including its continuation lines, which
+    /// end at `end`. Ignores other headers.
     fn close(&mut self, field: Option<Field<'a>>, block: &'a [u8], end: usize) {
         let Some(Field { line, colon }) = field else { return };
         let name = line.text.get(..colon).unwrap_or_default();

@@ -157,7 +157,7 @@ impl Fields {
         Ok(())
     }
 
-    /// Removes trailing spaces of the last value, which joining blank folded lines has added.
+    /// Removes the trailing spaces that joining blank folded lines has added to the last value.
     fn trim_last(&mut self) {
         let Some(span) = self.spans.last_mut() else { return };
         let start = span.value as usize;

@@ -71,8 +71,8 @@ impl HeaderOptions {
         self.accept_encoding = if yes { AcceptEncoding::Supported } else { AcceptEncoding::Absent };
     }
 
-    /// Appends a coding to the list in Accept-Encoding. If the current value is not a list, a list of this coding
-    /// replaces it.
+    /// Appends a coding to the list in Accept-Encoding. If the current value is not a list, a list that contains only
+    /// this coding replaces the value.
     pub fn add_accept_encoding(&mut self, coding: &[u8]) -> Result<()> {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
@@ -204,9 +204,9 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 }
 
 impl Headers {
-    /// Returns options that make the same list of headers. A leading field that an option can make becomes this option,
-    /// so that setting the option again replaces the field. A field that is not leading, or that no option can make,
-    /// becomes an added header.
+    /// Returns options that make the same list of headers. The fields at the start of the list become the options that
+    /// make them, so that setting such an option again replaces the field. The first field that no option can make in
+    /// this order, and all fields after it, become added headers.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();
@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn each_header_option_makes_one_header() {
+    fn each_enabled_header_option_makes_one_header() {
         let rows: &[(Choose, &str)] = &[
             (|_| Ok(()), ""),
             (

@@ -167,7 +167,7 @@ mod tests {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
     #[test]
-    fn responses_to_head_connect_and_of_some_statuses_have_no_body() {
+    fn responses_to_head_and_connect_and_with_some_statuses_have_no_body() {
         let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {

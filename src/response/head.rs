@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn tls_ssh_mail_and_other_protocols_are_recognised_in_the_error() {
+    fn errors_name_tls_ssh_mail_and_other_protocols_sent_instead_of_http() {
         let tls = "the peer answered with a TLS alert: it expects TLS here";
         let rows: &[(&[u8], &str)] = &[
             (b"\x15\x03\x01\x00\x02\x02\x28", tls),

@@ -6,8 +6,8 @@ use crate::headers::fields::{MAX_FIELDS, protocol_error};
 use crate::parse_cost::examined;
 use crate::status::Status;
 
-/// The maximum number of empty lines that are skipped before a response head. Some servers send a CRLF after a body
-/// that Content-Length does not count.
+/// The maximum number of empty lines that are skipped before a response head. After a body, some servers send a CRLF
+/// that is not included in the Content-Length.
 pub(super) const MAX_EMPTY_LINES: usize = 16;
 
 /// The maximum number of field lines in a head. The maximum exceeds [`MAX_FIELDS`], because a folded field has several
@@ -102,7 +102,7 @@ impl Progress {
     }
 
     /// Parses the status line once it is complete, and also returns the offset of the fields. Bytes that cannot begin a
-    /// status line are refused before the line is complete, because its end may never arrive.
+    /// status line are refused before the line is complete, because the end of the line may never arrive.
     fn status_line<'a>(&mut self, head: &'a [u8]) -> Result<Option<(StatusLine<'a>, usize)>> {
         while self.phase == Phase::EmptyLines {
             let rest = head.get(self.position..).unwrap_or_default();

@@ -46,10 +46,11 @@ pub(super) struct BackoffTime {
 }
 
 /// The state of decorrelated jitter. One random number is drawn per counted failure, so that a Retry always returns the
-/// same backoff, and the next Retry can compute its own from the previous one.
+/// same backoff, and the next Retry can compute its backoff from the previous one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DecorrelatedDraw {
-    /// The backoff before the previous request; the factor after the first of several consecutive failures.
+    /// The backoff before the previous request. After the first of several consecutive failures there is no previous
+    /// backoff, and this value is the factor.
     previous: f64,
     random: f64,
 }
@@ -228,7 +229,7 @@ mod tests {
     /// Each row has the expected backoffs after 0, 1, 2, ... consecutive failures, with a factor of 0.1 s and a cap of
     /// 1 s.
     #[test]
-    fn each_jitter_kind_computes_its_documented_delays() {
+    fn each_jitter_kind_computes_delays_from_backoff_and_random_number() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
             (JitterKind::Additive, 0.0, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
             (JitterKind::Additive, HALF, [0.0, 0.0, 0.2 + 0.01, 0.4 + 0.01, 0.8 + 0.01, 1.0, 1.0]),

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_codes_of_none_and_false_are_not_numbers() {
+    fn none_and_false_have_reserved_retry_count_codes() {
         for (code, count) in [
             (i32::MIN, Count::None),
             (i32::MIN + 1, Count::False),
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn counting_down_stops_at_the_lowest_number() {
+    fn decrementing_a_retry_count_stops_at_the_lowest_number() {
         assert_eq!(Count::Number(0).decremented(), Count::Number(-1));
         assert_eq!(Count::False.decremented(), Count::Number(-1));
         assert_eq!(Count::None.decremented(), Count::None);

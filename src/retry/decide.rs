@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn a_malformed_retry_after_fails_the_decision() {
+    fn a_decision_fails_if_retry_after_is_malformed() {
         let retry = policy(|_| {});
         for fields in [&[("Retry-After", "soon")][..], &[("Retry-After", "1"), ("retry-after", "2")]] {
             let error = after(&retry, Some(&answer(503, fields)), None, None).unwrap_err();
@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disabled_retry_returns_every_response_and_error() {
+    fn with_a_disabled_retry_every_response_and_error_is_returned() {
         let moved = answer(302, &[("Location", "ftp://nowhere/")]);
         for retry in [policy(|o| o.set_total(Count::False)), policy(|o| o.set_redirect(Count::False))] {
             assert!(!retry.raise_on_redirect());
@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_without_response_and_error_is_refused() {
+    fn a_decision_for_neither_a_response_nor_an_error_is_refused() {
         let error = after(&policy(|_| {}), None, None, None).unwrap_err();
         assert_eq!(error.status(), Status::InvalidArgument);
     }

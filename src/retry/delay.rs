@@ -77,8 +77,8 @@ impl Retry {
         Ok(self.backoff_delay()?.seconds)
     }
 
-    /// Returns the seconds to wait from now that a Retry-After value requests, capped at `retry_after_max`. If the
-    /// policy ends the retries at longer waits, the seconds are not capped.
+    /// Returns the number of seconds from now for which a Retry-After value asks the client to wait, capped at
+    /// `retry_after_max`. If the policy ends the retries at longer waits, the seconds are not capped.
     pub fn parse_retry_after(&self, value: &[u8]) -> Result<f64> {
         let seconds = retry_after::parse(value, self.policy.callbacks.wall_clock.as_ref())?;
         Ok(self.policy.retry_after.capped(seconds))

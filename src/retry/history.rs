@@ -28,7 +28,7 @@ const MAX_CAUSES: usize = 64;
 pub struct HistoryEntry {
     /// Method, URL and redirect location, each followed by a NUL. For an absent text, not even a NUL is stored.
     text: Vec<u8>,
-    /// The offset after the NUL of each text.
+    /// For each of the three texts, the offset after its NUL.
     ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
@@ -201,7 +201,8 @@ impl History {
     }
 
     /// Adds the outcomes in the history as causes to the error of an ended limit, oldest first. If the history is long,
-    /// only its newest outcomes are added. An error with any status other than that of a limit is returned unchanged.
+    /// only its newest outcomes are added. If the error's status is not that of an ended limit, the error is returned
+    /// unchanged.
     pub(super) fn with_attempts(&self, error: Error) -> Error {
         if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
             return error;
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn absent_and_empty_texts_of_an_entry_are_distinguished() {
+    fn history_entries_distinguish_absent_and_empty_texts() {
         for method in [None, Some(c""), Some(c"GET")] {
             for url in [None, Some(c""), Some(c"/\xff")] {
                 for location in [None, Some(c""), Some(c"x")] {
@@ -267,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn redacted_urls_of_an_entry_contain_no_secrets() {
+    fn redacted_urls_of_a_history_entry_contain_no_secrets() {
         let rows: &[(&CStr, &CStr)] = &[
             (c"http://user:password@host/path?key=secret#token", c"http://***@host/path?key=***#***"),
             (c"/path?secret", c"/path?***"),
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn every_entry_is_found_by_its_index() {
+    fn every_history_entry_is_found_by_its_index() {
         let mut all = vec![History::default()];
         for number in 0..300 {
             all.push(all[number].with(entry(number, None)));
@@ -327,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn finding_an_entry_takes_logarithmic_steps() {
+    fn finding_a_history_entry_takes_logarithmic_steps() {
         let mut history = History::default();
         for number in 0..100_000 {
             history = history.with(entry(number, None));
@@ -361,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn concurrent_threads_can_free_shared_entries() {
+    fn concurrent_threads_can_free_shared_history_entries() {
         for _ in 0..50 {
             let mut history = History::default();
             for number in 0..200 {

@@ -27,7 +27,8 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// The five words of a date, in the order day, month, year, time of day and zone, which the parser corrects later.
+/// The five words of a date, assigned to day, month, year, time of day and zone in this order. `parse` then swaps words
+/// that stand in another order.
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {

@@ -1,5 +1,5 @@
-//! Counts the outcome of a request: decrements its counters, records it in the history, and fails if a counter falls
-//! below zero.
+//! Counts the outcome of a request: decrements the counters of the Retry, adds the outcome to the history, and fails if
+//! a counter falls below zero.
 
 use std::ffi::CStr;
 use std::sync::Arc;
@@ -78,8 +78,9 @@ impl Retry {
         }
     }
 
-    /// Makes a `MaxRetry` error from which [`Retry::from_error`] returns this Retry. The error message has `how` the
-    /// retries ended, the request, and the reason. The reason for the end of the retries is also the error's cause.
+    /// Makes a `MaxRetry` error from which [`Retry::from_error`] returns this Retry. The error message states how the
+    /// retries ended (`how`), the request, and the reason. The reason for the end of the retries is also the error's
+    /// cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.exhaustion_message(how, reason.message());
         // A retry policy around this one must know that one of the attempts may have reached the server.
@@ -157,7 +158,7 @@ mod tests {
 
     #[test]
     fn the_error_of_nested_retry_policies_stays_small() {
-        // Ten thousand nested policies: each one counts the error of the policy before it.
+        // Ten thousand nested policies: each policy counts the error that the policy inside it has returned.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {

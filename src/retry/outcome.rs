@@ -120,8 +120,8 @@ impl<'a> Request<'a> {
         self.url.map(RequestUrl::text).transpose()
     }
 
-    /// Returns the message of a `MaxRetry` error: `how` the retries ended, the method and the URL without secrets if
-    /// they are known, and the reason.
+    /// Returns the message of a `MaxRetry` error, which states how the retries ended (`how`), the method and the URL
+    /// without secrets if they are known, and the reason.
     pub(super) fn exhaustion_message(&self, how: &str, reason: &str) -> String {
         let mut message = String::from(how);
         let method = self.method.map(text_of);

@@ -157,7 +157,8 @@ impl Default for Policy {
     }
 }
 
-/// The name under which the allowed methods were set. Setting the allowed methods under both names is an error.
+/// The option that set the allowed methods: `allowed_methods` or its old name, `method_whitelist`. Setting both options
+/// is an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MethodsSetting {
     AllowedMethods,
@@ -331,7 +332,7 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
-        // The random number was drawn for the previous last entry.
+        // The random number was drawn for the entry that was the last one before this call.
         self.backoff_draw = None;
     }
 

@@ -56,12 +56,12 @@ pub(super) fn follow(
 ) -> Result<Hop> {
     let location = with_fragment(location.to_bytes(), url)?;
     let next = url.resolve(location.as_ref()).map_err(|error| error.prefixed("Location"))?;
-    // For example, "http://:80/" has an empty host.
+    // The host can be empty, as in "http://:80/".
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
-    // A caller may pass the URL on as text. Parsed as text, "a.b://c/" has the host a.b, because a scheme with a dot
-    // looks like a host.
+    // The caller may later parse the URL's text again. The text "a.b://c/" then has the host a.b, because a scheme with
+    // a dot looks like a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(
             Status::InvalidUrl,
@@ -158,8 +158,8 @@ pub struct DroppedHeaders {
 }
 
 impl DroppedHeaders {
-    /// Returns the names of the dropped headers. If the policy keeps only listed headers, headers that are not listed
-    /// are dropped as well.
+    /// Returns the names of the headers to drop. If the policy has a list of headers to keep, a redirect to another
+    /// origin also drops all headers outside that list, but the returned set does not contain their names.
     pub fn named(&self) -> &NameSet {
         &self.named
     }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn headers_dropped_by_a_redirect_stay_dropped_in_the_whole_chain() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
-        // Each request starts with the headers of the first request.
+        // Every step passes all headers of the first request to `Decision::headers`.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
             let decision = decide(retry, method, url, response).unwrap();
             let kept = names(&decision.headers(&request).unwrap()).join(" ");
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn downgrades_and_redirects_without_a_host_are_refused() {
+    fn unsafe_redirects_and_redirects_without_a_host_are_refused() {
         for (profile, from, location, expected) in [
             (SAFE, "https://a/", "http://a/", Status::UnsafeRedirect),
             (SAFE, "https://a/", "ftp://a/", Status::UnsafeRedirect),
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_or_missing_location_returns_the_response() {
+    fn with_an_empty_or_missing_location_the_response_is_returned() {
         for location in [None, Some("")] {
             let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &answer(302, location)).unwrap();
             assert_eq!(decision.action(), Action::ReturnResponse);

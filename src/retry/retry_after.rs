@@ -8,7 +8,7 @@ use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
 use crate::retry::http_date;
 use crate::status::Status;
 
-/// What happens if a Retry-After exceeds the maximum.
+/// The action if a Retry-After exceeds the maximum.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum LongRetryAfter {
@@ -30,8 +30,8 @@ impl LongRetryAfter {
 pub enum RetryAfterStatuses {
     /// Retry-After is obeyed for every status that is retried. The header alone does not cause a retry.
     Retried,
-    /// Retry-After is obeyed for these statuses, sorted and unique. A response with a listed status and a Retry-After
-    /// is retried even if `status_forcelist` does not contain the status.
+    /// Retry-After is obeyed for these statuses, sorted and unique. A response that has one of these statuses and a
+    /// Retry-After is retried even if `status_forcelist` does not contain the status.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -100,8 +100,8 @@ impl Default for RetryAfterRules {
     }
 }
 
-/// Returns the seconds to wait from now that a Retry-After value requests. The value is a number of seconds or a date.
-/// A date in the past gives 0; a number above `i64::MAX` gives `i64::MAX`.
+/// Returns the number of seconds from now for which a Retry-After value asks the client to wait. The value is a number
+/// of seconds or a date. A date in the past gives 0; a number above `i64::MAX` gives `i64::MAX`.
 pub(super) fn parse(value: &[u8], clock: Option<&WallClock>) -> Result<f64> {
     if let Some(seconds) = whole_seconds(value) {
         return Ok(seconds as f64);
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn retry_after_numbers_and_dates_are_parsed_and_others_refused() {
+    fn retry_after_numbers_and_dates_are_parsed_and_other_values_refused() {
         let clock: WallClock = Arc::new(|| Ok(784_111_777.5));
         for (value, expected) in [
             ("0", Some(0.0)),

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn classes_refused_in_several_calls_are_all_refused() {
+    fn address_classes_refused_in_several_calls_are_all_refused() {
         let mut policy = AddressPolicy::default();
         assert_eq!(refusal(&policy, "169.254.169.254:80"), None);
         policy.refuse(Classes::LINK_LOCAL.bits()).unwrap();

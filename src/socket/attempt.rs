@@ -32,7 +32,7 @@ pub(super) enum Progress {
     BacklogFull,
 }
 
-/// Opens a socket, applies the options, and calls connect(2), which waits only if `blocking`.
+/// Opens a socket, applies the options, and calls connect(2), which waits only if `blocking` is true.
 pub(super) fn start(
     endpoint: &Endpoint,
     options: &ConnectOptions,
@@ -114,8 +114,8 @@ pub(super) fn connect(socket: &Socket, endpoint: &Endpoint) -> Result<Progress, 
         let Err(error) = socket.connect(&address) else { return Ok(Progress::Connected) };
         return match (error.raw_os_error(), endpoint) {
             (Some(libc::EINPROGRESS), _) => Ok(Progress::Pending),
-            // After EINTR, the kernel continues to connect a TCP socket. A Unix domain socket was waiting for room in
-            // the backlog.
+            // After EINTR, the kernel continues to connect a TCP socket. On a Unix domain socket, the signal ended the
+            // wait for room in the backlog, so connect(2) must be called again.
             (Some(libc::EINTR), Endpoint::Ip(_)) => Ok(Progress::Pending),
             (Some(libc::EINTR), Endpoint::Unix(_)) => continue,
             (Some(libc::EAGAIN), Endpoint::Unix(_)) => Ok(Progress::BacklogFull),
@@ -152,7 +152,8 @@ fn check_self_connection(socket: &Socket, endpoint: &Endpoint) -> Result<(), Att
     let address = |found: io::Result<SockAddr>| found.ok().and_then(|found| found.as_socket());
     let Endpoint::Ip(requested) = endpoint else { return Ok(()) };
     let Some(local) = address(socket.local_addr()) else { return Ok(()) };
-    // Compares with the actual peer address, because a connection to 0.0.0.0 has another peer address.
+    // Compares the local address with the actual peer address, because the peer address of a connection to 0.0.0.0 is
+    // not 0.0.0.0.
     if local.port() != requested.port() || address(socket.peer_addr()) != Some(local) {
         return Ok(());
     }
@@ -233,7 +234,8 @@ impl AttemptFailure {
         AttemptFailure { status: Status::ConnectTimeout, errno: 0, reason }
     }
 
-    /// Converts the error of a wait, such as an ended limit, to the failure of the attempt that was waited for.
+    /// Converts the error that ended a wait, for example the error of an ended limit, to the failure of the attempt
+    /// that was waited for.
     pub(super) fn from_wait(error: &Error) -> AttemptFailure {
         let status = if is_final(error.status()) { error.status() } else { Status::ConnectFailed };
         AttemptFailure { status, errno: error.errno(), reason: error.message().to_owned() }
@@ -276,7 +278,7 @@ pub(super) fn is_final(status: Status) -> bool {
     is_limit_status(status) || status == Status::CallbackFailed
 }
 
-/// Returns the error for connecting that ended before the first attempt. If the limit has ended, the error message
+/// Returns the error to report if connecting ended before the first attempt. If the limit has ended, the error message
 /// names the host. A failed system call becomes `ConnectFailed`, because nothing was sent to the server.
 pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
     let what = format!("cannot connect to {target}");
@@ -289,7 +291,7 @@ pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
     }
 }
 
-/// Returns the error for connecting that ended between two attempts. Each failed attempt is a cause of the error.
+/// Returns the error to report if connecting ended between two attempts. Each failed attempt is a cause of the error.
 pub(super) fn interruption_error_between_attempts(
     target: &dyn fmt::Display,
     error: Error,
@@ -302,10 +304,10 @@ fn with_causes(error: Error, failures: impl IntoIterator<Item = FailedAttempt>) 
     failures.into_iter().fold(error, |error, failed| error.with_cause(Arc::new(failed.into())))
 }
 
-/// Returns the error for connecting after all attempts have failed. The error has the status and the reason of the
-/// attempt that ended last, and one cause for each attempt. An attempt that the address policy refused counts as the
-/// last one only if the policy refused all addresses, because other failures may be temporary. `skipped_addresses` is
-/// the number of addresses beyond [`MAX_ADDRESSES`].
+/// Returns the error to report after all attempts have failed. The error has the status and the reason of the attempt
+/// that ended last, and one cause for each attempt. An attempt that the address policy refused counts as the last one
+/// only if the policy refused all addresses, because other failures may be temporary. `skipped_addresses` is the number
+/// of addresses beyond [`MAX_ADDRESSES`].
 pub(super) fn all_attempts_failed_error(
     target: &dyn fmt::Display,
     failures: Vec<FailedAttempt>,
@@ -345,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_call_that_fails_before_connecting_is_connect_failed() {
+    fn a_system_call_failure_before_connecting_is_reported_as_connect_failed() {
         let failed = Error::new(Status::Io, "cannot open a wake-up descriptor").with_errno(libc::EMFILE);
         let error = setup_error(&"name.test port 80", failed);
         assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::EMFILE));

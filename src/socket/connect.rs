@@ -31,8 +31,8 @@ use crate::timeout;
 
 use system_network::SystemNetwork;
 
-/// Connects to the first address of a host that accepts, in order. The returned socket is blocking and close-on-exec,
-/// and has no timeout.
+/// Tries the addresses of a host in order and returns a socket that is connected to the first address that accepts. The
+/// returned socket is blocking and close-on-exec, and has no timeout.
 pub(crate) fn create_connection(
     host: &str,
     port: u16,
@@ -57,7 +57,8 @@ pub(crate) struct Connect {
     options: Arc<ConnectOptions>,
     resolver: Resolver,
     schedule: Schedule,
-    /// `step` may block in getaddrinfo(3) and connect(2), because there is no limit that could end these calls early.
+    /// True if `step` may block in getaddrinfo(3) and connect(2), because there is no limit that could end these calls
+    /// early.
     may_block: bool,
     limit: Option<Arc<Limit>>,
     /// Becomes readable when the limit is cancelled. Each [`Connect`] has its own descriptor for the limit, because
@@ -73,7 +74,7 @@ pub(crate) struct Connect {
     source: Option<SourceAddresses>,
     /// A lookup that has ended, whose descriptor the next step closes, as [`Connect::interests`] explains.
     ended_lookup: Option<Lookup>,
-    /// The attempts, which the report lists even after connecting has ended.
+    /// The attempts, kept after connecting has ended so that the application can still read their results.
     scheduler: Option<Scheduler<SystemNetwork>>,
 }
 

@@ -59,7 +59,8 @@ impl Default for ConnectOptions {
 impl ConnectOptions {
     /// Returns a digest of the options. Equal options have equal digests.
     pub(crate) fn digest(&self) -> Digest {
-        // The struct is destructured, so that the code does not compile until a new option is added to the digest.
+        // The struct is destructured, so that a new option causes a compile error until the option is added to the
+        // digest.
         let ConnectOptions {
             timeout,
             source,

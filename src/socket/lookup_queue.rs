@@ -162,7 +162,7 @@ mod tests {
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (0, 0));
     }
 
-    /// How long a test gives another thread to submit a job. A test also passes if the thread needs longer.
+    /// The time that a test gives another thread to submit a job. A test also passes if the thread needs longer.
     const A_MOMENT: Duration = Duration::from_millis(50);
 
     #[test]

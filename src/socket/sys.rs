@@ -27,7 +27,7 @@ pub(crate) const POLL_OUT: i16 = libc::POLLOUT;
 /// Event that poll(2) returns for a descriptor that is not open.
 pub(crate) const POLL_INVALID: i16 = libc::POLLNVAL;
 
-/// Event that poll(2) returns for a socket that is not connected, or closed in both directions.
+/// Event that poll(2) returns for a socket that is not connected or is shut down in both directions.
 pub(crate) const POLL_HANG_UP: i16 = libc::POLLHUP;
 
 /// A descriptor for [`poll`], with its requested and returned events.
@@ -149,8 +149,8 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
 
-/// Takes ownership of the descriptor that a system call has opened. If the system call failed, which a negative number
-/// shows, returns its error.
+/// Takes ownership of the descriptor that a system call has opened. A negative number means that the call has failed;
+/// the function then returns the error.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn owned_fd(fd: RawFd) -> io::Result<OwnedFd> {
     if fd < 0 {
@@ -216,8 +216,8 @@ pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
 }
 
 /// Opens another close-on-exec descriptor that is readable when `fd` is readable. On Linux the new descriptor is an
-/// epoll instance, because an application's epoll forgets it when it is closed. A dup(2) of `fd` would stay registered
-/// with the application's epoll until `fd` is closed as well.
+/// epoll instance, because an application's epoll forgets an epoll instance when that instance is closed. A dup(2) of
+/// `fd` would stay registered with the application's epoll until `fd` is closed as well.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
     // SAFETY: no pointers are passed.

@@ -101,7 +101,8 @@ impl TcpOptions {
 
     /// Returns a digest of the options. Equal options have equal digests.
     pub(super) fn digest(&self) -> Digest {
-        // The struct is destructured, so that the code does not compile until a new option is added to the digest.
+        // The struct is destructured, so that a new option causes a compile error until the option is added to the
+        // digest.
         let TcpOptions { interface, no_delay, keepalive, user_timeout } = self;
         let duration = |duration: &Option<Duration>| duration.map(|time| time.as_nanos().to_be_bytes());
         let keepalive = keepalive.as_ref().map(|Keepalive { idle, interval, count }| {
@@ -120,7 +121,7 @@ impl TcpOptions {
     }
 
     /// Applies the options to a socket that is neither bound nor connected yet. The documentation of the setters states
-    /// the order.
+    /// the order in which the options are set.
     pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
@@ -168,8 +169,8 @@ impl Keepalive {
     }
 }
 
-/// Converts seconds to a duration, rounded up to a multiple of `unit`, so that no time ends early. The result is never
-/// 0, because the meaning of 0 depends on the system.
+/// Converts seconds to a duration, rounded up to a multiple of `unit`, so that the duration is never shorter than
+/// requested. The result is never 0, because the meaning of 0 depends on the system.
 fn round_up(name: &str, seconds: f64, unit: Duration, most: f64) -> Result<Option<Duration>> {
     if seconds == timeout::DEFAULT {
         return Ok(None);

@@ -3,8 +3,8 @@
 //!
 //! Only time spent waiting for the peer counts, not the time between two reads. A window starts with the first wait. As
 //! soon as the minimum number of bytes has been received, the window ends and the next one starts. If the window's time
-//! passes before, the check fails. So a silent peer is detected within one window, and a burst of data does not extend
-//! later windows.
+//! passes before the minimum is reached, the check fails. So a silent peer is detected within one window, and a burst
+//! of data does not extend later windows.
 
 use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
@@ -81,8 +81,8 @@ impl Throughput {
         }
     }
 
-    /// Continues the wait after a call that received nothing and returns to the application. The time until the next
-    /// call counts as waiting time.
+    /// Keeps the wait in progress when a call has received nothing and returns to the application. The time until the
+    /// next call counts as waiting time.
     pub(crate) fn continue_wait(&mut self, now: Instant) -> std::result::Result<(), TooSlow> {
         self.end_wait(now);
         if self.has_expired() {
@@ -234,8 +234,8 @@ mod tests {
             (&[Wait(1, usize::MAX), Wait(1, usize::MAX), Nothing(9), Nothing(1)], Some((3, 0, 10))),
             // The time that the application spends between waits does not count against the peer.
             (&[Wait(9, 1), Work(1000), Wait(0, 1), Work(1000), Wait(0, 98), Wait(9, 0)], None),
-            // After a call that returned without bytes, the application's time does count. Bytes that arrived in the
-            // meantime are received before the window can fail.
+            // After a call that returned without bytes, the time that the application spends does count. Bytes that
+            // arrived in the meantime are received before the window can fail.
             (&[Nothing(0), Work(9), Nothing(0), Work(1), Nothing(0)], Some((4, 0, 10))),
             (&[Nothing(0), Work(1000), Wait(0, 100), Wait(9, 0)], None),
             (&[Nothing(0), Work(1000), Wait(0, 99), Wait(0, 1)], Some((3, 99, 1000))),

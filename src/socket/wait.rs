@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_a_closed_descriptor_is_an_io_error() {
+    fn waiting_for_a_closed_descriptor_fails_with_an_io_error() {
         let limit = Limit::new(30.0).unwrap();
         for fd in [-1, -2, i32::MIN, 1_000_000] {
             for limit in [None, Some(&limit)] {

@@ -157,8 +157,8 @@ impl Context {
         }
         let verifier = match input.verifier() {
             Err(error) if is_server_only => Err(error),
-            // A context with an identity may be meant for servers, which need no verifier of servers. So missing
-            // authorities are reported only when a client is created.
+            // A context with an identity may be meant for servers only, and a server does not verify server
+            // certificates. So missing authorities are reported only when a client is created.
             Err(error) if error.status() == Status::NoTrustAnchors && input.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };

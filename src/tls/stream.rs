@@ -2,7 +2,7 @@
 //! thread at the same time.
 //!
 //! One mutex protects the session's state. The mutex is never held during a system call or a callback ([`Call`]):
-//! - A reader takes the input buffer out of the engine, receives into it, and returns it.
+//! - A reader takes the input buffer out of the engine, receives bytes into the buffer, and returns the buffer.
 //! - A sender takes the first buffer out of the output queue. The sender keeps the sender role until the buffer is sent
 //!   or back at the front of the queue, so records are sent whole and in order.
 //! - One thread performs the handshake; other threads that need the handshake wait.
@@ -266,9 +266,9 @@ impl Stream {
         self.lock().map_or(EchStatus::NotOffered, |state| state.engine.ech_status())
     }
 
-    /// Runs a public call and sets the retry kind of its error from the state of this session. The calls that a stream
-    /// inside this stream makes ([`transport`]) do not come here, because only the application data of that inner
-    /// stream determines its retry kind.
+    /// Runs a public call and sets the retry kind of its error from the state of this session. A stream inside this
+    /// stream calls other functions ([`transport`]), because only the application data of that inner stream determines
+    /// the retry kind of its errors.
     #[inline(always)]
     fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

@@ -1,9 +1,9 @@
 //! Reads the fields of certificates for error messages, for `netlib_certificate`, and for checks that webpki lacks.
 //! Certificate chains are verified by webpki, not here.
 //!
-//! [`Certificate`] borrows everything from its DER and allocates only when text is requested. The reader is lenient: it
-//! accepts certificates of real authorities that violate RFC 5280, but never returns a value that is not in the
-//! certificate.
+//! [`Certificate`] borrows everything from its DER and allocates only when text is requested. The parser is lenient: it
+//! accepts certificates that real authorities issued in violation of RFC 5280, but never returns a value that is not in
+//! the certificate.
 
 pub mod certificate_text;
 pub mod fingerprint;

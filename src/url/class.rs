@@ -8,7 +8,7 @@ pub(super) enum Class {
     Path = 2,
     /// The bytes that a query or fragment may contain.
     Query = 4,
-    /// The bytes of host names and IPv4 addresses that normalisation does not change, so no upper-case letters.
+    /// The bytes that normalisation does not change in a host name or IPv4 address, so no upper-case letters.
     Host = 8,
     /// The ASCII bytes that a path may contain if its scheme is not normalised. "?" and "#" end the path.
     RawPath = 16,

@@ -23,7 +23,8 @@ fn append(name: &mut Name, text: &[u8]) -> Result<()> {
 }
 
 /// The maximum length of a label with non-ASCII letters, in bytes. The ASCII form of a longer label exceeds the 63
-/// bytes of DNS. The maximum keeps parsing linear, because the time of IDNA is not linear in the label's length.
+/// bytes of DNS. The maximum keeps parsing linear, because the time of the IDNA conversion is not linear in the label's
+/// length.
 const MAX_UNICODE_LABEL: usize = 1024;
 
 /// Splits an authority without its userinfo into host and port, and checks both. `at` is the offset of the text in the
@@ -125,8 +126,8 @@ fn split_zone(inner: &[u8]) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Appends the normalised form, for http and https, of a host that [`check`] accepted: in lower case, with unreserved
-/// characters decoded and international names in ASCII (Punycode).
+/// Appends the normalised form of a host that [`check`] accepted, for an http or https URL: the host in lower case,
+/// with unreserved characters decoded and international names in ASCII (Punycode).
 pub(super) fn append_normalised(bytes: &mut Name, host: &[u8], at: usize) -> Result<()> {
     let start = bytes.len();
     if let Some(inner) = host.strip_prefix(b"[") {

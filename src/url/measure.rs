@@ -14,7 +14,7 @@ use crate::parse_cost::examined;
 #[derive(Clone, Copy, Default)]
 pub(super) struct Measured {
     pub(super) present: bool,
-    /// The component has non-ASCII bytes, which may not be UTF-8.
+    /// Whether the component has non-ASCII bytes, which need not be valid UTF-8.
     pub(super) has_non_ascii: bool,
     start: u32,
     length: u32,

@@ -135,8 +135,8 @@ impl Writer<'_> {
     fn without_dots_below_root(&mut self, path: &[u8]) {
         let start = self.at();
         examined(path.len());
-        // The number of segments written, joined by slashes. The number of segments distinguishes no segment from one
-        // empty segment.
+        // The number of segments written, joined by slashes. This number distinguishes a path without segments from a
+        // path with one empty segment.
         let mut count = 0usize;
         let mut ends_in_dots = false;
         for segment in path.split(is_slash) {

@@ -142,7 +142,7 @@ mod avx2 {
         _mm256_movemask_epi8(_mm256_cmpeq_epi8(block, _mm256_set1_epi8(byte as i8))) as u32
     }
 
-    /// Returns a mask with a bit for each byte of the block that is not in the class.
+    /// Returns a mask of the bytes in the block that do not belong to the class.
     #[target_feature(enable = "avx2")]
     fn outside(block: __m256i, low: __m256i, high: __m256i) -> u32 {
         // The shuffle instruction returns zero for an index of 128 or more, so non-ASCII bytes are in no class.
@@ -207,9 +207,9 @@ mod avx2 {
     }
 
     /// Returns the offset of the first byte at or after `from` at which the search stops, or the length of the text.
-    /// `stops` returns a mask with a bit for each byte of a pair that stops the search. Each iteration examines two
-    /// blocks, because the CPU can hardly predict the number of iterations. Returns `None` for a text shorter than a
-    /// block.
+    /// For a pair of blocks, `stops` returns a mask with a bit for each byte that stops the search. Each iteration
+    /// examines two blocks, because the CPU can hardly predict the number of iterations. Returns `None` for a text
+    /// shorter than a block.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {

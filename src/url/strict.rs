@@ -49,7 +49,7 @@ fn check(text: &str) -> Result<()> {
 }
 
 /// Returns the length of the scheme, which must be http or https. Other schemes have no commonly defined origin, and
-/// attacks by server-side request forgery use them (file, gopher, dict).
+/// server-side request forgery attacks use some of them (file, gopher, dict).
 fn scheme(text: &[u8]) -> Result<usize> {
     let length = text.iter().position(|byte| !byte.is_ascii_alphanumeric() && !b"+-.".contains(byte));
     let length = length.unwrap_or(text.len());

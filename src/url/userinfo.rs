@@ -15,13 +15,13 @@ enum Part {
 }
 
 impl Url {
-    /// Returns the user: the percent-decoded text before the userinfo's first colon, which may not be UTF-8. `None` if
-    /// the URL has no userinfo.
+    /// Returns the user: the text before the userinfo's first colon, percent-decoded. The decoded bytes need not be
+    /// valid UTF-8. `None` if the URL has no userinfo.
     pub fn username(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Username)
     }
 
-    /// Returns the password: the percent-decoded text after the userinfo's first colon. `None` if the userinfo has no
+    /// Returns the password: the text after the userinfo's first colon, percent-decoded. `None` if the userinfo has no
     /// colon.
     pub fn password(&self) -> Result<Option<&CStr>> {
         self.credential(Part::Password)

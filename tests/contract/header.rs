@@ -123,8 +123,9 @@ fn is_must_use(line: &str) -> bool {
     line.strip_prefix("netlib_status ").is_some_and(can_fail) || line.strip_prefix("netlib_").is_some_and(owned)
 }
 
-/// Rewrites the output of cbindgen: begins and ends comments on lines of text, removes the empty line before tags,
-/// writes enums as `enum name NETLIB_INT32`, so that C and C++ have the same names for them, and gives structs a tag.
+/// Rewrites the output of cbindgen: moves the start and the end of each comment to lines with text, removes the empty
+/// line before tags, writes enums as `enum name NETLIB_INT32`, so that C and C++ have the same names for them, and
+/// gives structs a tag.
 fn compact(text: &str) -> String {
     let lines: Vec<&str> = text.trim().lines().collect();
     let mut out: Vec<String> = Vec::new();

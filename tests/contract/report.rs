@@ -37,7 +37,7 @@ impl Report {
         self.failed_elsewhere += failed;
     }
 
-    /// Records each problem as a failure; an empty list is recorded as one passed check.
+    /// Counts each problem as a failure, and an empty list of problems as one passed check.
     pub fn problems(&mut self, what: impl Display, problems: Vec<String>) {
         if problems.is_empty() {
             self.passed += 1;

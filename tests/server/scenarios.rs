@@ -27,7 +27,7 @@ enum Act {
     ResetMidBody,
     /// Resets the connection after reading the whole request.
     ResetAfterBody,
-    /// Closes without an answer.
+    /// Closes the connection without a response.
     HangUp,
     /// Sends a broken TLS record after reading the whole request.
     Garble,

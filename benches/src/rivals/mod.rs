@@ -56,7 +56,7 @@ pub trait UrlParser {
         Self: Sized;
 }
 
-/// A parser with its own loop over a corpus, which the compiler can specialise for the parser.
+/// A parser with its own loop over a corpus. The compiler can specialise the loop for the parser.
 pub trait Timed {
     fn name(&self) -> &str;
     fn once(&self, url: &str, reading: Reading);

@@ -18,7 +18,8 @@ pub struct Address {
 
 impl Address {
     pub fn new(address: SocketAddr) -> Address {
-        // A sockaddr_storage of zero bytes is valid, and large and aligned enough for both address families.
+        // A sockaddr_storage is valid if all its bytes are 0, and it is large and aligned enough for both address
+        // families.
         let mut storage: libc::sockaddr_storage = unsafe { std::mem::zeroed() };
         let len = match address {
             SocketAddr::V4(v4) => unsafe {
@@ -103,7 +104,7 @@ impl Silent {
 }
 
 /// Starts a listener on 127.0.0.1 or on ::1. The listener's thread accepts one connection after the other, and closes
-/// each when the peer has closed it.
+/// each connection once the peer has closed its end.
 pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
     let listener = match v6 {
         true => TcpListener::bind((Ipv6Addr::LOCALHOST, 0))?,
@@ -125,8 +126,8 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
             if fd >= 0 {
                 let mut byte = 0_u8;
                 unsafe {
-                    // Waits for the peer to close, because an earlier reset could arrive while the peer still checks
-                    // whether it is connected.
+                    // Waits for the peer to close the connection, because an earlier reset could arrive while the peer
+                    // still checks whether it is connected.
                     libc::read(fd, (&raw mut byte).cast(), 1);
                     libc::close(fd);
                 }

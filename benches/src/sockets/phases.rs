@@ -14,7 +14,7 @@ use super::{
 
 /// How a blocking call is stopped.
 pub enum By {
-    /// A `netlib_limit` stops the call, when its deadline passes or it is cancelled.
+    /// A `netlib_limit` stops the call when the limit's deadline passes or the limit is cancelled.
     Limit(Box<dyn FnMut(Handle) -> i32>),
     /// A timeout in seconds stops the call, which then returns this status.
     Timeout(Box<dyn FnMut(f64) -> i32>, i32),

@@ -205,7 +205,7 @@ fn print(mut latencies: Latencies, measured: &[(&'static str, Vec<f64>)]) {
     latencies.table.print();
 }
 
-/// A thread that runs triggers, and reports when it started each one.
+/// A thread that runs triggers, and reports when it started each trigger.
 struct Canceller {
     triggers: Sender<Box<dyn FnOnce() + Send>>,
     began: Receiver<Instant>,

@@ -47,8 +47,8 @@ pub enum Share {
     PostQuantum,
 }
 
-/// Selects if netlib's streams have a read timeout and a limit. The clients of other libraries always have a timeout
-/// and a limit, because they wait with [`waiting`].
+/// Selects whether netlib's streams have a read timeout and a limit. The clients of other libraries always have a
+/// timeout and a limit, because they wait with [`waiting`].
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Waits {
     Bounded,

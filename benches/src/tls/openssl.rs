@@ -195,7 +195,7 @@ impl Drop for Connection {
     }
 }
 
-/// The SSL_CTX of the server, which its threads share.
+/// The server's SSL_CTX, which all threads of the server share.
 pub struct Acceptor {
     c: &'static Functions,
     context: Handle,

@@ -103,8 +103,8 @@ fn sockets(port: u16) -> (Rc<RefCell<Vec<TcpStream>>>, impl FnMut()) {
     (sockets, prepare)
 }
 
-/// Returns a new name for each number, for which the server's certificate is valid. rustls remembers by server name
-/// which group a server has selected, and sends a key share for X25519MLKEM768 to unknown servers.
+/// Returns a server name for which the server's certificate is valid, a different one for each number. rustls remembers
+/// by server name which group a server has selected, and sends a key share for X25519MLKEM768 to unknown servers.
 fn unknown(number: usize) -> CString {
     CString::new(format!("n{number}.wild.test")).unwrap_or_default()
 }

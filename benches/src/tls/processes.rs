@@ -1,6 +1,6 @@
-//! Runs measurements in separate processes. All operations are repeated in several processes, because the addresses of
-//! a library's memory change the times, which more rounds in one process would not average out. A first handshake and
-//! the memory of idle connections are measured in new processes.
+//! Runs measurements in separate processes. All operations are repeated in several processes, because the times depend
+//! on the addresses of a library's memory, and more rounds in one process would not average out this effect. A first
+//! handshake and the memory of idle connections are measured in new processes.
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd;

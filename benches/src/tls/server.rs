@@ -113,7 +113,7 @@ pub fn connect(port: u16) -> TcpStream {
     }
 }
 
-/// Sets options of a listener that its connections inherit.
+/// Sets options of a listener. The connections that it accepts inherit these options.
 fn prepare(fd: RawFd) {
     let size: i32 = 4 << 20;
     for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {

@@ -46,7 +46,7 @@ static struct key digest_of(const netlib_tls_context *context) {
     return key;
 }
 
-/* Pairs of callbacks. For the key, the callbacks of a pair differ only in their address. */
+/* Pairs of callbacks. The key can distinguish the callbacks of a pair only by their addresses. */
 static int32_t clock_a(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = 1.0;
@@ -97,8 +97,8 @@ static void read_text(const char *path, char *to, size_t room, size_t *len) {
 /* The effect that the setting of a row must have on the key. */
 enum effect {
     CHANGES, /* no other row has the same key */
-    AS_BASE, /* the row differs from the base in nothing that is part of the key */
-    AS_LAST, /* the row says the same as the row before in another way */
+    AS_BASE, /* the key equals the key of the first row */
+    AS_LAST, /* the key equals the key of the last row before it that has CHANGES */
     REFUSED, /* every value except the default is refused */
 };
 
@@ -139,7 +139,7 @@ ROW(two_pins, netlib_tls_options_add_pin(o, PIN);
     netlib_tls_options_add_pin(o, "sha256//ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0="))
 ROW(other_pin, netlib_tls_options_add_pin(o, "fedcba9876543210fedcba9876543210fedcba9876543210fedcba9876543210"))
 ROW(key_pin, netlib_tls_options_add_pin(
-                 o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but a key's */
+                 o, "sha256//ASNFZ4mrze8BI0VniavN7wEjRWeJq83vASNFZ4mrze8=")) /* the same digest, but of a key */
 ROW(replace, netlib_tls_options_add_pin(o, PIN); netlib_tls_options_set_pins_replace_chain(o, 1))
 ROW(crl_file, netlib_tls_options_add_crl_file(o, VERIFY "int.crl"))
 ROW(crl_data, read_text(VERIFY "int.crl.der", text, sizeof text, &text_len);
@@ -213,7 +213,7 @@ static const struct {
     {"set_key_password", password, AS_BASE},
     {"set_verify_mode", none, CHANGES},
     {"set_verify_mode", optional, CHANGES},
-    {"set_verify_mode", required, CHANGES}, /* a server has another default */
+    {"set_verify_mode", required, CHANGES}, /* servers have another default than clients */
     {"set_check_hostname", no_name, CHANGES},
     {"set_check_hostname", name, AS_BASE},
     {"add_pin", pin, CHANGES},
@@ -438,7 +438,7 @@ static void every_connect_option_changes_the_connection_key(void) {
 }
 
 /* Fails if netlib.h has a setter without a row in the tables. */
-static void every_setter_of_the_header_has_a_row_in_the_tables(void) {
+static void every_option_setter_in_netlib_h_has_a_connection_key_test(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
     CHECK(file != NULL);
@@ -565,7 +565,7 @@ int main(void) {
     every_tls_setting_changes_the_connection_key();
     an_ech_config_list_changes_the_connection_key();
     every_connect_option_changes_the_connection_key();
-    every_setter_of_the_header_has_a_row_in_the_tables();
+    every_option_setter_in_netlib_h_has_a_connection_key_test();
     connection_keys_differ_if_any_part_differs();
     snprintf(copy, sizeof copy, "%s/other-ca.pem", scratch);
     unlink(copy);

@@ -7,7 +7,8 @@
 #define VECTORS "tests/vectors/openssl-3.0/ciphers.txt"
 #endif
 
-/* Returns options of a client without trust anchors and verification, so that creating the context reads no file. */
+/* Returns options of a client that has no trust anchors and does not verify certificates, so that creating the context
+ * reads no file. */
 static netlib_tls_options *bare_options(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_use_environment(options, 0);

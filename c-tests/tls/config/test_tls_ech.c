@@ -83,7 +83,7 @@ static netlib_tls_context *hiding(const netlib_tls_context *context, const char 
     return with_ech;
 }
 
-static void ech_config_lists_are_validated(void) {
+static void valid_ech_config_lists_are_accepted_and_malformed_ones_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = context_of(h2_options()), *made = NULL;
     struct bytes list = list_for(PUBLIC, 0xfe0d), text = base64_of(&list);
@@ -456,7 +456,7 @@ static void streams_and_wrap_socket_use_ech(void) {
 }
 
 int main(void) {
-    ech_config_lists_are_validated();
+    valid_ech_config_lists_are_accepted_and_malformed_ones_refused();
     settings_that_contradict_ech_are_refused();
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) check_ending(&endings[i]);
     a_client_whose_ech_is_rejected_sends_no_certificate();

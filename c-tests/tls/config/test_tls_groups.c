@@ -9,7 +9,7 @@ static const char *listed(const netlib_tls_context *context) {
     return join_names(context, netlib_tls_context_key_exchange_group_count, netlib_tls_context_key_exchange_group);
 }
 
-static void key_exchange_group_lists_are_validated(void) {
+static void valid_key_exchange_group_lists_are_accepted_and_others_refused(void) {
     static const struct {
         const char *list;
         int32_t minimum, maximum; /* 0: not set */
@@ -243,7 +243,7 @@ static void handshakes_negotiate_a_group_that_both_sides_list(void) {
 }
 
 int main(void) {
-    key_exchange_group_lists_are_validated();
+    valid_key_exchange_group_lists_are_accepted_and_others_refused();
     the_client_hello_offers_the_listed_groups_and_key_shares();
     handshakes_negotiate_a_group_that_both_sides_list();
     return report("tls_groups");

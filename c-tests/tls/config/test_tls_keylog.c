@@ -11,7 +11,7 @@
 
 static char folder[] = "/tmp/netlib-keylog-XXXXXX";
 
-/* Returns the path of a file in the test folder, which the caller frees. */
+/* Returns the path of a file in the test folder. The caller frees the path. */
 static char *in_folder(const char *name) {
     char *path = malloc(200);
     snprintf(path, 200, "%s/%s", folder, name);
@@ -133,7 +133,7 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
     netlib_tls_context *context = NULL;
     char *variable = in_folder("variable"), *setting = in_folder("setting");
     static const struct {
-        const char *variable; /* NULL: unset; "file": the path */
+        const char *variable; /* SSLKEYLOGFILE; NULL: unset; "file": the path of a file */
         int32_t use_environment;
         int set; /* 0: not called, 1: with the path, 2: with NULL */
         int to;  /* 0: no file, 1: the file of the variable, 2: the file that was set */
@@ -187,7 +187,7 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
 
 /* The key log is a pipe. Without a reader, the context cannot be created. If the reader closes the pipe later, the
  * session continues, and the process gets no SIGPIPE. */
-static void a_key_log_pipe_without_a_reader_does_not_fail_sessions(void) {
+static void sessions_continue_after_the_reader_of_a_key_log_pipe_closes_it(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     char *path = in_folder("pipe"), buffer[4096];
@@ -223,7 +223,7 @@ int main(void) {
     CHECK(mkdtemp(folder) != NULL);
     both_sides_write_key_log_lines_in_the_nss_format();
     sslkeylogfile_or_the_setter_names_the_key_log_file();
-    a_key_log_pipe_without_a_reader_does_not_fail_sessions();
+    sessions_continue_after_the_reader_of_a_key_log_pipe_closes_it();
     static const char *const names[] = {"near12", "near13", "far12", "far13", "variable", "setting", "pipe"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         char *path = in_folder(names[i]);

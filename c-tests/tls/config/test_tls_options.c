@@ -22,7 +22,7 @@ static const int64_t ALWAYS = NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_TLSv1 | NETLIB_O
                               NETLIB_OP_ENABLE_MIDDLEBOX_COMPAT | 0x10000 | 0x80000 | INT64_C(0x300000000);
 static const int64_t USUAL = NETLIB_OP_NO_TICKET | NETLIB_OP_CIPHER_SERVER_PREFERENCE;
 
-static void tls_contexts_have_the_documented_defaults(void) {
+static void a_new_tls_context_allows_tls_1_2_and_1_3_and_resumption(void) {
     netlib_tls_context *context = context_of(bare_options());
     CHECK_INT(16, netlib_tls_context_protocol(context));
     CHECK_INT(NETLIB_TLS_VERSION_1_2, netlib_tls_context_minimum_version(context));
@@ -187,8 +187,8 @@ static void getters_return_the_tls_option_values_that_were_set(void) {
         {BITS, NETLIB_OP_NO_TICKET, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, NETLIB_OP_CIPHER_SERVER_PREFERENCE, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3,
          NETLIB_OP_CIPHER_SERVER_PREFERENCE},
-        /* The option bits that urllib3 sets, urllib3's own numbers of NO_SSLv2 and NO_SSLv3, and all bits that are
-         * always set. */
+        /* The option bits that urllib3 sets, the values that urllib3 itself defines for NO_SSLv2 and NO_SSLv3, and all
+         * bits that are always set. */
         {BITS, NETLIB_OP_NO_SSLv2 | NETLIB_OP_NO_SSLv3 | NETLIB_OP_NO_COMPRESSION | NETLIB_OP_NO_TICKET, NOTHING, 0,
          NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, NETLIB_OP_NO_TICKET},
         {BITS, 0x1000000, NOTHING, 0, NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3, 0x1000000},
@@ -284,7 +284,7 @@ static void options_determine_the_extensions_of_the_client_hello(void) {
     CHECK(!hello_has(options, SESSION_TICKET));
 }
 
-static void context_to_options_recreates_the_same_context(void) {
+static void a_context_made_from_context_to_options_has_the_same_settings(void) {
     netlib_error *err = NULL;
     CHECK(netlib_tls_context_to_options(NULL) == NULL);
     netlib_tls_options *options = client_options();
@@ -354,10 +354,10 @@ int main(void) {
     unsetenv("SSL_CERT_FILE");
     unsetenv("SSL_CERT_DIR");
     unsetenv("SSLKEYLOGFILE");
-    tls_contexts_have_the_documented_defaults();
+    a_new_tls_context_allows_tls_1_2_and_1_3_and_resumption();
     invalid_tls_option_values_are_refused_with_a_message();
     getters_return_the_tls_option_values_that_were_set();
     options_determine_the_extensions_of_the_client_hello();
-    context_to_options_recreates_the_same_context();
+    a_context_made_from_context_to_options_has_the_same_settings();
     return report("tls_options");
 }

@@ -22,7 +22,7 @@ static netlib_tls_options *identity(const char *chain, const char *key) {
     return options;
 }
 
-static void encrypted_keys_open_with_their_password(void) {
+static void encrypted_keys_load_only_with_their_password(void) {
     static const struct {
         const char *chain, *key;
     } rows[] = {
@@ -57,7 +57,7 @@ static void encrypted_keys_open_with_their_password(void) {
     }
 }
 
-static void key_passwords_are_optional_replaceable_and_bounded(void) {
+static void key_passwords_can_be_removed_and_replaced_and_have_a_maximum_length(void) {
     const char *chain = CERTS "server.pem", *key = CERTS "server-encrypted-pbkdf2.key";
     /* The password may be set before or after the identity, with either of the two identity setters. */
     netlib_tls_options *options = client_options();
@@ -74,7 +74,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     netlib_tls_options_set_key_password(options, NULL, 0);
     check_identity(options, NETLIB_PASSWORD_REQUIRED, NULL);
-    /* getenv returns NULL for a variable that does not exist; passing that means no password. */
+    /* getenv returns NULL for a variable that does not exist. Passing this NULL as the password means no password. */
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, NULL, NETLIB_NTS);
     check_identity(options, NETLIB_PASSWORD_REQUIRED, NULL);
@@ -104,7 +104,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
     options = identity(chain, key);
     netlib_tls_options_set_key_password(options, "secret, and more", 6);
     check_identity(options, NETLIB_OK, NULL);
-    /* A password is allowed without need: for a key that is not encrypted, and without an identity. */
+    /* A password may be set although none is needed: for a key that is not encrypted, or without an identity. */
     options = identity(chain, CERTS "server.key");
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
     check_identity(options, NETLIB_OK, NULL);
@@ -146,7 +146,7 @@ static void key_passwords_are_optional_replaceable_and_bounded(void) {
 }
 
 /* A server with an encrypted private key completes a handshake. */
-static void handshakes_work_with_an_encrypted_private_key(void) {
+static void a_server_with_an_encrypted_private_key_completes_a_handshake(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = identity(CERTS "server.pem", CERTS "server-encrypted-sec1.key");
     netlib_tls_options_set_key_password(options, "secret", NETLIB_NTS);
@@ -165,8 +165,8 @@ static void handshakes_work_with_an_encrypted_private_key(void) {
 }
 
 int main(void) {
-    encrypted_keys_open_with_their_password();
-    key_passwords_are_optional_replaceable_and_bounded();
-    handshakes_work_with_an_encrypted_private_key();
+    encrypted_keys_load_only_with_their_password();
+    key_passwords_can_be_removed_and_replaced_and_have_a_maximum_length();
+    a_server_with_an_encrypted_private_key_completes_a_handshake();
     return report("tls_identity");
 }

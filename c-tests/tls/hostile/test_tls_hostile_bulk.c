@@ -85,7 +85,7 @@ static void key_updates_and_tickets_do_not_disturb_data(enum side side) {
 
 /* A victim that writes no data answers a thousand KeyUpdate requests with a single KeyUpdate, which precedes its next
  * data. */
-static void many_key_update_requests_get_one_answer(void) {
+static void a_thousand_key_update_requests_are_answered_with_one_key_update(void) {
     struct scene scene = begin_scene(V13, CLIENT, DONE);
     netlib_error *err = NULL;
     static uint8_t record[ROOM];
@@ -236,8 +236,8 @@ static void endless_certificate_chains_are_refused(void) {
             if (rows[i].status == NETLIB_OK) {
                 CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
             } else {
-                /* The peer gets an alert: a server during the handshake, a client in its next read after the
-                 * handshake. */
+                /* A peer that is a server gets the alert during the handshake. A peer that is a client gets the alert
+                 * in its next read after the handshake. */
                 netlib_error *err = NULL;
                 size_t n = 0;
                 netlib_status peer_status =
@@ -261,7 +261,7 @@ int main(void) {
     set_up();
     key_updates_and_tickets_do_not_disturb_data(CLIENT);
     key_updates_and_tickets_do_not_disturb_data(SERVER);
-    many_key_update_requests_get_one_answer();
+    a_thousand_key_update_requests_are_answered_with_one_key_update();
     endless_tickets_use_bounded_memory();
     a_handshake_message_in_thousands_of_records_is_refused();
     endless_certificate_chains_are_refused();

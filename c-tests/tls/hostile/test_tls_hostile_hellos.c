@@ -96,7 +96,7 @@ struct row {
     const char *what, *message, *then; /* `then`: another message, sent if the first one does not end the session */
     netlib_status status;
     int alert_sent;
-    unsigned answers; /* records in the answer, alerts included */
+    unsigned answers; /* the number of records that the victim sends in reply, including alerts */
 };
 
 #define VERSION "002b(0304)"
@@ -386,7 +386,7 @@ static const struct {
      "the client offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"},
 };
 
-static void clients_with_unsupported_hellos_get_the_right_alert(void) {
+static void servers_refuse_unsupported_client_hellos_with_error_and_alert(void) {
     static const size_t pieces[] = {16384, 1, 7};
     for (size_t i = 0; i < sizeof refused_clients / sizeof refused_clients[0] * 6; i++) {
         static uint8_t message[ROOM], records[7 * ROOM];
@@ -518,7 +518,7 @@ int main(void) {
     for (int i = 0; i < 2; i++)
         play_every_row(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);
     CHECK(callback_calls > 0);
-    clients_with_unsupported_hellos_get_the_right_alert();
+    servers_refuse_unsupported_client_hellos_with_error_and_alert();
     ends += end_after_every_byte(to_clients, sizeof to_clients / sizeof to_clients[0], CLIENT, client);
     for (int i = 0; i < 2; i++)
         ends += end_after_every_byte(to_servers, sizeof to_servers / sizeof to_servers[0], SERVER, servers[i]);

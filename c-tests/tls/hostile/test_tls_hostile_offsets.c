@@ -35,9 +35,9 @@ struct run {
     const char *inserted; /* the inserted record and its length */
     size_t inserted_len;
     /* The results of the run. */
-    size_t bytes, records;   /* of the peer, until the session ended */
-    size_t offset_in_record; /* where in its record the byte `at` is */
-    bool was_there;          /* the byte `at` exists: signatures vary in length */
+    size_t bytes, records;   /* sent by the peer until the session ended */
+    size_t offset_in_record; /* the offset of the byte `at` in its record */
+    bool was_there;          /* true if the byte `at` exists; signatures vary in length */
     unsigned char type;      /* the type of the record `at` */
     netlib_status victims, peers;
     bool has_output, is_resumed;
@@ -141,8 +141,8 @@ static void count(const struct run *run) {
     for (size_t i = 0; i < 8; i++) tally[run->act][i] += tallied[i] == run->victims;
 }
 
-/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and the act is not CUT. In
- * all other runs the connection ends instead. */
+/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and `act` is not CUT. In all
+ * other runs the connection ends instead. */
 static struct run run_session(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
                               size_t inserted_len) {
     struct run run = {.kind = kind,
@@ -179,7 +179,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         netlib_error_free(err);
         err = NULL;
     } else if (run.victims <= NETLIB_WANT_READ) {
-        /* The victim still waits for bytes, so the input ends. */
+        /* If the victim still waits for bytes, the test ends its input. */
         bool is_done = run.victims == NETLIB_OK;
         char byte;
         size_t n = 0;
@@ -211,8 +211,8 @@ static void explain(const struct run *run, unsigned long failed) {
             netlib_status_name(run->victims), run->message);
 }
 
-/* Runs an undisturbed session, if the kind is a resumed one, so that the context stores a session for the next
- * handshake. */
+/* If sessions of this kind are resumed, runs an undisturbed session first, so that the context stores a session for the
+ * next handshake. */
 static void store_session(const struct kind *kind) {
     if (!kind->is_resumed) return;
     struct run run = run_session(kind, CLIENT, NOTHING, 0, NULL, 0);
@@ -282,7 +282,7 @@ static void change_every_offset(const struct kind *kind, enum side victim) {
 static const struct {
     const char *record;
     size_t len;
-    /* True if a session of TLS 1.2 or of TLS 1.3 continues after this record arrives during the handshake. */
+    /* For TLS 1.2 and for TLS 1.3: true if the session continues after this record arrives during the handshake. */
     bool continues[2];
 } inserts[] = {
     {"\x14\x03\x03\x00\x01\x01", 6, {false, true}},  /* change_cipher_spec */

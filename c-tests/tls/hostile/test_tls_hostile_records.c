@@ -1,5 +1,5 @@
-/* Sends protocol violations at every moment of a session. The victim must return the right status and send the right
- * alert, and must end floods after a fixed number of records. */
+/* Sends protocol violations at every moment of a session. The victim must return the status and send the alert of the
+ * table row, and must end floods after a fixed number of records. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "hostile_peer.h"
@@ -227,7 +227,7 @@ static const struct row rows[] = {
 };
 
 /* Checks that a session that continues still works. After the handshake, the victim reads data and writes data. The end
- * of the input is then reported as a truncation, or as an end of the handshake. */
+ * of the input is then reported as NETLIB_TLS_TRUNCATED, or during the handshake as NETLIB_TLS_HANDSHAKE_EOF. */
 static void check_alive(struct scene *scene, const struct row *row) {
     netlib_error *err = NULL;
     char got[8];
@@ -267,7 +267,7 @@ static void play_row(const struct row *row, const char *where) {
     end_scene(&scene);
 }
 
-static void protocol_violations_are_refused_at_every_moment(void) {
+static void protocol_violations_are_refused_before_during_and_after_a_handshake(void) {
     static const char *const all = "2cF 2cM 2cD 2sF 2sM 2sD 3cF 3cM 3cD 3sF 3sM 3sD";
     unsigned played = 0, seen = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -283,7 +283,7 @@ static void protocol_violations_are_refused_at_every_moment(void) {
 }
 
 /* Plays each alert, of each level, before and after the handshake. */
-static void play_every_alert_of_every_level(void) {
+static void every_alert_of_every_level_is_ignored_or_ends_the_session(void) {
     unsigned played = 0;
     static const unsigned levels[] = {1, 2, 0, 3, 255};
     for (unsigned i = 0; i < 5 * 256; i++) {
@@ -319,8 +319,8 @@ static void play_every_alert_of_every_level(void) {
 
 int main(void) {
     set_up();
-    protocol_violations_are_refused_at_every_moment();
-    play_every_alert_of_every_level();
+    protocol_violations_are_refused_before_during_and_after_a_handshake();
+    every_alert_of_every_level_is_ignored_or_ends_the_session();
     tear_down();
     return report("tls hostile records");
 }

@@ -26,7 +26,7 @@ static struct pair prompt_pair(void) {
     return pair;
 }
 
-/* Feeds the bytes that the victim has sent to the peer. */
+/* Reads the bytes that the victim has sent, and feeds the peer with these bytes. */
 static void receive_far(struct session *session) {
     static char bytes[ROOM];
     ssize_t n = 0;
@@ -223,7 +223,7 @@ static int alert_at_peer(struct session *session, struct scene *scene) {
 
 /* An idle TLS 1.2 stream gets renegotiation requests. netlib declines the first request, which does not count as a
  * drop. The second request counts as a drop. */
-static void renegotiation_of_an_idle_stream_is_declined_once(void) {
+static void a_second_renegotiation_request_on_an_idle_stream_counts_as_a_drop(void) {
     for (int by_read = 0; by_read < 2; by_read++) {
         struct scene scene;
         struct session session = begin_sealed(V12, &scene);
@@ -259,8 +259,9 @@ static void renegotiation_of_an_idle_stream_is_declined_once(void) {
     }
 }
 
-/* A flood of useless records ends after the same number of records as in memory, and the peer gets an alert. */
-static void floods_end_with_an_alert_to_the_peer(void) {
+/* A flood of useless records over a socket ends after the same number of records as a flood between engines in memory,
+ * and the peer gets an alert. */
+static void floods_of_useless_records_end_with_an_alert_to_the_peer(void) {
     static const struct {
         const char *first, *then;
         unsigned ends;
@@ -291,7 +292,8 @@ static void floods_end_with_an_alert_to_the_peer(void) {
     }
 }
 
-/* A flood before the key exchange ends with an alert to the peer, on the client side and on the server side. */
+/* If the peer sends a flood of records before the key exchange, the session ends with an alert to the peer, for clients
+ * and for servers. */
 static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
     for (int side = CLIENT; side <= SERVER; side++) {
         struct session session = begin_session(V13, (enum side)side, false);
@@ -323,8 +325,8 @@ int main(void) {
     set_up();
     connections_that_end_after_any_byte_are_reported();
     endless_handshakes_end_with_an_alert_to_the_peer();
-    renegotiation_of_an_idle_stream_is_declined_once();
-    floods_end_with_an_alert_to_the_peer();
+    a_second_renegotiation_request_on_an_idle_stream_counts_as_a_drop();
+    floods_of_useless_records_end_with_an_alert_to_the_peer();
     for (int how = 0; how < 2; how++)
         printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);
     tear_down();

@@ -1,5 +1,5 @@
-/* Tests calls that write early data if no early data can be sent, because netlib's servers do not allow it. The suite
- * `interop` tests early data with OpenSSL servers, and a unit test covers all results. */
+/* Tests the calls that write early data in sessions that can send none, because netlib's servers do not allow early
+ * data. The suite `interop` tests early data with OpenSSL servers, and a unit test covers all results. */
 #include "tls_wire.h"
 
 static const char request[] = "GET / HTTP/1.1\r\n\r\n";
@@ -10,7 +10,7 @@ static netlib_tls_options *willing_options(void) {
     return options;
 }
 
-static void early_data_settings_are_validated(void) {
+static void early_data_requires_resumption_and_at_most_one_alpn_protocol(void) {
     static const struct {
         int32_t on, protocols, resumption;
         netlib_status status;
@@ -127,7 +127,7 @@ static void streams_write_no_early_data_unless_a_ticket_allows_it(void) {
 }
 
 int main(void) {
-    early_data_settings_are_validated();
+    early_data_requires_resumption_and_at_most_one_alpn_protocol();
     engines_write_no_early_data_unless_a_ticket_allows_it();
     streams_write_no_early_data_unless_a_ticket_allows_it();
     return report("tls_early_data");

@@ -12,8 +12,8 @@ static netlib_tls_context *client_of(int32_t version) {
 
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
-/* Moves one byte per call, during the handshake, while data is transferred, and at the end of the session. */
-static void sessions_work_with_one_byte_per_call(void) {
+/* Moves one byte per call during the handshake, during data transfer, and at the end of the session. */
+static void sessions_transfer_all_data_with_one_byte_per_call(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -93,7 +93,7 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
 }
 
 /* Ends the transport after different numbers of bytes, in both directions. Unit tests cover every number. */
-static void truncated_handshakes_fail_with_a_status(void) {
+static void truncated_handshakes_fail_with_tls_handshake_eof_or_tls_truncated(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -200,7 +200,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     CHECK_INT(0, (long long)n);
     CHECK(netlib_tls_engine_pending(wire.server) > 0);
 
-    /* Passes the bytes that a call did not accept again, until all bytes have arrived. */
+    /* If a call does not accept all bytes, passes the remaining bytes to the next call. */
     unsigned steps = 0;
     while (read < LARGE && steps++ < 2000) {
         netlib_status status = netlib_tls_engine_read(wire.server, got + read, LARGE - read, &n, &err);
@@ -323,7 +323,7 @@ static void session_ends_and_failures_are_permanent(void) {
     CHECK_OK(netlib_tls_engine_write(wire.client, NULL, 0, &n, &err));
     free_wire(&wire);
 
-    /* Invalid arguments. */
+    /* Invalid arguments are refused. */
     netlib_tls_engine *engine = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, NULL, &engine, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_engine_new_client(client, "not a host", &engine, &err));
@@ -340,8 +340,8 @@ static void session_ends_and_failures_are_permanent(void) {
     netlib_tls_context_free(wrong);
 }
 
-/* The victim receives bytes that are not TLS at the beginning of a record, during and after the handshake, for example
- * from a proxy that reports an error. The error message names the kind of the bytes, but does not contain them. */
+/* During and after the handshake, the victim receives bytes that are not TLS in place of a record, for example from a
+ * proxy that reports an error. The error message names the kind of the bytes, but does not contain them. */
 static void plaintext_in_a_session_is_reported_as_not_tls(void) {
     static const struct {
         const char *bytes, *is;
@@ -504,9 +504,9 @@ static void concurrent_contexts_keep_their_own_settings(void) {
 }
 
 int main(void) {
-    sessions_work_with_one_byte_per_call();
+    sessions_transfer_all_data_with_one_byte_per_call();
     close_notify_during_the_handshake_causes_no_endless_loop();
-    truncated_handshakes_fail_with_a_status();
+    truncated_handshakes_fail_with_tls_handshake_eof_or_tls_truncated();
     floods_of_useless_records_end_the_session();
     undrained_and_unread_engines_use_bounded_memory();
     session_ends_and_failures_are_permanent();

@@ -22,7 +22,7 @@ static enum outcome handshake_in_memory(int kind) {
 static void *keep_shaking(void *first) {
     for (int kind = *(const int *)first; !stop_shaking; kind++) {
         CHECK(handshake_in_memory(kind % KINDS) != REFUSED);
-        /* Removing the sessions makes some handshakes full ones, which use the private key. */
+        /* Without stored sessions, some handshakes are full handshakes, which use the private key. */
         if (kind % 5 == 0) netlib_tls_context_forget_sessions(clients[kind & 1]);
         handshakes_by_threads++;
     }
@@ -139,7 +139,7 @@ static void use_foreign_engine(netlib_tls_engine *engine, int owner) {
 /* Forks with fork(2), or with a raw clone(2), which does not run the handlers of pthread_atfork(3). */
 static pid_t fork_as(bool raw) { return raw ? (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0) : fork(); }
 
-/* Waits for the child. A failed check in the child fails the test in the parent. */
+/* Waits for the child. A failed check in the child makes the test in the parent fail. */
 static void join_checks(pid_t process) {
     int status = -1;
     CHECK(waitpid(process, &status, 0) == process);
@@ -253,7 +253,7 @@ static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* A callback forks. The call that runs the callback then fails in the child and continues in the parent. */
-static void a_fork_inside_a_callback_closes_the_childs_stream(void) {
+static void after_a_fork_in_a_callback_the_call_fails_only_in_the_child(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     struct pair pair = unix_pair();
@@ -291,7 +291,7 @@ static void a_fork_inside_a_callback_closes_the_childs_stream(void) {
 int main(void) {
     a_forked_child_cannot_use_its_parents_stream();
     a_forked_child_cannot_use_its_parents_engine();
-    a_fork_inside_a_callback_closes_the_childs_stream();
+    after_a_fork_in_a_callback_the_call_fails_only_in_the_child();
     children_forked_during_handshakes_can_do_handshakes();
     return report("tls fork");
 }

@@ -49,7 +49,7 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
     close(pair.near);
 }
 
-static void sessions_work_in_both_versions_with_all_key_types(void) {
+static void data_is_echoed_in_both_tls_versions_with_ecdsa_and_rsa_keys(void) {
     static const char *const identities[] = {"server", "rsa"};
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     for (size_t i = 0; i < 2; i++) {
@@ -229,7 +229,7 @@ static void errors_explain_refused_certificates(void) {
     netlib_tls_context_free(server);
 }
 
-static void the_alpn_protocol_is_negotiated(void) {
+static void alpn_selects_a_common_protocol_or_ends_the_handshake(void) {
     static const struct {
         const char *client[2], *server[2], *agreed;
         netlib_status status;
@@ -323,10 +323,10 @@ static void servers_verify_client_certificates(void) {
 }
 
 int main(void) {
-    sessions_work_in_both_versions_with_all_key_types();
+    data_is_echoed_in_both_tls_versions_with_ecdsa_and_rsa_keys();
     server_names_are_verified_in_every_spelling();
     errors_explain_refused_certificates();
-    the_alpn_protocol_is_negotiated();
+    alpn_selects_a_common_protocol_or_ends_the_handshake();
     servers_verify_client_certificates();
     return report("tls handshake");
 }

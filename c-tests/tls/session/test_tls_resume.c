@@ -293,8 +293,8 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
         }
         netlib_tls_session_free(clone), netlib_tls_session_free(session), netlib_tls_session_free(older);
 
-        /* Only the connection on which the session was set resumes the session. A connection that was created in
-         * between does a full handshake. */
+        /* Only the connection on which the session was set resumes the session. Another connection, whose handshake
+         * runs after the session was set, does a full handshake. */
         session = session_of(client, server, "localhost");
         netlib_tls_context_forget_sessions(client);
         CHECK_INT(0, (long long)netlib_tls_context_session_count(client));
@@ -336,7 +336,7 @@ static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
     netlib_tls_context_free(server);
 }
 
-static void set_session_refuses_sessions_that_do_not_match(void) {
+static void set_session_refuses_sessions_of_other_servers_or_alpn_protocols(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_of("http/1.1", NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
@@ -400,7 +400,7 @@ static void set_session_refuses_sessions_that_do_not_match(void) {
 }
 
 /* Streams on descriptors take and resume sessions like engines. */
-static void streams_take_and_resume_sessions(void) {
+static void sessions_taken_from_a_stream_are_resumed_by_another_stream(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = client_of(version, NULL);
@@ -434,7 +434,7 @@ static void streams_take_and_resume_sessions(void) {
 
 /* A context stores at most 8 sessions per server name and 256 sessions in total, and keeps the most recently used
  * sessions. */
-static void the_number_of_stored_sessions_is_bounded(void) {
+static void a_context_stores_at_most_8_sessions_per_name_and_256_in_total(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE),
                        *client = client_of(NETLIB_TLS_VERSION_1_3, no_name);
     for (int i = 0; i < 12; i++) CHECK_INT(i == 0 ? FULL : RESUMED, connect_to(client, server, "localhost"));
@@ -497,7 +497,7 @@ static void *share_stored_sessions(void *argument) {
     return NULL;
 }
 
-static void threads_resume_each_ticket_once(void) {
+static void concurrent_threads_can_take_and_resume_sessions_of_one_context(void) {
     netlib_tls_context *client = client_context(), *server = server_of(NULL, NETLIB_CERT_NONE);
     struct sharing sharing[4];
     pthread_t threads[4];
@@ -519,9 +519,9 @@ int main(void) {
     sessions_are_not_resumed_for_other_server_names();
     sessions_are_not_shared_with_derived_contexts();
     a_taken_session_is_resumed_only_by_the_engine_that_gets_it();
-    set_session_refuses_sessions_that_do_not_match();
-    streams_take_and_resume_sessions();
-    the_number_of_stored_sessions_is_bounded();
-    threads_resume_each_ticket_once();
+    set_session_refuses_sessions_of_other_servers_or_alpn_protocols();
+    sessions_taken_from_a_stream_are_resumed_by_another_stream();
+    a_context_stores_at_most_8_sessions_per_name_and_256_in_total();
+    concurrent_threads_can_take_and_resume_sessions_of_one_context();
     return report("tls resume");
 }

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-/* A sanitizer replaces malloc. */
+/* A sanitizer replaces malloc, so this program must not replace malloc as well. */
 #ifdef __has_feature
 #if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
 #define HAS_OWN_MALLOC 0

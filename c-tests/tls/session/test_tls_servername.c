@@ -77,7 +77,7 @@ static bool has_sent_certificate(const netlib_tls_engine *client, const char *fi
     return same;
 }
 
-static void each_result_of_the_server_name_callback_has_its_effect(void) {
+static void the_server_name_callback_can_select_a_context_or_refuse_the_session(void) {
     enum replacement { NONE, OTHER, OF_A_CLIENT };
     static const struct {
         const char *server_name, *reported_name;
@@ -97,7 +97,8 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
          "alert 112 (unrecognized_name)"},
         {"127.0.0.1", "-", NETLIB_VERDICT_REFUSE, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "the client (no server name)"},
-        /* netlib takes over the reference to the selected context even if the callback refuses the session. */
+        /* netlib becomes the owner of the reference to the selected context even if the callback refuses the
+         * session. */
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "\"localhost\""},
         /* A callback of a language binding returns 0 after an exception. */
@@ -153,12 +154,12 @@ static void each_result_of_the_server_name_callback_has_its_effect(void) {
 }
 
 /* Only the selected context determines the versions, the ALPN protocols and the verification of clients. */
-static void the_selected_context_replaces_all_settings(void) {
+static void the_context_selected_by_the_server_name_replaces_all_settings(void) {
     static const struct {
         int32_t minimum;
         int32_t mode;
-        int32_t version;   /* of the client */
-        const char *offer; /* of the client */
+        int32_t version;   /* the client's TLS version */
+        const char *offer; /* the client's ALPN protocol */
         netlib_status client, server;
         int32_t alert;
     } rows[] = {
@@ -212,7 +213,7 @@ static void the_selected_context_replaces_all_settings(void) {
 
 /* If the first message is not a ClientHello, the server answers like a server without a callback, and does not call the
  * callback. */
-static void the_server_name_callback_requires_a_client_hello(void) {
+static void the_server_name_callback_is_not_called_without_a_client_hello(void) {
     static const struct {
         const char *bytes;
         size_t len;
@@ -222,7 +223,7 @@ static void the_server_name_callback_requires_a_client_hello(void) {
         {"\x16\x09\x09\x00\x05", 5, NETLIB_NOT_TLS},
         {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},                      /* a ServerHello */
         {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* one byte of hello */
-        {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* an alert in it */
+        {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* alert in the hello */
         {"\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT},
         {"\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL},
         {"\x16\x03\x01\x00\x00", 5, NETLIB_TLS_PROTOCOL},
@@ -361,9 +362,9 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
 }
 
 int main(void) {
-    each_result_of_the_server_name_callback_has_its_effect();
-    the_selected_context_replaces_all_settings();
-    the_server_name_callback_requires_a_client_hello();
+    the_server_name_callback_can_select_a_context_or_refuse_the_session();
+    the_context_selected_by_the_server_name_replaces_all_settings();
+    the_server_name_callback_is_not_called_without_a_client_hello();
     the_server_name_callback_runs_on_the_handshake_thread();
     return report("test_tls_servername");
 }

@@ -95,13 +95,13 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
     }
 }
 
-/* The server selects the first protocol of its own list that the client offers. If the client offers no protocol, the
- * server selects none. */
+/* Of the protocols that the client offers, the server selects the one that comes first in the server's own list. If the
+ * client offers no protocol, the server selects none. */
 static void the_server_selects_the_protocol_in_its_own_order(void) {
     static const struct {
         const char *client[2], *server[2];
         const char *picked;
-        netlib_status status; /* of the client */
+        netlib_status status; /* the status of the client */
     } rows[] = {
         {{"a", "b"}, {"b", "a"}, "b", NETLIB_OK},    {{"b", "a"}, {"a", "b"}, "a", NETLIB_OK},
         {{"a", NULL}, {"b", "a"}, "a", NETLIB_OK},   {{NULL, NULL}, {"b", "a"}, NULL, NETLIB_OK},
@@ -177,7 +177,7 @@ static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
 }
 
 /* The getters of a stream return the same values as the getters of an engine. */
-static void streams_return_the_same_parameters_as_engines(void) {
+static void streams_return_the_same_session_parameters_as_engines(void) {
     netlib_error *err = NULL;
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_context *client = both_of(version, false, NULL, NETLIB_CERT_REQUIRED);
@@ -288,7 +288,7 @@ static void either_side_can_disable_resumption(void) {
 
 /* A server sends the subject names of its CA certificates, by which a client with several certificates selects one. In
  * TLS 1.2 the CertificateRequest is plaintext, so the test can read the names. */
-static void servers_send_the_names_of_their_authorities(void) {
+static void servers_send_the_subject_names_of_their_ca_certificates(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_maximum_version(options, NETLIB_TLS_VERSION_1_2);
     netlib_tls_context *client = context_of(options);
@@ -332,7 +332,7 @@ static void subject_of(const void *der, size_t len, char subject[100]) {
 
 /* The getters return the peer's own certificate first, and then the other certificates in the order in which the peer
  * sent them, also in a resumed session. */
-static void the_peer_chain_keeps_its_order(void) {
+static void the_peer_certificate_chain_keeps_its_order(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "verify/root.pem");
     netlib_tls_context *client = context_of(options);
@@ -361,13 +361,13 @@ static void the_peer_chain_keeps_its_order(void) {
 }
 
 int main(void) {
-    the_peer_chain_keeps_its_order();
+    the_peer_certificate_chain_keeps_its_order();
     either_side_can_disable_resumption();
-    servers_send_the_names_of_their_authorities();
+    servers_send_the_subject_names_of_their_ca_certificates();
     full_and_resumed_sessions_have_the_same_parameters();
     session_tickets_are_sent_if_both_sides_enable_them();
     the_server_selects_the_protocol_in_its_own_order();
     sessions_are_not_resumed_for_other_names_or_contexts();
-    streams_return_the_same_parameters_as_engines();
+    streams_return_the_same_session_parameters_as_engines();
     return report("test_tls_session");
 }

@@ -1,5 +1,5 @@
-/* Tests when sessions can no longer be resumed: after a certificate of the chain has expired, after the server has used
- * a newer TLS version, and depending on the caller's clock. */
+/* Tests when sessions can no longer be resumed: after a certificate of the chain has expired according to the caller's
+ * clock, and after the server has used a newer TLS version. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
@@ -93,8 +93,8 @@ static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
             clock_seconds = rows[i].then;
             CHECK_INT(rows[i].outcome, connect_to(client, server, "localhost"));
             CHECK((netlib_tls_context_session_count(client) > 0) == stays);
-            /* The application has taken this session. netlib detects that the session has expired only when it calls
-             * the clock in the handshake. */
+            /* The application has taken this session from the context. In the next handshake netlib calls the clock,
+             * and only then detects that the session has expired. */
             struct wire wire = wire_of(client, server, 20000);
             CHECK_OK(netlib_tls_engine_set_session(wire.client, session, &err));
             CHECK_INT(rows[i].outcome, finish(&wire));
@@ -112,7 +112,7 @@ static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
 }
 
 /* A session also expires when an intermediate certificate or the CRL expires. */
-static void sessions_expire_with_intermediates_and_crls(void) {
+static void sessions_expire_with_intermediate_certificates_and_crls(void) {
     static const struct {
         const char *chain, *list;
         double then; /* the first second at which a handshake would be refused */
@@ -154,7 +154,7 @@ static void sessions_expire_with_intermediates_and_crls(void) {
 }
 
 /* After a server has used TLS 1.3, the client offers it no TLS 1.2 session. */
-static void a_newer_tls_version_removes_stored_older_sessions(void) {
+static void stored_tls_1_2_sessions_are_removed_after_a_tls_1_3_handshake(void) {
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
     netlib_tls_options_set_verify_mode(options, NETLIB_CERT_NONE);
@@ -211,8 +211,8 @@ static void sessions_expire_with_the_client_certificate(void) {
 int main(void) {
     sessions_expire_with_the_peer_certificate();
     sessions_are_resumed_only_while_the_certificate_is_valid();
-    sessions_expire_with_intermediates_and_crls();
-    a_newer_tls_version_removes_stored_older_sessions();
+    sessions_expire_with_intermediate_certificates_and_crls();
+    stored_tls_1_2_sessions_are_removed_after_a_tls_1_3_handshake();
     sessions_expire_with_the_client_certificate();
     return report("tls session ends");
 }

@@ -8,10 +8,11 @@
 #include <poll.h>
 #include <stdatomic.h>
 
-/* A minimum that no peer of these tests reaches, in bytes. */
+/* A minimum throughput in bytes per window that no peer of these tests reaches. */
 #define MUCH 1000000000
 
-/* The window in seconds. The window is short compared with the duration of a drip, for whose end no test waits. */
+/* The window in seconds. The window is short compared with the time that a drip takes to send all of its bytes. No test
+ * waits for the end of a drip. */
 #define WINDOW 0.05
 
 /* A peer that sends `step` bytes every millisecond. After drip_stop the peer sends all remaining bytes at once. */
@@ -61,7 +62,7 @@ static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *m
 
 /* The server sends slowly: records of one byte, each of which would restart a read timeout; tickets, which are records
  * without data; or one large record. After the failure, reading can continue, and no data is lost. */
-static void reads_from_slow_peers_end_below_the_minimum_throughput(void) {
+static void reads_fail_when_the_peer_sends_below_the_minimum_throughput(void) {
     enum { RECORDS, TICKETS, LARGE, SILENCE, KINDS };
     netlib_error *err = NULL;
     static char bytes[400000], large[16385], message[400], expected[400];
@@ -253,7 +254,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
         netlib_tls_stream *inner = NULL;
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* without effect */
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* has no effect */
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
         /* The peer runs on this thread, because the other thread does the handshake of the client stream. */
         netlib_tls_engine *far = server_engine(server);
@@ -302,7 +303,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
 }
 
 /* The application reads a slow descriptor itself, and waits with netlib_throughput_wait_for_read. */
-static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
+static void waits_fail_when_a_descriptor_is_below_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;
     static char bytes[20000];
@@ -360,12 +361,12 @@ static void waits_on_slow_descriptors_end_below_the_minimum_throughput(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    reads_from_slow_peers_end_below_the_minimum_throughput();
+    reads_fail_when_the_peer_sends_below_the_minimum_throughput();
     handshake_bytes_count_towards_the_minimum_throughput();
     non_blocking_streams_read_before_they_check_throughput();
     the_limit_that_expires_first_determines_the_status();
     the_minimum_throughput_of_the_inner_stream_applies();
-    waits_on_slow_descriptors_end_below_the_minimum_throughput();
+    waits_fail_when_a_descriptor_is_below_the_minimum_throughput();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("throughput");

@@ -140,7 +140,7 @@ static int32_t write_or_return_result(void *ctx, const void *buf, size_t len, si
 }
 
 /* Tests every result of the read and the write callback after the handshake, and the status that the stream returns. */
-static void each_transport_callback_result_gives_its_status(void) {
+static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
     static const struct {
         int32_t answer;
         size_t count;
@@ -232,8 +232,8 @@ static void each_transport_callback_result_gives_its_status(void) {
     free_both(&both);
 }
 
-/* The ctx of callbacks that call the functions of two streams. Calls of their own stream fail. Calls of the other
- * stream carry TLS in TLS. */
+/* The ctx of callbacks that call the functions of two streams. Calls on the stream that runs the callbacks fail. Calls
+ * on the other stream carry TLS in TLS. */
 struct user {
     netlib_tls_stream *own, *other;
     size_t refused, calls;
@@ -289,7 +289,7 @@ static void a_transport_callback_may_use_only_other_streams(void) {
     CHECK_INT(6, (long long)n);
     CHECK(near.calls > 2 && near.refused == 6 * near.calls);
     CHECK(far.calls > 2 && far.refused == 6 * far.calls);
-    /* The stream below ends with close_notify, which the stream above reports as a truncation. */
+    /* The outer stream ends with close_notify, which the inner stream reports as a truncation. */
     CHECK_OK(netlib_tls_stream_shutdown(both.near, &err));
     CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_stream_read(far.own, buffer, sizeof buffer, &n, &err));
     netlib_tls_stream_free(near.own);
@@ -355,7 +355,7 @@ static int32_t wire_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void blocking_callbacks_work_with_a_reader_and_a_writer_thread(void) {
+static void two_threads_can_read_and_write_over_blocking_transport_callbacks(void) {
     netlib_error *err = NULL;
     struct pair pair = tcp_pair();
     struct wire near_wire = {pair.near, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
@@ -469,10 +469,10 @@ int main(void) {
     client = client_context();
     server = server_context("server");
     streams_return_the_want_statuses_of_transport_callbacks();
-    each_transport_callback_result_gives_its_status();
+    each_transport_callback_result_is_mapped_to_a_stream_status();
     a_transport_callback_may_use_only_other_streams();
     the_limit_is_checked_before_each_transport_callback();
-    blocking_callbacks_work_with_a_reader_and_a_writer_thread();
+    two_threads_can_read_and_write_over_blocking_transport_callbacks();
     no_call_loops_forever_whatever_the_peer_sends();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

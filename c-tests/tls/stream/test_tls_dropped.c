@@ -43,7 +43,7 @@ static void tickets_do_not_count_as_a_drop(void) {
     send_raw(&session, session.tickets, session.tickets_len);
     int32_t dropped = 0;
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
-    CHECK(dropped); /* the answer for the descriptor, which cannot know about tickets */
+    CHECK(dropped); /* without the stream, netlib cannot recognize tickets */
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     CHECK_OK(netlib_is_connection_dropped(session.pair.near, &dropped, &err));
     CHECK(!dropped); /* the stream has processed the tickets */
@@ -135,7 +135,7 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         for (int tickets = 0; tickets < 2; tickets++) {
             struct session session = begin(prompt_pair());
-            /* With `tickets`, is_dropped has not processed the tickets before the events of the row. */
+            /* If `tickets` is 1, is_dropped has not processed the tickets before the events of the row. */
             send_raw(&session, session.tickets, session.tickets_len);
             if (!tickets) CHECK_DROPPED(NETLIB_WANT_READ, session.near);
             for (size_t i = 0; i < rows[row].count; i++) apply_event(&session, rows[row].what[i]);
@@ -348,7 +348,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void is_dropped_works_over_callback_transports(void) {
+static void is_dropped_reports_drops_of_callback_transports(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     int32_t dropped = 1;
@@ -396,7 +396,7 @@ int main(void) {
     is_dropped_does_not_disturb_the_handshake();
     is_dropped_returns_busy_during_another_call();
     is_dropped_reports_the_end_of_either_tls_layer();
-    is_dropped_works_over_callback_transports();
+    is_dropped_reports_drops_of_callback_transports();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_dropped");

@@ -324,7 +324,8 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     free_nest(&nest);
 }
 
-/* The status of the innermost stream shows whether that stream ended with close_notify, or a layer below it ended. */
+/* The status of the innermost stream shows whether that stream ended with close_notify, or one of its outer streams
+ * ended. */
 static void the_status_tells_which_tls_layer_ended(void) {
     static const struct {
         bool inner_closes, outer_closes;
@@ -354,7 +355,7 @@ static void the_status_tells_which_tls_layer_ended(void) {
             CHECK_INT(4, (long long)n);
             for (int again = 0; again < 2; again++) {
                 netlib_status status = netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err);
-                /* If the connection ended without any close_notify, the error has the truncation of the stream below as
+                /* If the connection ended without any close_notify, the error has the truncation of the outer stream as
                  * its cause. */
                 size_t causes = rows[i].inner_closes || rows[i].outer_closes ? 0 : 1;
                 CHECK_INT((long long)causes, (long long)netlib_error_cause_count(err));

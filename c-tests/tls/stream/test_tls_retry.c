@@ -155,8 +155,8 @@ static void refused_certificates_have_retry_kind_other(void) {
 
 /* ---- early data ---- */
 
-/* A ticket that allows 16384 bytes of early data, which netlib's own servers never send: lifetime, age_add, nonce,
- * ticket, extension. */
+/* A ticket that allows 16384 bytes of early data. netlib's own servers never send such a ticket. The fields are
+ * lifetime, age_add, nonce, ticket and extension. */
 static const char ticket[] = "s22:0400001e 00000e10 00000001 0100 0008 0102030405060708 0008 002a 0004 00004000";
 
 /* Returns a client that has written the request as early data. */
@@ -291,7 +291,7 @@ static int place_order(enum version version, const netlib_retry *policy, size_t 
     return shop.orders;
 }
 
-static void a_flipped_response_bit_does_not_repeat_a_post(void) {
+static void a_post_is_not_repeated_after_a_flipped_bit_in_the_response(void) {
     for (int version = V12; version <= V13; version++) {
         size_t len = 1, flips = 0;
         for (size_t at = 0; at < len; at++) {
@@ -316,7 +316,7 @@ int main(void) {
     encrypted_data_counts_as_sent();
     refused_certificates_have_retry_kind_other();
     early_data_counts_as_sent();
-    a_flipped_response_bit_does_not_repeat_a_post();
+    a_post_is_not_repeated_after_a_flipped_bit_in_the_response();
     tear_down();
     return report("tls_retry");
 }

@@ -1,4 +1,4 @@
-/* Tests the retry kinds of stream failures: on a socket, over callbacks, and inside another stream. */
+/* Tests the retry kinds of stream failures: on a socket, over transport callbacks, and inside another stream. */
 #define _GNU_SOURCE
 #include "retry_outcomes.h"
 #include "tls_session.h"
@@ -8,7 +8,7 @@
 
 static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1\r\n\r\n1";
 
-/* A record that no session can decrypt, which fails with NETLIB_TLS_PROTOCOL. */
+/* A record that no session can decrypt. Reading the record fails with NETLIB_TLS_PROTOCOL. */
 static const char garbage[5 + 32] = "\x17\x03\x03\x00\x20";
 
 /* ---- calls ---- */
@@ -92,7 +92,7 @@ static void check_kept(netlib_tls_stream *stream, netlib_status status, enum net
 
 /* ---- on a socket ---- */
 
-static void failed_reads_have_the_right_retry_kind(void) {
+static void failed_reads_are_read_errors_only_after_the_request_was_sent(void) {
     static const struct {
         const char *what;
         call *act;
@@ -117,8 +117,9 @@ static void failed_reads_have_the_right_retry_kind(void) {
     }
 }
 
-/* The peer resets the connection before the second write, or before its first record is sent. */
-static void failed_writes_have_the_right_retry_kind(void) {
+/* The peer resets the connection before the write. The failure has the retry kind READ, because the write has already
+ * encrypted data. */
+static void writes_on_a_reset_connection_fail_as_read_errors(void) {
     static const struct {
         const char *what;
         call *act;
@@ -132,7 +133,7 @@ static void failed_writes_have_the_right_retry_kind(void) {
     }
 }
 
-static void timeouts_and_session_ends_have_the_right_retry_kind(void) {
+static void timeouts_and_session_ends_after_the_request_are_read_errors(void) {
     static const struct {
         const char *what;
         bool is_reset, is_closed;
@@ -167,7 +168,7 @@ static void timeouts_and_session_ends_have_the_right_retry_kind(void) {
     end(&session);
 }
 
-static void failed_handshakes_have_the_right_retry_kind(void) {
+static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void) {
     static const struct {
         const char *what, *bytes;
         size_t len;
@@ -228,8 +229,8 @@ static void handshake_until(netlib_tls_stream *near, netlib_tls_stream *far, net
     if (expected == NETLIB_OK) CHECK_INT(NETLIB_OK, other);
 }
 
-/* Creates the outer session, and sends a CONNECT request and its response over it. The inner stream verifies the
- * certificate for `name`. */
+/* Creates the outer session, over which the client sends a CONNECT request and receives the response. The inner stream
+ * verifies the certificate for `name`. */
 static struct nest begin_nest(const char *name) {
     static const char connect[] = "CONNECT localhost:443 HTTP/1.1\r\n\r\n";
     struct nest nest = {.pair = prompt_pair()};
@@ -269,7 +270,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
 }
 
 /* The outer stream has transferred the CONNECT request and the inner handshake, but not the request to the server. */
-static void nested_failures_before_the_request_have_the_right_retry_kind(void) {
+static void inner_stream_failures_before_the_request_are_connect_or_other_errors(void) {
     static const struct {
         const char *what, *name;
         bool is_garbage, is_over;
@@ -304,7 +305,7 @@ static void nested_failures_before_the_request_have_the_right_retry_kind(void) {
     }
 }
 
-static void nested_failures_after_the_request_have_the_right_retry_kind(void) {
+static void inner_stream_failures_after_the_request_are_read_errors(void) {
     for (int row = 0; row < 3; row++) {
         static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage",
                                             "the connection ends"};
@@ -327,7 +328,7 @@ static void nested_failures_after_the_request_have_the_right_retry_kind(void) {
     }
 }
 
-/* ---- over callbacks ---- */
+/* ---- over transport callbacks ---- */
 
 /* Transport callbacks that read and write another stream, and return the statuses of that stream. Data that was sent
  * over the other stream before does not count as sent by this stream. */
@@ -339,7 +340,7 @@ static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_
     return netlib_tls_stream_write(ctx, buf, len, n, NULL);
 }
 
-static void failures_over_callbacks_have_the_right_retry_kind(void) {
+static void callback_transport_failures_are_read_errors_only_after_sending(void) {
     for (int is_sent = 0; is_sent < 2; is_sent++) {
         struct nest nest = {.pair = prompt_pair()};
         netlib_error *err = NULL;
@@ -364,7 +365,7 @@ static void failures_over_callbacks_have_the_right_retry_kind(void) {
 
 /* ---- a man in the middle, on a socket ---- */
 
-static void a_flipped_response_bit_on_a_socket_does_not_repeat_a_post(void) {
+static void a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit(void) {
     static const size_t places[] = {0, 3, 4, 5, 20}; /* type, both bytes of the length, ciphertext */
     for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
         netlib_error *err = NULL;
@@ -406,14 +407,14 @@ static void a_flipped_response_bit_on_a_socket_does_not_repeat_a_post(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    failed_reads_have_the_right_retry_kind();
-    failed_writes_have_the_right_retry_kind();
-    timeouts_and_session_ends_have_the_right_retry_kind();
-    failed_handshakes_have_the_right_retry_kind();
-    nested_failures_before_the_request_have_the_right_retry_kind();
-    nested_failures_after_the_request_have_the_right_retry_kind();
-    failures_over_callbacks_have_the_right_retry_kind();
-    a_flipped_response_bit_on_a_socket_does_not_repeat_a_post();
+    failed_reads_are_read_errors_only_after_the_request_was_sent();
+    writes_on_a_reset_connection_fail_as_read_errors();
+    timeouts_and_session_ends_after_the_request_are_read_errors();
+    failed_handshakes_have_retry_kind_connect_or_other_but_not_read();
+    inner_stream_failures_before_the_request_are_connect_or_other_errors();
+    inner_stream_failures_after_the_request_are_read_errors();
+    callback_transport_failures_are_read_errors_only_after_sending();
+    a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_retry_streams");

@@ -132,7 +132,7 @@ static void verify_certificate_chains(void) {
     netlib_tls_context_free(context);
 }
 
-/* ---- sessions: one side on the small stack, the other on a large one ---- */
+/* ---- sessions with one side on the small stack and the other side on a large stack ---- */
 
 struct side {
     netlib_tls_context *context;

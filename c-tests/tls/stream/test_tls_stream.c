@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void each_faulty_handshake_of_the_peer_has_its_status(void) {
+static void each_invalid_server_handshake_fails_with_its_own_status_and_message(void) {
     static const struct {
         enum server_does does;
         const char *raw;
@@ -89,7 +89,7 @@ static void each_faulty_handshake_of_the_peer_has_its_status(void) {
     netlib_tls_context_free(server);
 }
 
-static void each_end_of_a_session_has_its_status(void) {
+static void reads_distinguish_close_notify_from_a_truncated_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -259,8 +259,8 @@ static void non_blocking_streams_transfer_all_data(void) {
 }
 
 int main(void) {
-    each_faulty_handshake_of_the_peer_has_its_status();
-    each_end_of_a_session_has_its_status();
+    each_invalid_server_handshake_fails_with_its_own_status_and_message();
+    reads_distinguish_close_notify_from_a_truncated_session();
     streams_read_and_write_at_the_same_time();
     non_blocking_streams_transfer_all_data();
     return report("tls stream");

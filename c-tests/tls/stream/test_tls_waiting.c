@@ -128,7 +128,7 @@ static void limits_end_every_waiting_stream_call(void) {
     netlib_tls_context *server = server_context("server");
     char byte;
     size_t n = 0;
-    for (int stage = 0; stage < 3; stage++) { /* in the handshake, reading, writing */
+    for (int stage = 0; stage < 3; stage++) { /* 0: handshake, 1: read, 2: write */
         for (int cancel = 0; cancel < 2; cancel++) {
             struct pair pair = unix_pair();
             netlib_tls_stream *near = NULL, *far = NULL;
@@ -226,7 +226,7 @@ static void *drip(void *argument) {
     return NULL;
 }
 
-static void handshakes_and_reads_work_with_single_bytes(void) {
+static void handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -262,6 +262,6 @@ int main(void) {
     a_timeout_ends_the_call_but_not_the_session();
     limits_end_every_waiting_stream_call();
     a_second_reader_or_writer_gets_busy();
-    handshakes_and_reads_work_with_single_bytes();
+    handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time();
     return report("tls waiting");
 }

@@ -7,8 +7,8 @@
 
 #include <fcntl.h>
 
-/* Returns a server context with the ALPN protocols h2 and http/1.1. If `asks` is true, the server requests a client
- * certificate. */
+/* Returns a server context with the ALPN protocols h2 and http/1.1. If `requires_certificate` is true, the server
+ * requires a client certificate. */
 static netlib_tls_context *server_of(bool requires_certificate) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_identity_files(options, CERTS "server.pem", CERTS "server.key");
@@ -29,13 +29,13 @@ enum {
     TLS12 = 32,
     TLS13 = 64,
     NOT_VERIFIED = 128,
-    ABSENT = 256, /* pass NULL */
+    ABSENT = 256, /* NULL is passed instead of the options or the context */
     SYSTEM = 512,
     EXACT12 = 1024,
     CHACHA = 2048,
     CA_DIR = 4096,
     ENCRYPTED = 8192, /* the identity's key is encrypted, and its password is set */
-    LOCKED = 16384,   /* the same without the password */
+    LOCKED = 16384,   /* the identity's key is encrypted, and no password is set */
     EMBEDDED = 32768,
     NO_SYSTEM = 65536,
     P256 = 131072,  /* P-256 as the only group */
@@ -120,11 +120,12 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {0, CA | H2 | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {ABSENT, NOT_VERIFIED | H2, NULL, NULL, NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {ABSENT, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
-        /* With options and a context, the settings of the context apply, */
+        /* With options and a context, the settings of the context apply. */
         {NOT_VERIFIED, OTHER_CA, CERTS "ca.pem", "localhost", NETLIB_CERTIFICATE_VERIFY, "", 0, 0},
         {TLS13, CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {EXACT12, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
-        /* but netlib adds the CA certificates and the identity of the options. */
+        /* With options and a context, netlib adds the CA certificates and the identity of the options to those of the
+         * context. */
         {CA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {CA | TLS13, OTHER_CA | TLS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_2, 0},
         {CA_DATA, OTHER_CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
@@ -158,7 +159,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {0, CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP, CA | EARLY, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
         {H2 | HTTP | CA, OTHER_CA | EARLY | H2, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* With a PKCS#12 identity, the client sends its own certificate and the CA certificate. */
+        /* With a PKCS#12 identity, the client sends its own certificate and the CA certificate in the PKCS#12 file. */
         {CA | PKCS12, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {PKCS12, CA | IDENTITY, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 2},
         {IDENTITY, CA | PKCS12, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 1},
@@ -204,7 +205,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
     }
 }
 
-static void the_limit_applies_to_the_handshake_only(void) {
+static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_limit *limit = NULL;
@@ -243,9 +244,9 @@ static void the_limit_applies_to_the_handshake_only(void) {
     netlib_tls_context_free(context);
 }
 
-/* A context caches its configuration for clients without a name. netlib must not use this configuration if the ALPN
- * protocols are replaced. */
-static void alpn_protocols_are_replaced_for_a_client_without_a_name(void) {
+/* A context caches its configuration for clients that have no server name. netlib must not use this configuration if
+ * the ALPN protocols are replaced. */
+static void wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_name(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = context_of(options_with(NOT_VERIFIED | H2)), *server_side = server_of(false);
@@ -273,7 +274,7 @@ static void alpn_protocols_are_replaced_for_a_client_without_a_name(void) {
 /* As with Python's load_verify_locations, netlib loads CRLs together with the CA certificates. */
 static void crls_of_the_options_are_added_to_the_context(void) {
     static const struct {
-        const char *authority, *list; /* in the options */
+        const char *authority, *list; /* the CA certificate and the CRL in the options */
         netlib_status status;
         int32_t problem;
     } rows[] = {
@@ -340,8 +341,8 @@ int main(void) {
     char authority[4096];
     CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
     options_and_context_combine_as_in_urllib3();
-    the_limit_applies_to_the_handshake_only();
-    alpn_protocols_are_replaced_for_a_client_without_a_name();
+    the_limit_of_wrap_socket_applies_only_to_the_handshake();
+    wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_name();
     crls_of_the_options_are_added_to_the_context();
     invalid_arguments_of_wrap_socket_are_refused();
     unlink(in_directory);

@@ -100,7 +100,7 @@ static void slices_are_joined_into_full_records(void) {
     }
 }
 
-static void invalid_slices_send_nothing(void) {
+static void writev_with_invalid_slices_sends_nothing(void) {
     netlib_error *err = NULL;
     struct ends ends = make_ends();
     static netlib_slice slices[1025];
@@ -129,7 +129,7 @@ static void invalid_slices_send_nothing(void) {
 
 /* Writes without blocking over a socket with small buffers. After an incomplete write, the application passes the
  * remaining bytes in other slices. */
-static void an_incomplete_writev_continues_with_other_slices(void) {
+static void an_incomplete_writev_can_be_continued_with_other_slices(void) {
     netlib_error *err = NULL;
     enum { TOTAL = 300000 };
     static unsigned char sent[TOTAL], received[TOTAL];
@@ -287,8 +287,8 @@ int main(void) {
     client = client_context();
     server = server_context("server");
     slices_are_joined_into_full_records();
-    invalid_slices_send_nothing();
-    an_incomplete_writev_continues_with_other_slices();
+    writev_with_invalid_slices_sends_nothing();
+    an_incomplete_writev_can_be_continued_with_other_slices();
     shutdown_both_waits_for_the_peers_close_notify();
     shutdown_discards_a_bounded_number_of_bytes();
     netlib_tls_context_free(client);

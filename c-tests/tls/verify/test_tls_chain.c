@@ -46,7 +46,7 @@ static unsigned char *der_of(const char *pem, size_t pem_len, size_t *len) {
     return der;
 }
 
-/* Checks the error of a verification, which never has an alert. */
+/* Checks the error of a verification. Such an error never has an alert. */
 static void check_said(const struct row *row, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
     CHECK_INT(row->status, status);
@@ -87,7 +87,7 @@ static void check_row(const struct row *row, int32_t purpose, const char *name) 
 }
 
 /* The expected results are the same as those of handshakes, because both tests use the tables of tls_chains.h. */
-static void verify_chain_has_the_same_results_as_handshakes(void) {
+static void verify_chain_accepts_and_refuses_the_same_chains_as_handshakes(void) {
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) check_row(&servers[i], AS_SERVER, "localhost");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
         if (clients[i].sent != NULL) check_row(&clients[i], AS_CLIENT, NULL);
@@ -105,7 +105,7 @@ static void unsupported_and_weak_keys_are_refused(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) check_row(&rows[i], AS_SERVER, "localhost");
 }
 
-static void server_names_are_verified_if_they_are_given(void) {
+static void verify_chain_checks_the_server_name_only_if_it_is_given(void) {
     static const struct {
         const char *chain;
         int32_t purpose;
@@ -172,7 +172,7 @@ static int32_t fail_to_report_time(void *ctx, double *seconds) {
     return 1;
 }
 
-static void the_time_argument_replaces_the_clock(void) {
+static void the_time_argument_of_verify_chain_replaces_the_clock(void) {
     static const struct {
         double time;
         netlib_status with_argument, with_clock; /* with the time as argument; with the time of the clock */
@@ -279,7 +279,7 @@ static unsigned char *padded(size_t count, size_t size, size_t *len) {
     return bytes;
 }
 
-static void the_size_of_a_chain_is_bounded(void) {
+static void the_size_of_a_certificate_chain_is_limited(void) {
     static const struct {
         size_t count, size;
         netlib_status status;
@@ -404,12 +404,12 @@ static void verify_chain_checks_the_pins_of_the_context(void) {
 }
 
 int main(void) {
-    verify_chain_has_the_same_results_as_handshakes();
+    verify_chain_accepts_and_refuses_the_same_chains_as_handshakes();
     unsupported_and_weak_keys_are_refused();
-    server_names_are_verified_if_they_are_given();
-    the_time_argument_replaces_the_clock();
+    verify_chain_checks_the_server_name_only_if_it_is_given();
+    the_time_argument_of_verify_chain_replaces_the_clock();
     malformed_certificate_chains_are_refused();
-    the_size_of_a_chain_is_bounded();
+    the_size_of_a_certificate_chain_is_limited();
     every_changed_or_truncated_chain_is_refused();
     a_context_without_trust_anchors_verifies_no_chain();
     verify_chain_checks_the_pins_of_the_context();

@@ -42,7 +42,7 @@ static struct der list_with(const char *point, size_t len) {
     PUT(&der, algorithm);
     size_t signed_end = der.start;
     put(&der, point, len);
-    enclose(&der, 0x30, signed_end); /* the point */
+    enclose(&der, 0x30, signed_end); /* the distribution point */
     enclose(&der, 0x04, signed_end);
     PUT(&der, "\x06\x03\x55\x1d\x1c\x01\x01\xff"); /* issuingDistributionPoint, critical */
     enclose(&der, 0x30, signed_end);
@@ -70,7 +70,7 @@ struct row {
 #define POINT(text) (text), sizeof(text) - 1
 #define PLACE "\xa0\x0a\xa0\x08\x86\x06http:x"
 
-static void crls_with_malformed_distribution_points_do_not_panic(void) {
+static void crls_with_unsupported_or_malformed_distribution_points_are_refused(void) {
     static const struct row rows[] = {
         {"a point with a name", POINT(PLACE), NETLIB_OK},
         {"for user certificates only", POINT(PLACE "\x81\x01\xff"), NETLIB_OK},
@@ -100,6 +100,6 @@ static void crls_with_malformed_distribution_points_do_not_panic(void) {
 }
 
 int main(void) {
-    crls_with_malformed_distribution_points_do_not_panic();
+    crls_with_unsupported_or_malformed_distribution_points_are_refused();
     return report("tls_crl_points");
 }

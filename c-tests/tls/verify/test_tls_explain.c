@@ -139,8 +139,8 @@ static void *play_script(void *argument) {
     return NULL;
 }
 
-/* Runs the handshake of a client with a scripted server. Returns the status, and stores the error in `err` and the alert
- * that the client sent in `script`. */
+/* Runs the handshake of a client with a scripted server. Returns the status. Stores the error in `err`, and stores in
+ * `script` the alert that the client sent. */
 static netlib_status handshake_with(netlib_tls_context *client, struct script *script, netlib_error **err) {
     struct pair pair = unix_pair();
     script->fd = pair.far;

@@ -252,7 +252,7 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
     free_wire(&wire);
 }
 
-static void pins_match_only_the_verified_path(void) {
+static void pins_match_only_certificates_on_the_verified_path(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         const struct row *row = &rows[i];
         netlib_tls_context *server = server_with(row->sent, row->key);
@@ -378,7 +378,7 @@ static void sessions_are_not_resumed_with_other_pins(void) {
 }
 
 /* The pins of a server context apply to the certificates of clients. */
-static void servers_check_the_pins_of_clients(void) {
+static void servers_check_client_certificates_against_their_pins(void) {
     static const struct {
         int32_t mode;
         bool replaces;
@@ -450,7 +450,7 @@ static void servers_check_the_pins_of_clients(void) {
 }
 
 /* A server that requests no client certificate would never check its pins, so the combination is refused. */
-static void pins_of_a_server_without_client_certificates_are_refused(void) {
+static void pins_of_a_server_that_requests_no_client_certificate_are_refused(void) {
     for (int row = 0; row < 3; row++) {
         netlib_error *err = NULL;
         netlib_tls_engine *engine = NULL;
@@ -518,9 +518,9 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options_free(options);
 }
 
-/* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. Pins in the options and in
- * the context are refused. */
-static void wrap_socket_keeps_the_pins_of_options_and_context(void) {
+/* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. If both the options and the
+ * context have pins, the call fails. */
+static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) {
     netlib_tls_context *server = server_context("server");
     static const struct {
         bool has_context;
@@ -571,12 +571,12 @@ static void wrap_socket_keeps_the_pins_of_options_and_context(void) {
 }
 
 int main(void) {
-    pins_match_only_the_verified_path();
+    pins_match_only_certificates_on_the_verified_path();
     the_context_checks_pins_for_every_kind_of_session();
     sessions_are_not_resumed_with_other_pins();
-    servers_check_the_pins_of_clients();
-    pins_of_a_server_without_client_certificates_are_refused();
+    servers_check_client_certificates_against_their_pins();
+    pins_of_a_server_that_requests_no_client_certificate_are_refused();
     malformed_pins_are_refused_with_a_message();
-    wrap_socket_keeps_the_pins_of_options_and_context();
+    wrap_socket_keeps_pins_of_options_or_context_and_refuses_both();
     return report("tls pin sets");
 }

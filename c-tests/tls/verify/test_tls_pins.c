@@ -27,7 +27,7 @@ static netlib_tls_context *client_with(int32_t mode, int32_t version) {
     return context_of(options);
 }
 
-/* Does the handshake, and lets the client read a byte, together with which the tickets arrive. */
+/* Does the handshake, and lets the client read a byte. The tickets arrive together with this byte. */
 static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
@@ -68,7 +68,8 @@ static void fingerprints_are_checked_for_every_kind_of_session(void) {
                     CHECK_OK(netlib_tls_accept_stream(server, far[0], &far[1], &err));
                 }
                 begin_session(near[layer], far[layer]);
-                /* The first inner session already resumes the outer session. */
+                /* The first inner session resumes a session too, because the outer session has stored tickets of the
+                 * same context and name. */
                 CHECK(netlib_tls_stream_is_resumed(near[layer]) == (round > 0 || layer > 0));
                 size_t len = 0;
                 const uint8_t *leaf = netlib_tls_stream_peer_certificate(near[layer], 0, &len);

@@ -47,7 +47,7 @@ static int remove_one(const char *path, const struct stat *status, int kind, str
     return remove(path);
 }
 
-static void replace_directory_by_an_empty_one(void) {
+static void replace_directory_with_an_empty_one(void) {
     if (directory[0] != '\0') nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     strcpy(directory, "/tmp/netlib-trust-XXXXXX");
     CHECK(mkdtemp(directory) != NULL);
@@ -125,7 +125,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
          1},
     };
     netlib_error *err = NULL;
-    replace_directory_by_an_empty_one();
+    replace_directory_with_an_empty_one();
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strcmp(rows[i].what, "one") == 0) {
             copy_to("one.pem", CERTS "ca.pem");
@@ -180,7 +180,7 @@ static void authorities_of_a_ca_directory_are_trusted(void) {
     netlib_tls_context *theirs = server_context("server");
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
-        replace_directory_by_an_empty_one();
+        replace_directory_with_an_empty_one();
         copy_to("a.pem", rows[i].authority);
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_add_ca_dir(options, directory);
@@ -209,11 +209,11 @@ static const char *with_label(char *into, size_t size, const char *pem, const ch
 static void trust_sources_without_a_usable_certificate_are_refused(void) {
     enum setter { FILE_SETTER, DIR_SETTER, DATA_SETTER };
     with_label(conditional, sizeof conditional, text_of(CERTS "ca.pem"), "TRUSTED CERTIFICATE");
-    replace_directory_by_an_empty_one();
+    replace_directory_with_an_empty_one();
     char empty[64], only_key[160];
     snprintf(empty, sizeof empty, "%s", directory);
     directory[0] = '\0';
-    replace_directory_by_an_empty_one();
+    replace_directory_with_an_empty_one();
     copy_to("key.pem", CERTS "server.key");
     snprintf(only_key, sizeof only_key, "%s", directory);
     const struct {
@@ -261,7 +261,7 @@ static void trust_sources_without_a_usable_certificate_are_refused(void) {
         CHECK(context == NULL);
         netlib_tls_options_free(options);
     }
-    replace_directory_by_an_empty_one();
+    replace_directory_with_an_empty_one();
     CHECK(remove(empty) == 0);
 }
 
@@ -326,7 +326,7 @@ static void embedded_and_system_trust_can_be_selected(void) {
 }
 
 /* SSL_CERT_FILE names a missing file, so netlib fails to create a context that reads the system's CA certificates. */
-static void servers_read_authorities_only_for_client_certificates(void) {
+static void server_contexts_load_ca_certificates_only_to_verify_clients(void) {
     enum { UNSET = -1 };
     static const struct {
         bool has_identity;
@@ -335,7 +335,7 @@ static void servers_read_authorities_only_for_client_certificates(void) {
         netlib_status status;
         int32_t kinds;
     } rows[] = {
-        {true, 0, UNSET, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0}, /* may be a client with a certificate */
+        {true, 0, UNSET, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0}, /* may be a client context with a certificate */
         {true, 0, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},
         {true, 1, UNSET, UNSET, false, NETLIB_OK, 0},
         {true, 1, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},
@@ -417,7 +417,7 @@ int main(void) {
     trust_sources_without_a_usable_certificate_are_refused();
     unusable_ca_certificates_are_skipped_and_listed();
     embedded_and_system_trust_can_be_selected();
-    servers_read_authorities_only_for_client_certificates();
+    server_contexts_load_ca_certificates_only_to_verify_clients();
     a_server_only_context_creates_no_client_sessions();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");

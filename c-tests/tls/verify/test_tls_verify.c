@@ -44,7 +44,7 @@ static netlib_tls_context *of_version(netlib_tls_options *options, int32_t versi
     return context_of(options);
 }
 
-static void handshakes_accept_or_refuse_each_server_chain(void) {
+static void handshakes_accept_valid_and_refuse_invalid_server_chains(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
@@ -78,7 +78,7 @@ static void handshakes_accept_or_refuse_each_server_chain(void) {
     }
 }
 
-static void handshakes_accept_or_refuse_each_client_chain(void) {
+static void handshakes_accept_valid_and_refuse_invalid_client_chains(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
     double now = NOW;
@@ -137,7 +137,7 @@ static netlib_status handshake(netlib_tls_options *options, const char *chain, n
     return status;
 }
 
-static void the_clock_callback_decides_if_a_certificate_is_valid(void) {
+static void certificate_validity_is_checked_at_the_time_of_the_clock_callback(void) {
     static const struct {
         double time;
         netlib_status status;
@@ -238,7 +238,7 @@ static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
     close_pair(pair);
 }
 
-static void revocation_is_checked_by_crls_and_verify_flags(void) {
+static void revocation_is_checked_with_crls_according_to_verify_flags(void) {
     static const struct {
         const char *crl;
         int32_t flags;
@@ -348,7 +348,7 @@ static void custom_ca_certificates_replace_the_system_trust(void) {
 
 /* Chains that end at a CA certificate of the system get the same checks as chains that end at a CA certificate of the
  * caller. */
-static void chains_to_system_authorities_are_checked_completely(void) {
+static void chains_to_system_authorities_are_checked_like_other_chains(void) {
     netlib_error *err = NULL;
     double now = NOW;
     unsetenv("SSL_CERT_DIR");
@@ -367,8 +367,8 @@ static void chains_to_system_authorities_are_checked_completely(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* CVE-2025-27809: netlib refuses a client without a server name before it sends anything, unless the host name check is
- * disabled. */
+/* CVE-2025-27809: netlib_tls_wrap_fd refuses to create a client stream without a server name, and sends nothing, unless
+ * the host name check is disabled. */
 static void clients_without_a_server_name_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_stream *stream = NULL;
@@ -398,12 +398,12 @@ static void clients_without_a_server_name_are_refused(void) {
 }
 
 int main(void) {
-    handshakes_accept_or_refuse_each_server_chain();
-    chains_to_system_authorities_are_checked_completely();
-    handshakes_accept_or_refuse_each_client_chain();
-    the_clock_callback_decides_if_a_certificate_is_valid();
+    handshakes_accept_valid_and_refuse_invalid_server_chains();
+    chains_to_system_authorities_are_checked_like_other_chains();
+    handshakes_accept_valid_and_refuse_invalid_client_chains();
+    certificate_validity_is_checked_at_the_time_of_the_clock_callback();
     the_clock_callback_is_called_once_while_no_lock_is_held();
-    revocation_is_checked_by_crls_and_verify_flags();
+    revocation_is_checked_with_crls_according_to_verify_flags();
     custom_ca_certificates_replace_the_system_trust();
     clients_without_a_server_name_are_refused();
     return report("tls verify");

@@ -16,7 +16,7 @@
 #define LEAF NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF
 #define CHAIN NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN
 
-/* 2026-01-01 00:00:00 UTC. */
+/* The time at which the chains are verified: 2026-01-01 00:00:00 UTC. */
 #define NOW 1767225600.0
 #define IT_IS "; the time is 2026-01-01 00:00:00 UTC"
 
@@ -242,7 +242,7 @@ static const struct row clients[] = {
      "the client presented no certificate", ""},
 };
 
-/* Returns options that trust a CA file of tests/certs/verify and use a CRL file, if `crl` is not NULL. */
+/* Returns options that trust a CA file of tests/certs/verify. If `crl` is not NULL, the options also use a CRL file. */
 static inline netlib_tls_options *options_trusting(const char *trusted, const char *crl, int32_t flags) {
     char path[256];
     netlib_tls_options *options = netlib_tls_options_new();

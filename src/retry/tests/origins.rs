@@ -202,7 +202,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
             assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
         }
         assert_eq!(decision.resend_body(), !state.body_dropped, "{trail:?}");
-        // Another request with the same Retry follows another redirect, which does not affect this chain.
+        // Another request with the same Retry follows another redirect. This chain is not affected.
         if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
             decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();
@@ -272,7 +272,7 @@ fn a_redirect_that_changes_scheme_host_or_port_drops_credentials() {
 
 /// `Decision::dropped_headers` and `Decision::headers` agree on the dropped headers.
 #[test]
-fn dropped_header_names_and_the_filtered_headers_agree() {
+fn dropped_header_names_agree_with_the_headers_after_filtering() {
     let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()

@@ -92,7 +92,7 @@ const SIX_TO_FOUR: &[EmbeddedAddress] = &[|bits| Some((bits >> 80) as u32)];
 const TEREDO: &[EmbeddedAddress] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
 /// RFC 8215 leaves the prefix length to the network, so the IPv4 address may start at any of the four bit offsets of
 /// RFC 6052 section 2.2, and skips bits 64 to 71. An address has the classes of all four possible IPv4 addresses. A
-/// wrong reading usually gives an address in 0.0.0.0/8, to which a translator forwards nothing.
+/// wrong offset usually gives an address in 0.0.0.0/8, to which a translator forwards nothing.
 const LOCAL_TRANSLATION: &[EmbeddedAddress] = &[
     |bits| if_translated((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
     |bits| if_translated((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
@@ -113,7 +113,7 @@ pub(super) const V6: &[V6Row] = &[
     v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST_32_BITS),
     v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST_32_BITS), // IPv4-translated, obsolete: RFC 2765 section 2.1
     v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST_32_BITS),            // [6] IPv4-IPv6 Translation: RFC 6052
-    v6(&[0x64, 0xff9b, 1], 48, Classes::SPECIAL, LOCAL_TRANSLATION),   // [6] the same, of local use: RFC 8215
+    v6(&[0x64, 0xff9b, 1], 48, Classes::SPECIAL, LOCAL_TRANSLATION),   // [6] local-use translation: RFC 8215
     v6(&[0x100], 64, Classes::SPECIAL, EMBEDS_NOTHING),                // [6] Discard-Only Address Block: RFC 6666
     v6(&[0x100, 0, 0, 1], 64, Classes::SPECIAL, EMBEDS_NOTHING),       // [6] Dummy IPv6 Prefix: RFC 9780
     v6(&[0x2001], 32, Classes::SPECIAL, TEREDO),                       // [6] TEREDO: RFC 4380

@@ -165,7 +165,7 @@ fn the_first_and_last_address_of_each_ipv6_block_have_its_class() {
 }
 
 #[test]
-fn no_registry_row_is_unreachable_behind_an_earlier_row() {
+fn no_address_registry_row_is_hidden_by_an_earlier_row() {
     for (i, row) in registries::V4.iter().enumerate() {
         assert_eq!(row.network.checked_shl(row.len).unwrap_or(0), 0, "row {i} has bits beyond its length");
         assert!(
@@ -237,7 +237,8 @@ fn ipv6_addresses_have_the_classes_of_embedded_ipv4_addresses() {
                 Some(own) if classes == GLOBAL => *own,
                 Some(own) => own.union(classes),
             };
-            // A local translation prefix (RFC 8215) has four readings. The three wrong readings may add classes.
+            // An address with a local translation prefix (RFC 8215) may embed an IPv4 address at four offsets. The
+            // three wrong offsets may add classes.
             let at_least = name.starts_with("local");
             let common = if at_least { found.intersection(expected) } else { found };
             assert_eq!(common, expected, "{name} of {text}: {address} is {found:?}");
@@ -417,7 +418,7 @@ const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
 ];
 
 #[test]
-fn only_listed_networks_are_classified_differently_than_by_python() {
+fn only_listed_networks_have_other_classes_than_in_python() {
     let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
         (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,

@@ -59,7 +59,7 @@ fn a_cancelled_limit_ends_the_lookup_of_source_address_and_host() {
         connect.set_limit(Some(Arc::clone(&limit))).unwrap();
         assert_eq!((connect.seconds_to_timer(), connect.interests().count()), (0.0, 0));
         assert!(connect.step().unwrap().is_none());
-        // The next step returns the same descriptors of the lookup and of the limit.
+        // After the next step, the caller waits for the same two descriptors: those of the lookup and of the limit.
         let interests: Vec<_> = connect.interests().collect();
         assert_eq!(
             interests.iter().map(|interest| interest.events).collect::<Vec<_>>(),
@@ -203,7 +203,7 @@ fn the_resolve_callback_replaces_the_system_resolver() {
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
 }
 
-/// The attempt fails even if the application's event loop has read SO_ERROR, which clears it.
+/// The attempt fails even if the application's event loop has read SO_ERROR: reading SO_ERROR clears it.
 #[test]
 fn a_failed_connection_is_detected_after_so_error_was_read() {
     let (taken, dead) = bound_address();

@@ -132,7 +132,8 @@ fn sequential_attempts_never_overlap() {
         ),
         // Without a timeout, no other attempt starts while the first address is slow.
         (&[(1, Some(ConnectedAfter(90_000))), (11, Some(ConnectedAtOnce))], NONE, "1 won at 90000", "1 0-90000 Ok"),
-        // If connect(2) blocks, its time is part of the attempt, and the timeout of the next attempt starts after it.
+        // If connect(2) blocks, the attempt lasts until connect(2) returns, and the timeout of the next attempt starts
+        // then.
         (
             &[(1, Some(BlockedThenRefused(70))), (2, Some(ConnectedAtOnce))],
             NONE,

@@ -1,8 +1,9 @@
-//! Parses OpenSSL cipher strings over the nine cipher suites that netlib supports.
+//! Parses OpenSSL cipher strings, which select from the nine cipher suites that netlib supports.
 //!
-//! OpenSSL keeps all its suites in one list and reorders it word by word; the suites that are active at the end are
-//! selected. This parser reorders a list of netlib's suites by the same rules. The relative order of two suites never
-//! depends on a third, so the result is OpenSSL's result without the suites that netlib lacks.
+//! OpenSSL keeps all its suites in one list and reorders that list for each word of the cipher string; the suites that
+//! are active after the last word are selected. This parser reorders a list of netlib's suites by the same rules. The
+//! relative order of two suites never depends on a third, so the result is OpenSSL's result without the suites that
+//! netlib lacks.
 
 mod preference;
 mod words;
@@ -180,8 +181,8 @@ struct Reader<'a> {
     at: usize,
     tls12: Ranking,
     tls13: Ranking,
-    /// True once the cipher string has named a TLS 1.3 suite. Then only the TLS 1.3 suites that the string names are
-    /// selected, otherwise all.
+    /// True once the cipher string has named a TLS 1.3 suite. If true, only the TLS 1.3 suites that the string names
+    /// are selected; if false, all TLS 1.3 suites.
     tls13_named: bool,
     unknown: Vec<u8>,
 }

@@ -174,14 +174,14 @@ mod tests {
     }
 
     #[test]
-    fn every_cipher_suite_of_the_provider_has_an_iana_name() {
+    fn every_cipher_suite_of_the_crypto_provider_has_an_iana_name() {
         for suite in rustls::crypto::aws_lc_rs::ALL_CIPHER_SUITES {
             assert!(cipher_suite(suite.suite()).is_some(), "{suite:?}");
         }
     }
 
     #[test]
-    fn every_key_exchange_group_of_the_provider_has_an_iana_name() {
+    fn every_key_exchange_group_of_the_crypto_provider_has_an_iana_name() {
         for group in rustls::crypto::aws_lc_rs::ALL_KX_GROUPS {
             assert!(key_exchange_group(group.name()).is_some(), "{group:?}");
         }

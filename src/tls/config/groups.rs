@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn supported_and_default_groups_equal_the_providers() {
+    fn supported_and_default_groups_are_those_of_the_crypto_provider() {
         for group in ALL_KX_GROUPS {
             assert!(KNOWN.iter().any(|(known, _)| known.name() == group.name()), "{group:?}");
         }

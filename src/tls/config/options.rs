@@ -122,8 +122,8 @@ impl Default for TlsOptions {
 }
 
 impl TlsOptions {
-    /// Adds the options to the digest of a context that the digest covers as they were set. The digest covers the other
-    /// options, which this function ignores, through the values that the context computes from them.
+    /// Adds to a context's digest those options whose values enter the digest unchanged. This function ignores the
+    /// other options, because the digest instead contains values that the context computes from them.
     pub(crate) fn plain_settings(&self, digest: Settings) -> Settings {
         // The pattern lists every option, so that a new option causes a compile error here until somebody adds it.
         let TlsOptions {
@@ -209,8 +209,8 @@ impl TlsOptions {
         self.embedded_trust = on;
     }
 
-    /// Returns true if the system's trust store is used. By default it is used if no other trust is set and
-    /// certificates are verified.
+    /// Returns true if the system's trust store is used. By default the system's trust store is used if certificates
+    /// are verified and the application has set no other source of trusted authorities.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
         let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
@@ -323,7 +323,7 @@ impl TlsOptions {
         Ok(())
     }
 
-    /// Sets the ECHConfigList. `None` clears it.
+    /// Sets the ECHConfigList; `None` clears the list.
     pub fn set_ech_config_list(&mut self, list: Option<&[u8]>) -> Result<()> {
         self.ech.list = list.map(ConfigList::parse).transpose()?.map(Arc::new);
         Ok(())
@@ -404,8 +404,8 @@ impl TlsOptions {
         self.use_environment = on;
     }
 
-    /// Sets whether the context creates only server sessions. A context that does so loads authorities only if it
-    /// requests client certificates.
+    /// Sets whether the context creates only server sessions. A context that creates only server sessions loads
+    /// authorities only if it requests client certificates.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
     }
@@ -420,23 +420,23 @@ impl TlsOptions {
         self.verify_mode.unwrap_or(VerifyMode::None)
     }
 
-    /// Returns true if the peer's certificate must chain to a trusted authority. A server verifies only
-    /// the client certificates that it requests.
+    /// Returns true if the peer's certificate must chain to a trusted authority. A server verifies client certificates
+    /// only if it requests them.
     pub(crate) fn verifies_chain(&self) -> bool {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// Returns true if the host name is checked. By default it is checked whenever certificates are verified. With
-    /// CERT_OPTIONAL, urllib3 leaves the check off and compares the name after the handshake, but netlib has no check
-    /// after the handshake.
+    /// Returns true if the host name is checked. By default the host name is checked whenever certificates are
+    /// verified. With CERT_OPTIONAL, urllib3 turns this check off and compares the host name itself after the
+    /// handshake, but netlib has no check after the handshake.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// If `protocol` is probably a list of several ALPN protocols, returns an offset and the reason. RFC 7301 allows any
-/// bytes, but no registered protocol name contains a comma or begins with its own length. The names in OpenSSL's list
-/// format begin with their length.
+/// If `protocol` is probably a list of several ALPN protocols instead of one, returns the offset at which this shows
+/// and a text that describes it. RFC 7301 allows any bytes, but no registered protocol name contains a comma or begins
+/// with its own length. In OpenSSL's list format, each name follows a byte with its length.
 fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));

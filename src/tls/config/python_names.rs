@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_resolve_to_the_same_numbers_as_in_urllib3() {
+    fn ssl_constant_names_resolve_to_the_same_numbers_as_in_urllib3() {
         // The expected numbers were recorded from urllib3 2.8.0 and 1.26.20 on Python 3.11, which lacks SSLv2 and
         // SSLv3. urllib3 does not accept decimal numbers as text; netlib does.
         for (candidate, expected) in [

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::error::Result;
 
-/// The callback's decision about a client that sends a server name, or none.
+/// The callback's decision about a client, whether or not that client has sent a server name.
 pub enum Choice {
     /// Continue the handshake with the context that the session was created with.
     Stay,

@@ -17,10 +17,11 @@ use crate::tls::config::ech::{self, ConfigList};
 const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
-    /// Returns the context for a client's socket, as urllib3's ssl_wrap_socket does: `context` with the authorities and
-    /// the identity of the options added, or a new context made from the options. The returned context offers http/1.1
-    /// unless the options set ALPN protocols. Pins of the options are added if `context` has no pins. Pins in both the
-    /// options and `context` are an error, because it would be unclear whether a peer must match both.
+    /// Returns the context for a client's socket, as urllib3's ssl_wrap_socket does: `context` extended by the
+    /// authorities and the identity in `options`, or, without `context`, a new context created from `options`. The
+    /// returned context offers http/1.1 unless the options set ALPN protocols. The pins in `options` are added if
+    /// `context` has no pins. Pins in both `options` and `context` are an error, because it would be unclear whether a
+    /// peer must match both.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {

@@ -12,7 +12,7 @@ use crate::fork;
 use crate::tls::verify::Origin;
 
 impl Context {
-    /// Returns the digest in lower-case hex. The first call computes it.
+    /// Returns the digest in lower-case hex. The first call computes the digest.
     pub fn digest(&self) -> Result<&CStr> {
         if let Some(text) = self.digest.get() {
             return Ok(text);

@@ -14,8 +14,8 @@ use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// Where an identity is loaded from. If `key` is `None`, the chain's data or file also contains the private key.
-/// PKCS#12 is detected from the bytes. Clones share the bytes.
+/// Where an identity is loaded from. If `key` is `None`, the chain's data or file also contains the private key. Data
+/// in PKCS#12 is recognised by its bytes. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },
@@ -53,7 +53,8 @@ fn load_files(
     pair((&chain_bytes, &chain_name), (key_bytes, &key_name), password, provider)
 }
 
-/// Loads a certificate chain and its private key. Each argument is the bytes and their name in error messages.
+/// Loads a certificate chain and its private key. `chain` and `key` are the bytes of the two inputs; `chain_name` and
+/// `key_name` name the inputs in error messages.
 fn pair(
     (chain, chain_name): (&[u8], &str),
     (key, key_name): (&[u8], &str),

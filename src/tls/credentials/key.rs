@@ -1,8 +1,8 @@
 //! Loads private keys: PKCS#8, PKCS#1 or SEC1, in PEM or DER. A key may be encrypted as PKCS#8 ([`pkcs8`]) or as
 //! traditional PEM ([`traditional`]). Secrets are wiped when dropped.
 //!
-//! The PKCS#12 reader also uses the passwords, the encryption schemes ([`scheme`]) and the errors ([`Refusal`]) of this
-//! module.
+//! The module `pkcs12` also uses the passwords, the encryption schemes ([`scheme`]) and the errors ([`Refusal`]) of
+//! this module.
 
 pub(crate) mod algorithm_names;
 mod password;

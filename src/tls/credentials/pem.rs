@@ -20,11 +20,11 @@ use crate::socket::wait::wait;
 use crate::status::Status;
 use crate::tls::x509;
 
-/// The largest size of a file in bytes. The largest known CA bundle has about 1 MiB.
+/// The largest accepted size of a file in bytes. The largest known CA bundle has about 1 MiB.
 pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The timeout for reading a file that is not a regular file, for example the pipe of a shell's `<(…)`.
-/// `netlib_tls_context_new` waits for nothing else, so it takes no limit.
+/// `netlib_tls_context_new` waits for nothing else, so it has no parameter for a limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of bytes that are reserved for the content of a pipe; a private key has fewer bytes.

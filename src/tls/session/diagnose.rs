@@ -110,7 +110,7 @@ impl SessionFacts<'_> {
             TlsError::NoCertificatesPresented => {
                 let missing = Error::new(Status::CertificateVerify, format!("{peer} presented no certificate"))
                     .with_certificate_problem(CertificateProblem::Missing);
-                // rustls sends certificate_required only to clients.
+                // Only a server sends the alert certificate_required.
                 if !self.is_server {
                     return missing;
                 }
@@ -122,7 +122,8 @@ impl SessionFacts<'_> {
                 | InvalidMessage::MessageTooLarge,
             ) if not_a_record(self.unread).is_some() => self.not_tls(not_a_record(self.unread).unwrap_or(&[])),
             TlsError::InvalidMessage(what) => {
-                // For an invalid KeyUpdate, rustls sends another alert than the one to which rustls converts the error.
+                // For an invalid KeyUpdate, the alert that rustls sends differs from the alert to which rustls converts
+                // the error.
                 let alert = match what {
                     InvalidMessage::InvalidKeyUpdate => AlertDescription::IllegalParameter,
                     what => AlertDescription::from(*what),

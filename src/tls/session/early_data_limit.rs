@@ -1,6 +1,6 @@
 //! Finds out how much early data (RFC 8446 section 2.3) a ticket allows. rustls does not report this limit for an
-//! unbuffered connection. But rustls takes the ticket from netlib's session store, which can read the limit in the
-//! ticket.
+//! unbuffered connection. netlib can find the limit because rustls takes the ticket from netlib's session store, which
+//! can read the limit in the ticket.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::tls::per_thread::PerThread;
 /// For each thread, the limit of the ticket that rustls took for the connection that the thread creates.
 pub(crate) type EarlyDataLimits = PerThread<u32>;
 
-/// A session store that records the limit of the tickets it returns.
+/// A session store that stores the early data limit of each ticket that it returns to rustls.
 #[derive(Debug)]
 pub(crate) struct LimitRecorder {
     pub(crate) store: Arc<dyn ClientSessionStore>,

@@ -2,9 +2,9 @@
 //! call. [`crate::tls::stream`] moves the bytes between an engine and a transport; an application with a transport of
 //! its own moves them itself ([`memory`]).
 //!
-//! The transport uses the functions in [`network`], the reader those in [`reading`]. [`step`] lets rustls process
-//! input. [`pending_callback`] and [`client_hello`] invoke callbacks during the handshake. [`protocol_error`] ends a
-//! session and queues the alert.
+//! The transport uses the functions in [`network`]; the reader uses the functions in [`reading`]. [`step`] lets rustls
+//! process input. [`pending_callback`] and [`client_hello`] invoke callbacks during the handshake. [`protocol_error`]
+//! ends a session and queues the alert.
 
 pub mod early_data;
 pub mod client_hello;
@@ -64,25 +64,25 @@ pub(crate) struct Engine {
     store_key: Option<NonZeroUsize>,
     /// The session that the application has set for resumption; `None` after the handshake.
     resuming: Option<Arc<SavedSession>>,
-    /// During the handshake, the validity of the server certificate of the offered session; after the handshake, the
-    /// validity of the server certificate of the received sessions. The field is set only if the context checks
-    /// validity dates.
+    /// During the handshake, the period in which the offered session's server certificate is valid; after the
+    /// handshake, the period in which the received sessions' server certificate is valid. The field is set only if the
+    /// context checks validity dates.
     validity: Option<Box<Validity>>,
     has_adopted: bool,
     /// rustls has processed input or produced output.
     begun: bool,
-    /// Received records; `None` if there are none, or while the buffer is lent.
+    /// Received records; `None` if there are none, or while the buffer is lent to a reader ([`Engine::lend_input`]).
     incoming: Option<RecordBuffer>,
     /// The number of bytes at the front of `incoming` that rustls must see again in its next call; see
     /// [`record::has_unconsumed_record`].
     unconsumed: usize,
-    /// While the buffer is lent, a copy of the first `unconsumed` bytes.
+    /// While the input buffer is lent, a copy of its first `unconsumed` bytes.
     unconsumed_copy: Box<[u8]>,
-    /// The number of bytes in the buffer when it was lent.
+    /// The number of bytes that the input buffer contained when it was lent.
     lent: usize,
     /// rustls has processed all input and needs more.
     needs_input: bool,
-    /// Plaintext that did not fit the reader's buffer.
+    /// Plaintext that did not fit into the reader's buffer.
     pending_plaintext: Option<RecordBuffer>,
     outgoing: Outgoing,
     /// The number of bytes in records received since the last plaintext.
@@ -91,7 +91,7 @@ pub(crate) struct Engine {
     received_record: bool,
     /// On a server: the newest version in a ClientHello that was refused.
     newest_offered: Option<u16>,
-    /// Application data, including early data, was accepted for sending or received.
+    /// Application data was received, or was accepted for sending. Early data is application data too.
     has_application_data: bool,
     peer_closed: bool,
     end_of_input: bool,
@@ -205,12 +205,13 @@ impl Engine {
     }
 
     /// Processes the input up to the end of the handshake. Returns true when the handshake is done. Returns false if
-    /// the handshake needs the result of [`Engine::take_pending_callback`], or else more input, which the peer sends
-    /// when it has received the output.
+    /// the handshake must wait: either for the callback that [`Engine::take_pending_callback`] returns, or for more
+    /// input, which the peer sends after it has received the queued output.
     pub(crate) fn handshake(&mut self) -> Result<bool> {
         self.check()?;
         let was_handshaking = self.is_handshaking();
-        // When the handshake is done, rustls still holds the last flight. Taking the flight out decrypts no record.
+        // When the handshake is done, this side's last flight may still be queued inside rustls. The call that takes
+        // this flight out decrypts no record.
         while self.is_handshaking() || self.connection.wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
@@ -290,8 +291,8 @@ impl Engine {
     }
 
     /// Derives the retry kind of an error from the state of this session, before the error is returned to the
-    /// application. An error that is passed to a stream inside this stream keeps the kind of its status, because only
-    /// the application data of the inner stream determines the retry kind.
+    /// application. An error that is passed to a stream inside this stream keeps the retry kind that belongs to its
+    /// status, because only the application data of the inner stream determines the retry kind.
     #[cold]
     pub(crate) fn classify(&self, error: Error) -> Error {
         if self.has_application_data { error.after_request_was_sent() } else { error }

@@ -53,7 +53,7 @@ mod tests {
 
     /// RFC 5869, appendix A.1 and A.3: SHA-256 with and without a salt.
     #[test]
-    fn outputs_equal_the_test_vectors_of_rfc_5869() {
+    fn hkdf_outputs_equal_the_test_vectors_of_rfc_5869() {
         let cases = [
             (
                 Some((0..=0x0c).collect::<Vec<u8>>()),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn extracted_keys_equal_those_of_the_provider() {
+    fn hkdf_extracted_keys_equal_the_keys_of_the_crypto_provider() {
         /// Lengths near the output length and the block length of SHA-256 and SHA-384.
         const LENGTHS: [usize; 11] = [0, 1, 31, 32, 33, 47, 48, 49, 63, 64, 300];
         let pattern = |seed: usize, len: usize| (0..len).map(|i| (seed + i * 7) as u8).collect::<Vec<u8>>();

@@ -1,4 +1,4 @@
-//! Records what the peer requests: a ClientHello requests a server name, and a server may request a certificate. rustls
+//! Stores the peer's request: a ClientHello requests a server name, and a server may request a certificate. rustls
 //! passes these requests only to the resolver that selects this side's certificate. On a server, rustls calls the
 //! resolver once for each ClientHello; on a client, when the server requests a certificate.
 
@@ -34,7 +34,7 @@ pub(crate) enum CertificateSelection {
     Certificate,
 }
 
-/// A resolver that records the request and always selects the context's certificate, if there is one.
+/// A resolver that stores the peer's request and always selects the context's certificate, if there is one.
 #[derive(Debug)]
 pub(crate) struct IdentityResolver {
     pub(crate) key: Option<Arc<CertifiedKey>>,

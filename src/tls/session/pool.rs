@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_buffer_is_never_lent_to_two_threads_at_once() {
+    fn a_pooled_buffer_is_never_used_by_two_threads_at_once() {
         let pool = Pool::default();
         std::thread::scope(|scope| {
             for mark in 1..=8 {

@@ -13,8 +13,8 @@
 //! Early data adds two rules:
 //! - Early data can be encrypted only in the state after the ClientHello. rustls returns that state until the caller
 //!   marks it as done, so it is marked as done only when no more early data may be sent.
-//! - An unbuffered connection does not report whether the server accepted early data. The answer follows from the size
-//!   of the client's next record; see [`Step::Sealed`].
+//! - An unbuffered connection does not report whether the server accepted early data. netlib derives the server's
+//!   decision from the size of the client's next record; see [`Step::Sealed`].
 
 mod outgoing;
 mod size;
@@ -210,9 +210,9 @@ impl Connection {
         }
     }
 
-    /// Encrypts all of `data`, at most [`WRITE_SIZE`]. `unconsumed` is the input that rustls has processed but not
-    /// discarded. Returns true if the peer has sent close_notify. rustls reports close_notify only once, in whichever
-    /// call comes next.
+    /// Encrypts all of `data`, which has at most [`WRITE_SIZE`] bytes. `unconsumed` is the input that rustls has
+    /// processed but not discarded. Returns true if the peer has sent close_notify. rustls reports close_notify only
+    /// once, in the first call of any kind after close_notify was received.
     pub(crate) fn send(
         &mut self,
         unconsumed: &mut [u8],
@@ -222,8 +222,9 @@ impl Connection {
         self.transmit(unconsumed, Transmission::Data(data), out)
     }
 
-    /// Encrypts all of `data` as early data, at most [`WRITE_SIZE`] and no more than the ticket allows. Returns false
-    /// if no early data may be sent any more. All messages that rustls has queued must be taken out before the call.
+    /// Encrypts all of `data` as early data; `data` has at most [`WRITE_SIZE`] bytes, and no more than the ticket
+    /// allows. Returns false if no early data may be sent any more. All messages that rustls has queued must be taken
+    /// out before the call.
     pub(crate) fn send_early(
         &mut self,
         unconsumed: &mut [u8],
@@ -241,7 +242,7 @@ impl Connection {
         self.transmit(unconsumed, Transmission::Close, out)
     }
 
-    /// Takes out the alert that an error has queued.
+    /// Takes out the alert that rustls has queued because of an error.
     pub(crate) fn take_alert(&mut self, unconsumed: &mut [u8], out: &mut Outgoing) {
         // Each call takes out one message, so a few calls are enough. The loop ends when no message is queued, because
         // another call would process input.
@@ -256,8 +257,8 @@ impl Connection {
     /// Makes rustls queue a decode_error alert under the current keys, by passing input that is not a record. Called
     /// after errors for which rustls queues no alert. Returns true if an alert is queued.
     pub(crate) fn send_decode_error(&mut self, out: &mut Outgoing) -> Result<bool> {
-        // This input is longer than any input that rustls keeps, because rustls continues after the kept bytes. No
-        // record and no message begins with 0xff.
+        // rustls skips the bytes that it has already processed but not discarded; `nonsense` is longer than those bytes
+        // can be. No record and no message begins with 0xff.
         let mut nonsense = Vec::new();
         nonsense
             .try_reserve_exact(BUFFER_SIZE + HEADER_SIZE)
@@ -282,7 +283,7 @@ impl Connection {
         out: &mut Outgoing,
     ) -> std::result::Result<bool, Failure> {
         let mut peer_closed = false;
-        // Queued messages come out first, one per call. rustls limits how many messages a peer can make it queue.
+        // Queued messages come out first, one per call. rustls limits how many messages a peer can make rustls queue.
         loop {
             let fail_with_alert = |_: &[u8]| Err(Error::new(Status::Internal, "a write produced plaintext"));
             let Received { outcome, .. } = match self {
@@ -388,7 +389,8 @@ fn handle_state<S: Side>(
         }
         Ok(ConnectionState::TransmitTlsData(mut transmit)) => match send {
             _ if !S::may_send_early(&mut transmit) => {
-                // Once a message is in the queue, it is sent in order, so it is reported to rustls as sent.
+                // All queued messages are sent in order, so a message is reported to rustls as sent as soon as it is in
+                // the queue.
                 transmit.done();
                 Ok(Step::Progress)
             }

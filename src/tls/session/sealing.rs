@@ -1,11 +1,11 @@
 //! Encrypts application data of TLS 1.3 directly into the send buffer.
 //!
 //! rustls' encrypters return each record as a new vector: they copy the plaintext into the vector, and rustls copies
-//! the record into the send buffer. The encrypters in this module use a buffer that is lent to the current thread
-//! instead. They encrypt the caller's bytes into that buffer in one pass, and return a placeholder to rustls, which
-//! consists only of a record header. rustls still controls keys and their limits, sequence numbers, key updates, and
-//! the order of encryption. Without a lent buffer, for handshake messages and alerts, the encrypters create records as
-//! rustls' own encrypters do.
+//! the record into the send buffer. Instead of new vectors, the encrypters in this module use a buffer that is lent to
+//! the current thread. The caller's bytes are encrypted into that buffer in one pass. rustls gets only a placeholder,
+//! which consists of a record header without content. rustls still controls keys and their limits, sequence numbers,
+//! key updates, and the order of encryption. Without a lent buffer, for handshake messages and alerts, the encrypters
+//! create records as rustls' own encrypters do.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -72,7 +72,8 @@ impl Drop for LoanGuard {
 /// The result of [`seal`].
 pub(crate) enum Outcome {
     Sealed,
-    /// No data was encrypted: the cipher suite has no encrypter of this module, or rustls must send a message first.
+    /// No data was encrypted: the cipher suite has no encrypter of this module, or rustls must send another message
+    /// before the data.
     NotStarted,
     /// No data was encrypted: the keys have reached their usage limit.
     KeysExhausted,
@@ -94,8 +95,8 @@ pub(crate) fn seal(
     encrypt: impl FnOnce(&mut [u8]) -> Result<usize, EncryptFailure>,
 ) -> (Option<RecordBuffer>, Outcome) {
     let mut placeholders = [0; RECORDS * HEADER_SIZE];
-    // rustls gets space for exactly the placeholders. A message that rustls must send first does not fit, so `encrypt`
-    // fails.
+    // rustls gets space for exactly the placeholders. If rustls must send another message before the data, that message
+    // does not fit, and `encrypt` fails with `NoRoom`.
     let placeholders = placeholders.get_mut(..records * HEADER_SIZE).unwrap_or(&mut []);
     let guard = LoanGuard;
     LENT.with_borrow_mut(|lent| {

@@ -24,7 +24,7 @@ pub(crate) use entries::Validity;
 use entries::{MAX_SESSIONS_PER_NAME, NameEntries, Origin, Protocols, Secret, Session, now};
 pub use saved_session::SavedSession;
 
-/// The answer that rustls gets instead of a stored session while a thread creates a connection.
+/// The session, or `None`, that rustls gets instead of a stored session while the current thread creates a connection.
 pub(crate) enum SessionOverride {
     Use(Arc<SavedSession>),
     None,
@@ -34,9 +34,9 @@ pub(crate) enum SessionOverride {
 #[derive(Default)]
 pub(crate) struct Sessions {
     entries: Mutex<NameEntries>,
-    /// The number of sessions ever added. A connection compares this number to find out, without a lock, whether there
-    /// are new sessions. A connection only looks for sessions that its own thread has added, so relaxed ordering is
-    /// enough.
+    /// The number of sessions ever added. A connection compares this number with its previous value to find out,
+    /// without a lock, whether there are new sessions. A connection only looks for sessions that its own thread has
+    /// added, so relaxed ordering is enough.
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     session_override: PerThread<SessionOverride>,
@@ -58,9 +58,9 @@ impl Sessions {
         NonZeroUsize::MIN.saturating_add(self.connections.fetch_add(1, Ordering::Relaxed))
     }
 
-    /// Assigns the sessions that this thread has added to the connection, and lets them expire together with the
-    /// server's certificate. `proof` is the validity of the certificate and the current time of the clock that was used
-    /// to verify it; `None` if validity dates are not checked.
+    /// Assigns to `connection` the sessions that this thread has added, and lets these sessions expire together with
+    /// the server's certificate. `proof` is the validity of the certificate and the current time of the clock that was
+    /// used to verify it; `None` if validity dates are not checked.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
@@ -108,8 +108,8 @@ impl Sessions {
         })
     }
 
-    /// Runs `make`, which creates a connection. If rustls requests a session on this thread meanwhile, rustls gets the
-    /// override.
+    /// Runs `make`, which creates a connection. If rustls requests a session on this thread while `make` runs, rustls
+    /// gets `session_override`.
     pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
         self.session_override.set(session_override);
         let made = make();
@@ -240,7 +240,7 @@ impl ClientSessionStore for Store {
         self.sessions.add(name, &self.protocols, Session::new(Secret::Tls13(value)));
     }
 
-    /// Takes a ticket. rustls calls this first, and `tls12_session` if there is no ticket.
+    /// Takes a ticket. rustls calls this function first, and then `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
         // A validity may be left over from a connection whose creation failed.
         self.sessions.offered_validity.take();
@@ -268,7 +268,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_validity_of_a_connection_whose_creation_failed_is_dropped() {
+    fn leftover_validity_of_a_failed_connection_is_dropped() {
         let sessions = Arc::<Sessions>::default();
         sessions.give(Some(1..2));
         let name = ServerName::try_from("localhost").unwrap();
@@ -278,7 +278,7 @@ mod tests {
 
     /// Only key exchange hints can be created without a handshake; the C tests cover sessions.
     #[test]
-    fn the_number_of_names_is_limited_and_protocol_lists_are_separate() {
+    fn stored_server_names_are_limited_and_stored_per_alpn_protocol_list() {
         let sessions = Arc::<Sessions>::default();
         let store = |protocols: &[&str]| {
             Store::new(&sessions, &protocols.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>())

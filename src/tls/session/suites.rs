@@ -42,7 +42,7 @@ pub(crate) const fn with(
     }
 }
 
-/// Replaces rustls' TLS 1.3 suites in the list.
+/// Replaces rustls' TLS 1.3 suites in `suites` by the suites of this module.
 pub(crate) fn install(suites: &mut [SupportedCipherSuite]) {
     for ours in [&AES_256_GCM, &AES_128_GCM, &CHACHA20_POLY1305] {
         let of_the_same_name = suites.iter_mut().find(|suite| suite.suite() == ours.common.suite);

@@ -122,7 +122,7 @@ impl<'a> Call<'a> {
         outcome
     }
 
-    /// Waits until a role is released, at most [`ROLE_CHECK_INTERVAL`]. Fails when the limit has ended.
+    /// Waits until a role is released, but for at most [`ROLE_CHECK_INTERVAL`]. Fails when the limit has ended.
     pub(super) fn wait_for_role(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         policy.check_limit()?;
         self.state()?.waiters += 1;

@@ -89,7 +89,7 @@ mod tests {
     use crate::tls::stream::Io;
     use crate::tls::{Context, TlsOptions};
 
-    /// A client stream connected to a server of rustls, which can send messages that a server of netlib never sends.
+    /// A client stream connected to a rustls server, which can send messages that a netlib server never sends.
     struct Session {
         stream: Stream,
         far: UnixStream,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn key_updates_do_not_drop_a_session() {
+    fn key_updates_do_not_count_as_a_drop() {
         let mut session = Session::new(2);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         for _ in 0..3 {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_dropped_after_a_flood_of_tickets() {
+    fn a_session_counts_as_dropped_after_a_flood_of_tickets() {
         // A session is dropped at exactly one byte more than the bound allows.
         let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);

@@ -157,7 +157,7 @@ mod tests {
         pair
     }
 
-    /// Trust settings, callbacks and application protocols do not change the result.
+    /// Trust settings, callbacks and application protocols do not prevent early data.
     #[test]
     fn early_data_is_sent_whatever_other_options_are_set() {
         use std::time::SystemTime;
@@ -232,7 +232,7 @@ mod tests {
 
     /// The next call sends the bytes that a failed call has encrypted, and reports them as written.
     #[test]
-    fn a_limit_ends_a_write_of_early_data_that_waits() {
+    fn a_cancel_or_a_timeout_ends_a_waiting_write_of_early_data() {
         let mut pair = resuming();
         let data = vec![7; ALLOWED as usize];
         pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -258,7 +258,7 @@ mod tests {
         assert!(pair.stream.session().is_none());
         pair.serve();
         assert_eq!((&pair.early[..], pair.server.is_handshaking()), (&b"GET /"[..], true));
-        // A write of other data waits for the handshake.
+        // A write of data that is not early data waits for the handshake.
         pair.stream.set_blocking(false).unwrap();
         pair.complete_handshake();
         assert_eq!(

@@ -13,8 +13,8 @@ pub(super) struct Pieces<'a> {
 }
 
 impl<'a> Pieces<'a> {
-    /// Creates the value for data of which nothing is written yet. The sum of the lengths of all pieces must be at most
-    /// `usize::MAX`.
+    /// Creates the value for a write that has not written any data yet. The sum of the lengths of all pieces must be at
+    /// most `usize::MAX`.
     pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
         Pieces { pieces, offset: 0 }.skip_finished()
     }
@@ -70,7 +70,7 @@ impl<'a> Pieces<'a> {
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
         for piece in std::iter::once(first).chain(rest.iter().copied()) {
-            // Of a large piece, only the bytes that complete the current record are copied.
+            // If a piece is large, only those of its bytes that complete the current record are copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
             let bytes = piece.get(..least - filled).unwrap_or(piece);
             filled += copy_into(room.get_mut(filled..).unwrap_or(&mut []), bytes);

@@ -135,7 +135,8 @@ impl Call<'_> {
     #[cold]
     #[inline(never)]
     fn read_final_alert(&mut self, error: Error, policy: WaitPolicy<'_>) -> Error {
-        // A server's flight fits in a few buffers. The fixed number of rounds ends the loop whatever the peer sends.
+        // A server's flight fits in a few buffers. The fixed number of rounds ends the loop even if the peer never
+        // stops sending.
         for _ in 0..8 {
             let Ok(state) = self.state() else { return error };
             match state.engine.handshake() {

@@ -89,7 +89,7 @@ impl StreamState {
         }
     }
 
-    /// Records that the handshake is complete and its last flight is sent.
+    /// Marks the handshake as done: it is complete, and its last flight is sent.
     pub(super) fn set_handshake_done(&mut self) {
         self.handshake_done = true;
         self.begin_window();

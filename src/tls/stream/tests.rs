@@ -104,7 +104,7 @@ impl Pair {
     fn new(depth: usize) -> Pair {
         let context = context_with(|_| {});
         let (near, far) = UnixStream::pair().unwrap();
-        // The limit ends a failing test that would wait forever.
+        // The timeout ends a test that would otherwise wait forever because of a defect.
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
@@ -171,7 +171,7 @@ fn call(stream: &Stream, caller: Caller) -> std::result::Result<Result<Io>, Box<
 }
 
 #[test]
-fn every_call_releases_its_roles() {
+fn every_call_releases_its_roles_if_a_transport_callback_fails() {
     let troubles = [
         Trouble::NotNow,
         Trouble::Failure,
@@ -184,7 +184,8 @@ fn every_call_releases_its_roles() {
     for (which, make) in make.iter().enumerate() {
         for (name, caller) in CALLS {
             for trouble in troubles {
-                // The callback that does not fail returns, instead of waiting for the silent peer.
+                // If only one callback fails, the other callback returns `NotNow`, because the silent peer would make
+                // it wait forever.
                 let ways = [(trouble, Trouble::NotNow), (Trouble::NotNow, trouble), (trouble, trouble)];
                 for (reading, writing) in ways {
                     let pair = make();
@@ -228,7 +229,8 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
                 }
                 let what = (handshake_done, limited, name);
                 let expected = match (limited, name, handshake_done) {
-                    // A shutdown does not wait here. Before the handshake there is no session to close.
+                    // The calls in the next two arms succeed, because they do not wait. A shutdown before the handshake
+                    // has no session to close.
                     (_, "probe" | "write_early", _) | (false, "write", true) => None,
                     (_, "handshake", true) | (false, "shutdown", _) | (_, "shutdown" | "shutdown_both", false) => {
                         None
@@ -244,7 +246,8 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     }
 }
 
-/// A call that needs two roles but gets only one releases that role, and the thread with the other role keeps it.
+/// If a call needs two roles but gets only one of them, the call releases that role; the thread that holds the other
+/// role keeps it.
 #[test]
 fn a_call_that_returns_busy_releases_its_roles() {
     let pair = Pair::connected(1);
@@ -273,7 +276,7 @@ fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
     thread.join().unwrap_or_else(|panic| resume_unwind(panic))
 }
 
-/// Waits until another thread of the test has made the condition true.
+/// Waits until another thread of the test has made `is_so` true.
 fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
     let start = Instant::now();
     while !is_so() {
@@ -462,7 +465,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
 
 /// Callbacks during the handshake run while the stream's lock is released, and may fail or panic.
 #[test]
-fn a_callback_may_call_functions_of_its_stream_and_fail() {
+fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     for panics in [false, true] {
         let place: Arc<OnceLock<Arc<Stream>>> = Arc::default();
@@ -495,7 +498,7 @@ fn a_callback_may_call_functions_of_its_stream_and_fail() {
 /// A non-blocking write waits for another sender that does not wait itself. If the write returned `NETLIB_WANT_WRITE`
 /// instead, its caller would poll a socket that already has room in its send buffer.
 #[test]
-fn a_nonblocking_write_waits_for_a_nonblocking_sender() {
+fn a_nonblocking_write_waits_only_for_a_sender_that_does_not_block() {
     let context = context_with(|_| {});
     let (near, far) = UnixStream::pair().unwrap();
     let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();

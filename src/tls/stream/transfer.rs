@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_is_sent_in_parts_continues() {
+    fn a_write_that_is_sent_in_parts_can_be_continued() {
         let Pair { client, server, near, .. } = &Pair::new();
         shrink_send_buffer(near);
         let data = some_data();

@@ -89,8 +89,8 @@ impl Transport {
         }
     }
 
-    /// Returns whether receiving may block in a system call. Callbacks never block there, and another stream decides
-    /// itself how it waits.
+    /// Returns whether receiving may block in a system call. Only receiving from a descriptor may block: transport
+    /// callbacks must not block, and a stream below decides itself how it waits.
     pub(super) fn may_block(&self) -> bool {
         matches!(self.0, Kind::Descriptor(_))
     }

@@ -23,7 +23,7 @@ pub(super) struct WaitPolicy<'a> {
     pub(super) settings: &'a Settings,
     /// Whether the stream's own minimum throughput applies.
     pub(super) counts_throughput: bool,
-    /// The end of the current throughput window. A wait that reaches it fails with `NETLIB_TOO_SLOW`.
+    /// The end of the current throughput window. A wait that reaches this time fails with `NETLIB_TOO_SLOW`.
     pub(super) throughput_deadline: Option<Instant>,
 }
 
@@ -53,7 +53,7 @@ impl WaitPolicy<'_> {
         self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
     }
 
-    /// Returns the same policy for a call that is not a read of the application.
+    /// Returns the same policy for a call other than the application's own read.
     pub(super) fn without_throughput(self) -> Self {
         WaitPolicy { counts_throughput: false, ..self }
     }
@@ -71,7 +71,7 @@ impl WaitPolicy<'_> {
 }
 
 /// Returns the error with which a stream below reports that the window has ended. The stream that enforces the minimum
-/// replaces this error with one that states the received and the required number of bytes.
+/// replaces this error with an error that states the received and the required number of bytes.
 pub(super) fn too_slow() -> Error {
     Error::new(Status::TooSlow, "data arrived more slowly than the configured minimum throughput")
 }

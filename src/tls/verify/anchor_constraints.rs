@@ -41,7 +41,7 @@ pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &Verifie
     Err(first.unwrap_or_else(|| refused((Problem::Other, "is not known".to_owned()))))
 }
 
-/// Returns the reason why the path may not end at this certificate, if any.
+/// Returns the reason why the path must not end at this certificate, if there is a reason.
 fn objection(
     certificate: &AnchorCertificate,
     request: &VerifyRequest<'_>,

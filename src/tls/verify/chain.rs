@@ -12,17 +12,18 @@ use crate::tls::Context;
 use crate::tls::credentials::pem;
 use crate::tls::verify::wall_clock::unix_time;
 
-/// The most certificates in a chain; a handshake message holds fewer. The limit bounds the time for explaining a
-/// refusal.
+/// The maximum number of certificates in a chain; a handshake message holds fewer certificates. The limit bounds the
+/// time for explaining a refusal.
 const MAX_CERTIFICATES: usize = 256;
 
 /// The size of the largest certificate that a handshake message can hold.
 const MAX_CERTIFICATE_SIZE: usize = 0xffff;
 
 impl Context {
-    /// Verifies a chain, the peer's own certificate first, with the same checks as a handshake. If `name` is given, the
-    /// peer's certificate must match it. The chain is verified even if the context's mode is CERT_NONE, unless pins
-    /// replace chain verification. `time` is in seconds since 1970; `None` uses the context's clock.
+    /// Verifies `chain`, in which the peer's own certificate comes first, with the same checks as a handshake. If
+    /// `name` is given, the peer's certificate must match it. The chain is verified even if the context's mode is
+    /// CERT_NONE, unless pins replace chain verification. `time` is in seconds since 1970; `None` uses the context's
+    /// clock.
     pub fn verify_chain(&self, chain: &[u8], purpose: i32, name: Option<&str>, time: Option<f64>) -> Result<()> {
         let purpose = match purpose {
             1 => Purpose::Client,

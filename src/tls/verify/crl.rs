@@ -1,5 +1,5 @@
-//! Loads certificate revocation lists (CRLs), and defines the flags that select which certificates are looked up in
-//! them.
+//! Loads certificate revocation lists (CRLs), and defines the flags that select which certificates are looked up in the
+//! CRLs.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -81,7 +81,7 @@ pub(crate) struct Crl {
 /// The trusted authority that signed a CRL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Signer {
-    /// False if a trusted key signed the CRL and its certificate forbids signing CRLs.
+    /// False if a trusted key signed the CRL and the key's certificate forbids signing CRLs.
     pub(crate) may_sign: bool,
     /// The index of the trust anchor whose key signed the CRL. `None` if no trusted key signed the CRL.
     pub(crate) anchor: Option<usize>,
@@ -116,7 +116,7 @@ const MEMORY_PER_BYTE: usize = 16;
 /// CRLs up to this size are parsed without checking first that memory is available.
 const PROBE_THRESHOLD: usize = 64 * 1024;
 
-/// Parses the CRLs in PEM text, skipping sections of other types, or in concatenated DER.
+/// Parses CRLs from PEM text or from concatenated DER. In PEM text, sections of other types are skipped.
 fn read(bytes: &[u8], what: &str, find_signer: FindSigner<'_>, crls: &mut Vec<Crl>) -> Result<()> {
     let bad = |why: &str| Error::new(Status::InvalidPem, format!("{what} {why}"));
     if bytes.len() > PROBE_THRESHOLD {
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn verification_flags_have_openssls_values() {
+    fn only_supported_openssl_verification_flags_are_accepted() {
         for flags in [0, 0x4, 0xc, 0x20, 0x24, 0x8000, 0x8_0000, 0x8_802c] {
             assert_eq!(checked_flags(flags).unwrap(), flags);
         }
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_crls_turns_checking_on_and_checking_requires_crls() {
+    fn adding_crls_enables_revocation_checks_and_checks_require_crls() {
         for (requested, has_lists, expected) in [
             (None, false, Some(0x8_8000)),
             (None, true, Some(0x8_800c)),

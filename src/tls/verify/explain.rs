@@ -32,7 +32,8 @@ struct NamedPath<'a> {
     /// The keys of the trusted authorities that have the name of the last certificate's issuer.
     anchors: Vec<&'a [u8]>,
     /// True if the peer has probably left out the last certificate's issuer. The evidence is a sent certificate that is
-    /// not part of the chain: any certificate if the chain consists only of the peer's own, otherwise a root.
+    /// not part of the chain: any certificate if the chain consists only of the peer's own certificate, otherwise a
+    /// root certificate.
     is_cut_off: bool,
 }
 
@@ -107,8 +108,8 @@ pub(super) fn explain(policy: &Policy, request: &VerifyRequest<'_>, error: &Erro
     let at = |refusal: Refusal, is: &dyn Fn(&Certificate<'_>) -> bool| {
         match path.links.iter().find(|link| is(&link.certificate)) {
             Some(link) => refusal.at(link.index, &link.certificate),
-            // The wrong certificate is not on the path that follows issuer names; searches all certificates of the
-            // peer.
+            // If no certificate on the path that follows issuer names matches, all certificates that the peer sent
+            // after its own are searched.
             None => match other(request, is) {
                 Some((index, certificate)) => refusal.at(index, &certificate),
                 None => refusal,
@@ -374,8 +375,8 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         Error::IssuerNotCrlSigner => "the issuer of a CRL may not sign CRLs (its keyUsage lacks cRLSign)",
         _ => "a CRL is signed with an algorithm that is not supported",
     };
-    // webpki's error does not say which issuer's CRL caused it. The certificate in question is known only if a single
-    // certificate is checked.
+    // webpki's error does not say which issuer's CRL caused the error. The certificate in question is known only if a
+    // single certificate is checked.
     match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),

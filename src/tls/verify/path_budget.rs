@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use rustls_pki_types::CertificateDer;
 use webpki::EndEntityCert;
 
-/// The most comparisons of certificates for one chain. A comparison takes a fraction of a microsecond; ordinary chains
-/// need a few hundred comparisons.
+/// The maximum number of certificate comparisons for one chain. A comparison takes a fraction of a microsecond;
+/// ordinary chains need a few hundred comparisons.
 const MAX_COMPARISONS: u64 = 1_000_000;
 
 /// webpki's limit on the number of intermediate certificates in a path.

@@ -268,8 +268,8 @@ pub(crate) enum VerifierError {
 /// is held.
 pub(crate) type Times = PerThread<Result<UnixTime>>;
 
-/// Passes the verifier's detailed error to the session. rustls has only one error that could carry it, and for that
-/// error rustls always sends the alert certificate_unknown instead of a more precise one.
+/// Passes the verifier's detailed error to the session. rustls has only one error that could contain these details, and
+/// for that error rustls always sends the alert certificate_unknown instead of a more precise alert.
 pub(crate) type VerifierErrors = PerThread<VerifierError>;
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
-//! Pins: SHA-256 digests of certificates or public keys, one of which the peer's chain must contain. For verified
-//! chains, pins are compared as in RFC 7469 section 2.6; the HTTP header of RFC 7469 is not supported.
+//! Pins: SHA-256 digests of certificates or public keys. The peer's chain must contain a certificate or a key with one
+//! of these digests. For verified chains, pins are compared as in RFC 7469 section 2.6; the HTTP header of RFC 7469 is
+//! not supported.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -76,7 +77,7 @@ impl Pin {
 pub(crate) struct Pins {
     pins: Vec<Pin>,
     /// The digests of the keys of trusted authorities whose certificates are pinned. webpki returns only the name and
-    /// the key of the authority at the end of a path, so its certificate cannot be compared.
+    /// the key of the authority at the end of a path, so the authority's certificate cannot be compared with the pins.
     anchors: Vec<Digest>,
 }
 
@@ -183,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_for_malformed_pins_say_what_is_wrong() {
+    fn errors_for_malformed_pins_state_the_reason() {
         let base64 = "pin must have 44 characters of base64 after sha256//; it has";
         let neither = "pin must be hex digits, or sha256// and base64; it has a";
         let not_base64 = "pin is not the base64 of a SHA-256 digest after sha256//";

@@ -10,8 +10,8 @@ use crate::tls::x509::{
     Certificate, ExtendedKeyUsage, Malformed, PublicKey, fingerprint::key_pin, public_key::Curve, time::utc,
 };
 
-/// Advice in error messages: the setting that would make the chain acceptable. No advice switches a check off, because
-/// applications would then do that for every server.
+/// Advice in error messages: the setting that would make the chain acceptable. No advice proposes to switch a check
+/// off, because applications would then switch the check off for every server.
 pub(crate) mod advice {
     use crate::error::{Advice, ApiName};
 

@@ -19,7 +19,7 @@ pub(crate) fn parse(host: &str) -> Result<ServerName<'static>> {
     of_parameter(host, "server_hostname")
 }
 
-/// Parses a host like [`parse`]; error messages call it `parameter`.
+/// Parses a host like [`parse`]; error messages call the host `parameter`.
 pub(crate) fn of_parameter(host: &str, parameter: &str) -> Result<ServerName<'static>> {
     let invalid = || {
         // The error message quotes neither a host with "@", which may contain a password, nor a very long host.

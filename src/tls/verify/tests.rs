@@ -116,7 +116,7 @@ fn valid_chains_are_accepted() {
 }
 
 #[test]
-fn refusals_name_the_certificate_and_the_reason() {
+fn errors_for_refused_chains_name_the_certificate_and_the_reason() {
     const REVOKED: &[&str] = &["all.crl"];
     let unknown = Problem::RevocationUnknown;
     for (case, problem, index, message) in [

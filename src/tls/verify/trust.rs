@@ -1,4 +1,4 @@
-//! Loads the trusted authorities of a context and records the sources they were loaded from.
+//! Loads the trusted authorities of a context, and lists the sources from which they were loaded.
 
 mod directory;
 mod loaded_anchors;

@@ -99,8 +99,8 @@ impl<'a> Certificate<'a> {
         self.subject == self.issuer
     }
 
-    /// Returns true if basicConstraints say CA:TRUE, and for a self-issued certificate of version 1 or 2 without
-    /// basicConstraints, like the oldest roots.
+    /// Returns true if basicConstraints say CA:TRUE, or if the certificate is self-issued, of X.509 version 1 or 2 and
+    /// without basicConstraints, like the oldest root certificates.
     pub(crate) fn is_ca(&self) -> bool {
         match self.extensions.basic_constraints {
             Some(constraints) => constraints.ca,

@@ -239,8 +239,8 @@ fn indefinite(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The largest number of elements in one input. Without this limit, a file of eight million empty SEQUENCEs, of two
-/// bytes each, would take a gigabyte of memory.
+/// The largest accepted number of elements in one input. Without this limit, a file of eight million empty SEQUENCEs,
+/// of two bytes each, would take a gigabyte of memory.
 const MOST_SEQUENCES: usize = 1 << 16;
 
 /// Splits concatenated SEQUENCEs in DER; `None` if the last one is incomplete, if there is any other element, or if there
@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn indefinite_lengths_are_read_only_as_ber() {
+    fn indefinite_lengths_are_accepted_in_ber_and_refused_in_der() {
         let bytes = [tag::SEQUENCE, 0x80, tag::SET, 0x80, tag::INTEGER, 1, 0, 0, 0, tag::INTEGER, 1, 7, 0, 0, 9];
         assert!(Der::new(&bytes).next().is_none());
         let mut all = Der::ber(&bytes, 100);

@@ -23,7 +23,7 @@ pub(crate) struct Extensions<'a> {
 pub(crate) struct BasicConstraints {
     pub(crate) critical: bool,
     pub(crate) ca: bool,
-    /// The largest number of intermediates between this certificate and a leaf; `None` for no limit.
+    /// The largest allowed number of intermediates between this certificate and a leaf; `None` for no limit.
     pub(crate) path_len: Option<u32>,
 }
 
@@ -45,7 +45,7 @@ impl KeyUsage {
     }
 }
 
-/// The purposes in the extKeyUsage extension; `others` if there are further purposes.
+/// The purposes in the extKeyUsage extension; `others` is true if the extension contains further purposes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ExtendedKeyUsage {
     pub(crate) any: bool,

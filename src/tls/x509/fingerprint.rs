@@ -104,7 +104,7 @@ mod tests {
     const SHA256: &str = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
 
     #[test]
-    fn number_of_hex_digits_selects_the_digest() {
+    fn the_number_of_hex_digits_selects_the_fingerprint_digest() {
         for fingerprint in [
             "900150983cd24fb0d6963f7d28e17f72",
             "A9993E364706816ABA3E25717850C26C9CD0D89D",

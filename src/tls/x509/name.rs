@@ -53,7 +53,8 @@ impl<'a> Name<'a> {
             }
         }
         let mut out = String::new();
-        // The loop writes the attributes in reverse order, so the separator before an attribute is written after it.
+        // The loop writes the attributes in reverse order, so the separator that precedes an attribute in the DER is
+        // written after that attribute.
         for (attribute, separator) in attributes.iter().rev() {
             push_attribute(&mut out, attribute);
             out.push_str(separator);
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn special_characters_in_values_are_escaped() {
+    fn special_characters_in_distinguished_name_values_are_escaped() {
         for (value, expected) in [
             (&b"a.example"[..], "a.example"),
             (b"", ""),
@@ -252,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn values_of_all_string_types_are_decoded() {
+    fn distinguished_name_values_of_all_string_types_are_decoded() {
         for (kind, value, expected) in [
             (tag::TELETEX_STRING, &b"b\xfccher"[..], "bücher"),
             (tag::BMP_STRING, b"\0a\x20\xac", "a€"),
@@ -269,13 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn last_component_of_a_name_is_written_first() {
+    fn the_last_component_of_a_distinguished_name_is_written_first() {
         assert_eq!(named(&[(tag::UTF8_STRING, b"a"), (tag::UTF8_STRING, b"b")]), "CN=b,CN=a");
         assert_eq!(named(&[]), "");
     }
 
     #[test]
-    fn long_names_are_truncated_in_messages() {
+    fn long_distinguished_names_are_truncated_in_error_messages() {
         let long = [b'x'; 100];
         let content: Vec<u8> = std::iter::repeat_n(
             [&[tag::SET, 109, tag::SEQUENCE, 107, tag::OID, 3, 0x55, 4, 3, tag::UTF8_STRING, 100][..], &long]

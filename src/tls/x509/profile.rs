@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_and_negative_serial_numbers_are_not_positive() {
+    fn zero_and_negative_serial_numbers_are_detected() {
         for (serial, positive) in [
             (&[1][..], true),
             (&[0x7f], true),

@@ -117,7 +117,7 @@ fn certificate_extensions_are_parsed() {
 }
 
 #[test]
-fn weak_hashes_of_signatures_are_detected() {
+fn md5_and_sha1_signatures_are_detected_as_broken() {
     for (name, hash, broken) in [
         ("md5", Some(Hash::Md5), true),
         ("brainpool", Some(Hash::Sha1), true),
@@ -135,7 +135,7 @@ fn weak_hashes_of_signatures_are_detected() {
 }
 
 #[test]
-fn parse_errors_report_the_offset() {
+fn certificate_parse_errors_state_the_byte_offset() {
     let error = |der: &[u8]| Certificate::parse(der).unwrap_err();
     assert_eq!(error(b""), Malformed { what: "the certificate", at: 0 });
     assert_eq!(error(&SERVER[..100]), Malformed { what: "the certificate", at: 0 });

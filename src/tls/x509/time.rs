@@ -1,6 +1,6 @@
 //! Converts times between their encoding in certificates, seconds since 1970, and text.
 //!
-//! The crate `der` converts dates to seconds. The readers of UTCTime and GeneralizedTime in `der` are not used, because
+//! The crate `der` converts dates to seconds. The parsers of UTCTime and GeneralizedTime in `der` are not used, because
 //! they accept only the forms that RFC 5280 allows, and no date before 1970.
 
 use std::time::Duration;
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn seconds_are_formatted_as_dates() {
+    fn unix_seconds_are_formatted_as_utc_dates() {
         for (seconds, expected) in [
             (0, "1970-01-01 00:00:00 UTC"),
             (-1, "1969-12-31 23:59:59 UTC"),

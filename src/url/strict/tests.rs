@@ -151,7 +151,7 @@ fn errors_of_the_strict_profile_state_the_byte_offset() {
 }
 
 #[test]
-fn names_and_labels_longer_than_dns_allows_are_refused() {
+fn host_names_and_labels_longer_than_dns_allows_are_refused() {
     let label = "a".repeat(63);
     let name = [&label[..], &label, &label, &label[..61]].join(".");
     assert_eq!(name.len(), 253);
@@ -168,7 +168,7 @@ fn names_and_labels_longer_than_dns_allows_are_refused() {
 
 /// Names that IDNA maps or shortens, or that IDNA 2003 and 2008 convert differently.
 #[test]
-fn names_that_idna_changes_are_refused() {
+fn host_names_that_idna_changes_are_refused() {
     refuses(&[
         ("http://\u{ff45}xample.com", "IDNA", 7),
         ("http://example\u{3002}com", "IDNA", 7),

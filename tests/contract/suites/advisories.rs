@@ -1,6 +1,6 @@
 //! Checks the versions in Cargo.lock: none is below the version that fixes a known advisory, all crates come from
-//! crates.io, only one version of each crate for TLS is locked, and deny.toml allows all licences. The suite needs no
-//! network, because the advisories are in a table; `make audit` queries the database.
+//! crates.io, only one version of each crate for TLS is locked, and deny.toml allows the licences of all dependencies.
+//! The suite needs no network, because the advisories are in a table; `make audit` queries the database.
 
 use std::collections::BTreeSet;
 
@@ -97,8 +97,8 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
         .collect()
 }
 
-/// Returns true if `version` is below the fixed one. A version that cannot be parsed, or a pre-release, counts as
-/// below.
+/// Returns true if `version` is below the version that fixes the advisory. A version that cannot be parsed, or a
+/// pre-release, counts as below.
 fn is_below(version: &str, fixed: &str) -> bool {
     match (numbers(version), numbers(fixed)) {
         (Some(version), Some(fixed)) => version < fixed,

@@ -13,8 +13,8 @@ const SECONDS: u64 = 300;
 
 pub const VALGRIND: &[&str] = &[
     "--quiet",
-    // When the program exits, a lookup thread may still use glibc's resolver configuration. valgrind would report a
-    // leak if it freed the configuration at that time.
+    // When the program exits, a lookup thread may still use glibc's resolver configuration. If valgrind freed the
+    // configuration at that time, it would report a leak.
     "--run-libc-freeres=no",
     "--leak-check=full",
     "--show-leak-kinds=definite,indirect",

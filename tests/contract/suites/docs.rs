@@ -15,8 +15,8 @@ pub enum Null {
     /// NULL is an error: a function that returns a status returns NETLIB_NULL_ARGUMENT, and other functions return
     /// their fallback value.
     Refused,
-    /// Accepted. NULL is allowed. For the handle of a getter, contains the value that the getter returns for NULL, if
-    /// that is a C constant.
+    /// Accepted. NULL is allowed. For the handle of a getter, the variant contains the value that the getter returns
+    /// for NULL, if that value is a C constant.
     Allowed(Option<String>),
 }
 
@@ -261,7 +261,7 @@ fn is_family(header: &Header, name: &str) -> bool {
 }
 
 /// Returns how a function treats NULL for a pointer parameter. The @param text takes precedence over the conventions on
-/// the first page.
+/// the first page of netlib.h.
 pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null, String> {
     let text = function.doc.param(&param.name).unwrap_or("");
     let is_getter = !function.returns_status() && is_first_handle(header, function, param);
@@ -289,10 +289,10 @@ fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
         || is_count && ["len", "count"].contains(&param.name.as_str())
 }
 
-/// Returns true for parameters that need no @param text, because the first page or the type describes them: those of
-/// [`is_optional`], the handle that a function is called on, a handle that is stored, a value of an enum, a descriptor,
-/// a buffer, the length of the preceding pointer, an index, and the truth value of a setter whose text begins with
-/// "Sets whether".
+/// Returns true for parameters that need no @param text, because the first page of netlib.h or their type describes
+/// them: those of [`is_optional`], the handle that a function is called on, a handle that is stored, a value of an
+/// enum, a descriptor, a buffer, the length of the preceding pointer, an index, and the truth value of a setter whose
+/// text begins with "Sets whether".
 fn is_conventional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_length = param.ctype == "size_t" && (param.name.ends_with("len") || param.name == "count");
     let is_stored_handle = header.handles.iter().any(|handle| param.ctype == format!("{}**", handle.name));

@@ -1,4 +1,4 @@
-//! Checks that the generated files in the repository equal what the sources generate.
+//! Checks that the generated files in the repository are up to date with their sources.
 
 use std::fs;
 use std::process::ExitCode;

@@ -73,7 +73,7 @@ fn definitions<'a>(text: &'a str, beginning: &str) -> impl Iterator<Item = (&'a 
     })
 }
 
-/// Returns the part of a body that is neither the guarded call nor a constant before it.
+/// Returns the part of a body that is neither the guarded call nor a constant before that call.
 fn outside(body: &str) -> Option<String> {
     let code: String = body.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
     let mut rest = code.trim();

@@ -2,7 +2,7 @@
 //!
 //! A file imports another one if a `use` declaration or a path in its code resolves to an item that is defined there. A
 //! `mod` declaration is no import, and a re-export is followed to the definition. An import cycle is a maximal set of
-//! files in which each file imports every other, directly or through files of the set.
+//! files in which each file imports every other file, directly or through files of the set.
 
 pub mod source;
 

@@ -11,8 +11,8 @@ use crate::report::Report;
 const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
 const EXTENSIONS: &[&str] = &[".md", ".rs", ".c", ".h", ".in", ".py", ".sh", ".tsv", ".toml"];
 
-/// Folders that are not checked: recorded answers, fuzz inputs and certificates contain arbitrary text, and the
-/// contract tests contain invented paths.
+/// Folders that are not checked: recorded results of other libraries, fuzz inputs and certificates contain arbitrary
+/// text, and the contract tests contain invented paths.
 const EXCEPTIONS: &[&str] = &["fuzz/seeds/", "fuzz/Cargo", "tests/vectors/", "tests/certs/", "tests/contract/"];
 
 pub fn run(env: &Env, report: &mut Report) {

@@ -31,7 +31,7 @@ impl NamedTests {
                 }
             }
         }
-        // A suite has no single source text, so it counts as a test of every name.
+        // A suite has no single source text, so `mentions` returns true for a suite and any name.
         tests.extend(suites::ALL.iter().map(|suite| (suite.name.to_owned(), String::new())));
         NamedTests(tests)
     }
@@ -44,7 +44,7 @@ impl NamedTests {
         }
     }
 
-    /// Returns a problem for each test in a table cell that does not exist or does not run.
+    /// Returns a problem for each test that a table cell names but that does not exist or does not run.
     pub fn missing(&self, tests: &str) -> Vec<String> {
         let missing = tests.split(' ').filter(|test| self.text(test).is_none());
         missing.map(|test| format!("no test {test} runs")).collect()
@@ -59,7 +59,7 @@ impl NamedTests {
     }
 }
 
-/// Returns the files with the extension in a folder and its subfolders, sorted.
+/// Returns the files with this extension in a folder and its subfolders, sorted.
 pub fn files_below(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {

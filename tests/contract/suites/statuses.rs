@@ -131,6 +131,6 @@ fn retry_kind(kind: RetryKind) -> &'static str {
         RetryKind::Connect => "connect",
         RetryKind::Read => "read",
         RetryKind::Other => "other",
-        RetryKind::ByCause => "its cause's",
+        RetryKind::ByCause => "that of its cause",
     }
 }

@@ -1,5 +1,5 @@
 //! Runs the programs of c-tests/vectors, which compare netlib's results with those recorded from urllib3, through the C
-//! ABI. Every case that differs belongs to a class of the table `differences`, and every class has a case.
+//! ABI. Every case with different results belongs to a class of the table `differences`, and every class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ const SECONDS: u64 = 300;
 /// The maximum number of classes of differences with cases.
 const CLASSES: usize = 27;
 
-/// The number of cases that differ, per class.
+/// For each class of differences, the number of cases whose results differ.
 pub type Hits = BTreeMap<String, usize>;
 
 pub fn run(env: &Env, report: &mut Report) {

@@ -66,7 +66,7 @@ fn create_connection_uses_the_first_address_that_accepts() {
 }
 
 #[test]
-fn the_error_has_one_cause_per_address_in_order() {
+fn the_connection_error_has_one_cause_per_address_in_order() {
     let ((_a, first), (_b, second)) = (bound_address(), bound_address());
     let error = connect_with(&resolves_to(vec![second, first]), &ConnectOptions::default(), None).unwrap_err();
     assert_eq!((error.status(), error.errno()), (Status::ConnectFailed, libc::ECONNREFUSED));

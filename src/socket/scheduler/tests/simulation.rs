@@ -23,7 +23,7 @@ pub(super) enum Behaviour {
     ConnectedAfter(u64),
     /// connect(2) blocks for the given milliseconds, then fails.
     BlockedThenRefused(u64),
-    /// The listener's backlog is full for this time. The listener closes after `LISTENER_CLOSES`.
+    /// The listener's backlog is full for this many milliseconds. The listener closes after `LISTENER_CLOSES`.
     RoomAfter(u64),
 }
 

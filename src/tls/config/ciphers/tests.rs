@@ -6,7 +6,7 @@ fn names_of(string: &str) -> Result<Vec<&'static str>> {
 }
 
 #[test]
-fn every_cipher_suite_of_the_provider_is_in_a_table() {
+fn every_cipher_suite_of_the_crypto_provider_is_in_a_cipher_table() {
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     assert_eq!(provider.cipher_suites.len(), TLS12.len() + TLS13.len());
     for suite in &provider.cipher_suites {
@@ -43,7 +43,7 @@ fn all_tls13_suites_are_selected_unless_the_string_names_one() {
 }
 
 #[test]
-fn malformed_cipher_strings_report_the_offset() {
+fn errors_for_malformed_cipher_strings_state_the_offset() {
     const NOTHING: &str = "ciphers selects none of ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, \
                            ECDHE-ECDSA-CHACHA20-POLY1305, ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, \
                            ECDHE-RSA-AES128-GCM-SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, \
@@ -114,8 +114,8 @@ fn unknown_words_of_a_cipher_string_are_reported() {
     }
 }
 
-/// Replaces each byte of a cipher string by every other byte. Parsing the changed string returns suites or an error,
-/// and never panics.
+/// Replaces each byte of a cipher string, one at a time, by each of the 256 byte values. Parsing the changed string
+/// returns suites or an error, and never panics.
 #[test]
 fn cipher_strings_with_a_changed_byte_never_panic() {
     let string = b"HIGH:+AES+aRSA:-TLS_AES_128_GCM_SHA256:@SECLEVEL=1!x";

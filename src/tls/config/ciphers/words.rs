@@ -1,6 +1,6 @@
 //! The words that select several cipher suites in OpenSSL 3.0's cipher strings, such as "HIGH" and "AESGCM".
 
-/// A set of TLS 1.2 suites: bit `n` stands for entry `n` of the table `TLS12`. The two bits above those of the suites
+/// A set of TLS 1.2 suites: bit `n` stands for entry `n` of the table `TLS12`. The two bits above the suites' bits
 /// stand for the strength classes HIGH and FIPS. A set without a class bit selects no suite.
 pub(crate) type Set = u8;
 

@@ -20,16 +20,16 @@ use crate::tls::error_text;
 /// The configuration version that RFC 9849 and its last drafts define.
 const VERSION: u16 = 0xfe0d;
 
-/// The largest binary list: a two-byte length and the configurations.
+/// The size of the largest binary list: a two-byte length field, and at most 0xffff bytes of configurations.
 const MAX_LIST: usize = 2 + 0xffff;
 
-/// The length of the largest list in base64.
+/// The size of the largest list after encoding in base64.
 const MAX_TEXT: usize = MAX_LIST.div_ceil(3) * 4;
 
 /// The type bit of an extension that a client must support to use the configuration (RFC 9849 section 4.1).
 const MANDATORY: u16 = 0x8000;
 
-/// The number of unusable configurations that an error message explains.
+/// The maximum number of unusable configurations that an error message explains.
 const MAX_REASONS: usize = 4;
 
 /// A parsed ECHConfigList and the configuration that sessions use.
@@ -187,7 +187,8 @@ fn select(contents: &Contents<'_>, whole: &[u8]) -> std::result::Result<(EchConf
         let suites: Vec<_> = suites.map(|(kdf, aead)| format!("0x{kdf:04x}/0x{aead:04x}")).collect();
         return Err(format!("has no supported HPKE suite (KEM 0x{:04x}, {})", contents.kem, suites.join(", ")));
     };
-    // rustls accepts any public key when it parses the configuration, and fails only in the session.
+    // The public key is checked here, because rustls accepts any public key when it parses the configuration, and
+    // reports an invalid key only in the session.
     let info = [&b"tls ech\0"[..], whole].concat();
     if suite.setup_sealer(&info, &HpkePublicKey(contents.public_key.to_vec())).is_err() {
         return Err(format!("has an invalid public key (KEM 0x{:04x})", contents.kem));
@@ -238,7 +239,7 @@ fn describe_unusable(unusable: &[String]) -> String {
 /// list.
 #[derive(Clone, Copy)]
 struct Reader<'a> {
-    /// The list up to the end of the vector that is read.
+    /// The bytes of the list up to the end of the vector that this reader reads.
     bytes: &'a [u8],
     at: usize,
 }

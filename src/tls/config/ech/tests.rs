@@ -19,7 +19,7 @@ const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 const CHAIN: &[u8] = include_bytes!("../../../../tests/certs/server.pem");
 const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
-/// The names of the inner and the outer ClientHello; the test server's certificate contains both.
+/// The server names in the inner and in the outer ClientHello; the test server's certificate contains both names.
 const HIDDEN: &str = "hidden.wild.test";
 const PUBLIC: &str = "localhost";
 
@@ -134,8 +134,8 @@ fn sessions_with_accepted_ech_are_not_resumed() {
     let keys = Keys::new(PUBLIC);
     let tickets = aws_lc_rs::Ticketer::new().unwrap();
     let base = context(|_| {});
-    // Creates contexts in every way: derived for each connection, derived once, made from options (with and without
-    // early data), and made by ssl_wrap_socket.
+    // Creates contexts with ECH in every possible way: derived for each connection, derived once, created from options
+    // (with and without early data), and created as by urllib3's ssl_wrap_socket.
     let derived = || Arc::new(base.with_ech(&keys.list()).unwrap());
     let derived_once = derived();
     let made = Arc::new(context(|options| options.set_ech_config_list(Some(&keys.list())).unwrap()));
@@ -197,7 +197,7 @@ fn second_client_hello_reveals_no_more_than_the_first() {
     let keys = Keys::new(PUBLIC);
     let base = context(|_| {});
     let grease = context(|options| options.set_ech_grease(true));
-    // Stores a session that a context without ECH resumes.
+    // Stores a session that a context without ECH can resume.
     let plain = Arc::new(base.clone());
     let mut engine = Engine::client(&plain, Some(HIDDEN)).unwrap();
     let (server, answer) = server::answer_outer(&hello(&mut engine).1);
@@ -252,7 +252,7 @@ fn context_derived_for_ech_keeps_all_other_settings() {
 }
 
 #[test]
-fn retry_list_equals_the_bytes_that_the_server_sent() {
+fn the_ech_retry_list_equals_the_bytes_that_the_server_sent() {
     use rustls::internal::msgs::codec::Reader;
     let unknown = [&0xfe0au16.to_be_bytes()[..], &vector(b"anything")].concat();
     let known = contents(0xfe0d, 0x20, &[9; 32], &[0, 1, 0, 3, 0, 1, 0, 1], b"Public.Example", &[0, 1, 0, 2, 5, 6]);
@@ -264,7 +264,7 @@ fn retry_list_equals_the_bytes_that_the_server_sent() {
 }
 
 #[test]
-fn malformed_ech_config_lists_report_the_offset() {
+fn errors_for_malformed_ech_config_lists_state_the_offset() {
     let good = config(PUBLIC, &[9; 32]);
     let list = list_of(&[&good]);
     assert_eq!(ConfigList::parse(&list).unwrap().public_name.as_c_str(), c"localhost");

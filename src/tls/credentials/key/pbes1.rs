@@ -101,7 +101,8 @@ pub(in crate::tls) enum Purpose {
     Mac = 3,
 }
 
-/// Derives bytes from a password as RFC 7292 appendix B.2 defines. The comments use the names of that appendix.
+/// Derives bytes from a password as RFC 7292 appendix B.2 defines. The comments in this function use the variable names
+/// of that appendix.
 pub(in crate::tls) fn derive<H: Digest + BlockSizeUser>(
     purpose: Purpose,
     password: &[u8],
@@ -154,7 +155,7 @@ mod tests {
 
     /// The expected bytes are the output of `openssl kdf PKCS12KDF` for the passwords "secret" and "".
     #[test]
-    fn key_derivation_equals_openssls() {
+    fn pkcs12_key_derivation_gives_the_same_bytes_as_openssl() {
         let secret = "0073006500630072006500740000";
         type Derive = fn(Purpose, &[u8], &[u8], u32, &mut [u8]);
         let sha1: Derive = derive::<Sha1>;

@@ -15,17 +15,17 @@ use super::algorithm_names::shown_oid;
 use super::secret::{Opened, Refusal};
 use crate::memory;
 
-/// The largest number of iterations of PBKDF2 and of PKCS#12's own key derivation. With SHA-512, that many iterations
-/// take up to two seconds. The defaults of known tools are 2,048 to about 600,000 iterations. Fuzzing builds have a
-/// lower limit, so that the fuzzer spends its time in the parser.
+/// The largest accepted number of iterations of PBKDF2 and of PKCS#12's own key derivation. With SHA-512, that many
+/// iterations take up to two seconds. The defaults of known tools are 2,048 to about 600,000 iterations. Fuzzing builds
+/// have a lower limit, so that the fuzzer spends its time in the parser.
 pub(crate) const MAX_ITERATIONS: u64 = if cfg!(fuzzing) { 20_000 } else { 2_000_000 };
 
-/// The most memory that scrypt may use, in bytes: that of N = 2^17 and r = 8, the largest recommended parameters.
+/// The most memory that scrypt may use, in bytes: enough for N = 2^17 and r = 8, the largest recommended parameters.
 /// OpenSSL allows scrypt 32 MiB.
 const MAX_MEMORY: u128 = 128 * 1024 * 1024;
 
-/// The largest value of N·r·p for scrypt: twice that of the recommended parameters. scrypt with this value takes about
-/// a second, or longer if r is 1.
+/// The largest accepted value of N·r·p for scrypt: twice the value for the largest recommended parameters. scrypt with
+/// this value takes about a second, or longer if r is 1.
 const MAX_WORK: u128 = if cfg!(fuzzing) { 1 << 15 } else { 1 << 21 };
 
 pub(in crate::tls) fn broken(what: &str) -> Refusal {

@@ -9,7 +9,7 @@ use super::secret::{Opened, Secret};
 use super::shape::{Shape, fields};
 
 /// Returns true if `der` is an EncryptedPrivateKeyInfo: a SEQUENCE of an algorithm and an OCTET STRING. A certificate
-/// has three elements.
+/// is a SEQUENCE of three elements instead.
 pub(crate) fn is_encrypted(der: &[u8]) -> bool {
     fields(der).is_some_and(|fields| {
         matches!(&*fields, [algorithm, bytes] if algorithm.tag() == Tag::Sequence && bytes.tag() == Tag::OctetString)

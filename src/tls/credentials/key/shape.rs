@@ -19,7 +19,7 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
-    /// Returns the format of a key; `None` if `der` is anything else than one unencrypted key.
+    /// Returns the format of a key; `None` if `der` is anything other than one unencrypted key.
     pub(crate) fn of(der: &[u8]) -> Option<Shape> {
         let fields = fields(der)?;
         let (version, rest) = fields.split_first()?;
@@ -92,7 +92,7 @@ fn algorithm<'a>(field: &AnyRef<'a>) -> Option<AlgorithmIdentifierRef<'a>> {
 
 /// Returns the elements of the SEQUENCE `der`.
 pub(crate) fn fields(der: &[u8]) -> Option<Vec<AnyRef<'_>>> {
-    /// The largest number of elements in the SEQUENCE; a private key has fewer.
+    /// The largest accepted number of elements in the SEQUENCE; a private key has fewer elements.
     const MOST: usize = 16;
     let outer = AnyRef::from_der(der).ok().filter(|outer| outer.tag() == Tag::Sequence)?;
     let mut reader = SliceReader::new(outer.value()).ok()?;

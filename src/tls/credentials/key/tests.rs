@@ -47,7 +47,7 @@ fn failure(bytes: &[u8], text: Option<&str>) -> (Status, String) {
 }
 
 #[test]
-fn right_password_decrypts_and_wrong_passwords_fail() {
+fn keys_are_decrypted_with_the_right_password_and_no_other() {
     for (name, bytes, inside) in vectors() {
         assert_eq!(*find(bytes, Some(&password("secret"))).unwrap(), inside, "{name}");
         assert!(load_with(bytes, Some("secret")).is_ok(), "{name}");
@@ -119,7 +119,7 @@ fn altered_encrypted_keys_never_yield_another_key() {
 
 /// Tests altered bytes of the decrypted key, which the padding cannot detect.
 #[test]
-fn altered_plaintext_is_refused() {
+fn altered_unencrypted_keys_are_refused() {
     for at in 0..SERVER.len() {
         for mask in [0x02, 0x04, 0x80] {
             let mut altered = SERVER.to_vec();

@@ -13,10 +13,10 @@ use crate::tls::x509::{
     der::{Element, Octets, tag},
 };
 
-/// The largest number of parts, and of bags, in one file. CA stores have a few hundred bags.
+/// The largest accepted number of parts in one file, and of bags in one file. CA stores have a few hundred bags.
 const MOST_BAGS: usize = 4096;
 
-/// The deepest nesting of SafeContents bags. No known program writes nested bags.
+/// The deepest accepted nesting of SafeContents bags. No known program writes nested bags.
 const DEEPEST: usize = 4;
 
 /// The keys and certificates in the bags of a file. CRL and secret bags are skipped.

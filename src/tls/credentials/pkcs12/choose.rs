@@ -14,11 +14,11 @@ use crate::tls::credentials::key::scheme::WorkBudget;
 use crate::tls::credentials::key::{self, Refusal, Secret};
 use crate::tls::x509;
 
-/// The largest number of private keys in one file. The number of keys is bounded because decrypting and loading a key
+/// The largest accepted number of private keys in one file. This number is limited because decrypting and loading a key
 /// takes milliseconds.
 const MOST_KEYS: usize = 64;
 
-/// The largest number of certificates in the chain. webpki accepts at most six intermediates.
+/// The largest number of certificates that the chosen chain may have. webpki accepts at most six intermediates.
 const MOST_LINKS: usize = 16;
 
 /// Returns the first key that has a matching certificate, with the chain of this certificate.

@@ -33,7 +33,7 @@ fn failure(bytes: &[u8], password: Option<&str>) -> (Status, String) {
     (error.status(), error.message().to_owned())
 }
 
-/// Returns the certificates of a PEM file in DER.
+/// Returns the certificates in a PEM file, converted to DER.
 fn certificates(name: &str) -> Vec<Vec<u8>> {
     pem::certificates(&read(name), name).unwrap().iter().map(|certificate| certificate.to_vec()).collect()
 }
@@ -44,7 +44,7 @@ fn chain_of(identity: &CertifiedKey) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn files_of_other_programs_are_loaded() {
+fn pkcs12_files_written_by_other_programs_are_loaded() {
     let expected = [certificates("client.pem"), certificates("ca.pem")].concat();
     let files = files();
     assert!(files.len() >= 9);
@@ -66,7 +66,7 @@ fn files_of_other_programs_are_loaded() {
 }
 
 #[test]
-fn data_of_other_formats_is_not_taken_for_pkcs12() {
+fn data_of_other_formats_is_not_detected_as_pkcs12() {
     for bytes in [&b""[..], b"0", b"\x30\x03\x02\x01\x03", b"-----BEGIN CERTIFICATE-----", &read("server.der")] {
         assert!(!is_one(bytes), "{bytes:?}");
     }
@@ -132,7 +132,7 @@ fn to_ber(der: &[u8], depth: usize) -> Vec<u8> {
 }
 
 #[test]
-fn ber_is_accepted_unless_truncated() {
+fn pkcs12_files_in_ber_are_loaded_unless_truncated() {
     let der = read("pkcs12/openssl.p12");
     let expected = chain_of(&load_with(&der, Some("secret")).unwrap());
     // The MacData stays in DER.
@@ -205,7 +205,7 @@ fn certificate(der: &[u8], local_id: Option<u8>) -> Vec<u8> {
 }
 
 #[test]
-fn first_key_with_a_certificate_and_its_chain_are_chosen() {
+fn the_first_pkcs12_key_with_a_certificate_is_loaded_with_its_chain() {
     let one = |name: &str| certificates(name)[0].clone();
     let (client, server, ca) = (one("client.pem"), one("server.pem"), one("ca.pem"));
     let good = certificates("verify/good-backwards.pem");
@@ -353,7 +353,7 @@ fn issuers_with_equal_names_are_matched_by_key_identifier() {
 }
 
 #[test]
-fn chains_of_authorities_that_issued_each_other_end() {
+fn building_a_chain_of_cross_signed_authorities_terminates() {
     // Two authorities that issued certificates for each other.
     let (own, one, other) = (authority("own"), authority("one"), authority("other"));
     let ring = [signed(&own, &one), signed(&one, &other), signed(&other, &one)];
@@ -364,7 +364,7 @@ fn chains_of_authorities_that_issued_each_other_end() {
 }
 
 #[test]
-fn deeply_nested_bags_are_refused() {
+fn deeply_nested_pkcs12_bags_are_refused() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
     assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f contains no private key");
     for depth in [5, 1000] {
@@ -375,7 +375,7 @@ fn deeply_nested_bags_are_refused() {
 }
 
 #[test]
-fn malformed_and_unsupported_structures_are_refused() {
+fn malformed_and_unsupported_pkcs12_structures_are_refused() {
     let safe = |part: &[u8]| pfx_of(&content_info(1, &octets(&sequence(&[part]))), &[]);
     let malformed = |why: &str| (Status::InvalidPem, format!("the PKCS#12 data in f is malformed: {why}"));
     let unsupported = |why: &str| {
@@ -428,7 +428,7 @@ fn minimal(der: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn mac_parameters_above_the_limits_are_refused() {
+fn malformed_or_excessive_pkcs12_mac_parameters_are_refused() {
     const SHA256: &str = "2.16.840.1.101.3.4.2.1";
     const HMAC_SHA256: &str = "1.2.840.113549.2.9";
     let mac = |algorithm: Vec<u8>, salt: usize, iterations: &[u8]| {
@@ -493,7 +493,7 @@ fn mac_parameters_above_the_limits_are_refused() {
 
 /// The sum of all key derivations is limited, although each derivation alone is within its limit.
 #[test]
-fn sum_of_all_iterations_is_limited() {
+fn the_sum_of_all_pkcs12_iterations_is_limited() {
     let mut budget = WorkBudget::new();
     budget.spend(WorkBudget::MOST - 1).unwrap();
     budget.spend(1).unwrap();
@@ -505,7 +505,7 @@ fn sum_of_all_iterations_is_limited() {
 
 /// Tests files without a MAC whose certificates are encrypted, which openssl does not write by default.
 #[test]
-fn encrypted_files_without_mac_are_loaded() {
+fn encrypted_pkcs12_files_without_a_mac_are_loaded() {
     for name in ["openssl.p12", "openssl-legacy.p12"] {
         let whole = read(&format!("pkcs12/{name}"));
         let expected = chain_of(&load_with(&whole, Some("secret")).unwrap());
@@ -521,7 +521,7 @@ fn encrypted_files_without_mac_are_loaded() {
 }
 
 #[test]
-fn parts_encrypted_with_another_password_are_refused() {
+fn pkcs12_parts_encrypted_with_another_password_are_refused() {
     let der = read("pkcs12/openssl.p12");
     let (safe, mac) = split(&der).unwrap();
     let mac = mac::Mac::read(&mac.unwrap()).unwrap();

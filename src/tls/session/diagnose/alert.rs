@@ -21,7 +21,7 @@ impl SessionFacts<'_> {
             _ => None,
         };
         let (hint, advice) = match (number, selection) {
-            // Each of these alerts is sent by some server when a client has no certificate.
+            // When a client has no certificate, each of these alerts is sent by at least one known server.
             (40..=43 | 46 | 48 | 49, Some(CertificateSelection::NoCertificate)) => {
                 ("it requested a certificate, and none was sent", Some(A_CERTIFICATE))
             }

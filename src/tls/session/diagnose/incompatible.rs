@@ -49,7 +49,7 @@ impl SessionFacts<'_> {
                     "offers no ephemeral key exchange on elliptic curves (ECDHE), and netlib supports no other";
                 (format!("{peer} {message}"), AlertDescription::HandshakeFailure, None)
             }
-            // RFC 8446 section 9.2 requires missing_extension; rustls sends handshake_failure.
+            // RFC 8446 section 9.2 requires the alert missing_extension, but rustls sends handshake_failure.
             PeerIncompatible::KeyShareExtensionRequired => (
                 format!(
                     "{peer} offers TLS 1.3 without a key share (the key_share extension), which TLS 1.3 requires"

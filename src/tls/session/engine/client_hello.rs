@@ -50,7 +50,7 @@ pub(crate) struct ServerNameResult {
     decision: Result<Decision>,
 }
 
-/// A [`Choice`] whose context is no longer opaque.
+/// A [`Choice`] whose context has its concrete type instead of `dyn Any`.
 enum Decision {
     Stay,
     Use(Arc<Context>),
@@ -82,8 +82,8 @@ impl ClientHelloState {
 }
 
 impl Engine {
-    /// Parses the ClientHello. Returns `Some` while a callback has not returned, because rustls' connection must not
-    /// process input before.
+    /// Parses the ClientHello. Returns `Some` as long as a pending callback has not returned, because until then
+    /// rustls' connection must not process input.
     pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
         let Some(client_hello) = self.client_hello.as_deref_mut() else {
             return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));

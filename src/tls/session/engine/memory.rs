@@ -17,7 +17,7 @@ use crate::tls::session::negotiated::{Negotiated, SessionInfo};
 use crate::tls::session::pool::copy_into;
 use crate::tls::session::store::SavedSession;
 
-/// The limit of output that is not drained: once the output reaches this many bytes, no more data is encrypted. One
+/// The limit for queued output: once the application has left this many bytes undrained, no more data is encrypted. One
 /// call may exceed the limit by up to `record::WRITE_SIZE` bytes and their overhead.
 pub const BACKLOG: usize = 256 * 1024;
 

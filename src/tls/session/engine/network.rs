@@ -28,7 +28,7 @@ impl Engine {
         }
         self.lent = input.bytes().len();
         self.unconsumed_copy = Box::default();
-        // Until the ClientHello is complete, nothing is sent, so no call needs the copy.
+        // The copy is only needed for sending, and nothing is sent until the ClientHello is complete.
         if self.client_hello.is_none() {
             self.unconsumed_copy = input.bytes().get(..self.unconsumed).unwrap_or(&[]).into();
         }
@@ -44,7 +44,7 @@ impl Engine {
         self.keep_input(input);
     }
 
-    /// Keeps the buffer if it is not empty.
+    /// Keeps `input` as the input buffer if it contains bytes; otherwise returns it to the pool.
     pub(crate) fn keep_input(&mut self, input: RecordBuffer) {
         if input.is_empty() {
             self.pool.give_back(input);
@@ -74,12 +74,12 @@ impl Engine {
         Ok(count)
     }
 
-    /// Records that the transport has reached its end.
+    /// Marks the end of the input, because the transport has reached its end.
     pub(crate) fn end_input(&mut self) {
         self.end_of_input = true;
     }
 
-    /// Records that an error has ended the input of the transport.
+    /// Marks the end of the input, because receiving from the transport has failed with `cause`.
     pub(crate) fn end_input_because(&mut self, cause: Error) {
         self.end_of_input = true;
         self.end_cause = Some(Arc::new(cause));

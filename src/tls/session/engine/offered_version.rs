@@ -12,9 +12,9 @@ const SUPPORTED_VERSIONS: u16 = 43;
 /// How the ClientHello is stored in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Layout {
-    /// As it was received: every record has its own header.
+    /// Unchanged: every record still has its own header.
     Records,
-    /// As rustls leaves it after joining the records: contiguous, after the header of the first record.
+    /// Joined by rustls: the whole message is contiguous, after the header of the first record.
     Joined,
 }
 
@@ -43,7 +43,7 @@ pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
         let mut value = Reader(extensions.vector(2)?);
         if kind == usize::from(SUPPORTED_VERSIONS) {
             let versions = value.vector(1)?.chunks_exact(2).filter_map(|pair| pair.try_into().ok());
-            // Values outside this range are GREASE (RFC 8701) and drafts.
+            // Values outside this range are GREASE values (RFC 8701) or draft versions.
             return versions.map(u16::from_be_bytes).filter(|version| (0x0300..=0x0304).contains(version)).max();
         }
     }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn supported_versions_takes_precedence_over_legacy_version() {
+    fn the_supported_versions_extension_takes_precedence_over_legacy_version() {
         let versions = |list: &[u8]| {
             let len = u8::try_from(list.len()).unwrap();
             [&[0xff, 1, 0, 1, 0, 0, 43, 0, len + 1, len][..], list].concat()

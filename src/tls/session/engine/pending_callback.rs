@@ -48,8 +48,9 @@ impl Engine {
         }
     }
 
-    /// Returns the callback for which the handshake waits; `None` if there is none or it was returned before. The
-    /// caller must pass the callback's result to [`Engine::finish_callback`].
+    /// Returns the callback for which the handshake waits; `None` if the handshake waits for no callback, or if this
+    /// function has already returned the callback. The caller must pass the callback's result to
+    /// [`Engine::finish_callback`].
     pub(crate) fn take_pending_callback(&mut self) -> Option<PendingCallback> {
         if self.client_hello.is_some() {
             return self.take_server_name_call().map(PendingCallback::ServerName);

@@ -38,7 +38,8 @@ impl Engine {
         }
         let records = self.incoming.as_mut().map_or(&mut [][..], RecordBuffer::bytes_mut);
         self.connection.take_alert(records, &mut self.outgoing);
-        // rustls does not report which alert it queues, and not every error determines the alert.
+        // The alert's number is read from the queued record, because rustls does not report which alert it queues, and
+        // not every error determines the alert.
         if is_theirs && let Some(number) = self.outgoing.plain_alert() {
             error = error.with_tls_alert(number);
         }

@@ -19,8 +19,8 @@ pub(crate) enum Read {
 }
 
 impl Engine {
-    /// Decrypts into `room`. If an error follows plaintext, the plaintext is returned first, and the error by the next
-    /// read.
+    /// Decrypts into `room`. If an error follows plaintext, this read returns the plaintext, and the next read returns
+    /// the error.
     pub(crate) fn read(&mut self, room: &mut [u8]) -> Result<Read> {
         let mut filled = self.take_pending_plaintext(room);
         while filled < room.len() && self.failure.is_none() && !self.peer_closed {
@@ -39,8 +39,8 @@ impl Engine {
                         break;
                     }
                 }
-                // The engine keeps the failure. A read without plaintext returns the failure; after a read with
-                // plaintext, the next read does.
+                // The engine keeps the failure. If this read has no plaintext, it returns the failure; otherwise the
+                // next read returns the failure.
                 Err(_) => break,
             }
         }

@@ -22,7 +22,7 @@ impl Engine {
         Ok(self.store_key.and_then(|connection| self.context.sessions().take(connection)))
     }
 
-    /// Sets the session to resume, or `None`, before the handshake begins.
+    /// Sets the session to resume; with `None`, the connection resumes no session. Fails once the handshake has begun.
     pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
         self.check_client("give a session to")?;
         self.check()?;
@@ -104,7 +104,7 @@ impl Engine {
     }
 
     /// Fails a server's session if the certificate of a resuming client has expired. The client presented that
-    /// certificate in the original handshake. rustls does not check its validity again.
+    /// certificate in the original handshake. rustls does not check again whether that certificate is valid.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let connection = &self.connection;
         let is_resumed = self.is_server && connection.is_resumed();
@@ -121,8 +121,8 @@ impl Engine {
         Err(self.send_decode_error(error))
     }
 
-    /// Returns the time during which the server's verified chain stays valid: the intersection of the validity of all
-    /// certificates that the server sent, and of the CRLs. Certificates that were not valid at verification are
+    /// Returns the time during which the server's verified chain stays valid: the intersection of the validity periods
+    /// of all certificates that the server sent and of the CRLs. Certificates that were not valid at verification are
     /// ignored, because the verified path does not contain them.
     fn proof_validity(&self, now: u64) -> Validity {
         let chain = self.connection.peer_certificates().unwrap_or(&[]);
@@ -138,8 +138,8 @@ impl Engine {
         found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
-    /// Records the limits of the session that the connection offers. Must be called on the thread that has created the
-    /// connection, before the thread creates another connection.
+    /// Stores the early data limit and the certificate validity of the session that the connection offers. Must be
+    /// called on the thread that has created the connection, before the thread creates another connection.
     pub(crate) fn record_offer(&mut self) {
         self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);

@@ -74,7 +74,7 @@ impl Engine {
             Err(failure) => return Err(self.fail_with_alert(failure)),
         };
         self.unconsumed = if step == Step::Blocked { self.find_unconsumed() } else { 0 };
-        // If rustls has output, it must be called again, so input is not marked as needed.
+        // As long as rustls has output, it must be called again even without more input, so `needs_input` stays false.
         let is_all_data = step == Step::Data && self.incoming.is_none() && !self.connection.wants_write();
         self.needs_input = step == Step::Blocked || is_all_data;
         self.peer_closed |= step == Step::PeerClosed;
@@ -104,8 +104,8 @@ impl Engine {
         }
     }
 
-    /// Returns the number of bytes that rustls must see again in the next call. Bytes to see again are always at the
-    /// end of the input, because rustls processes no other record in the middle of a handshake message.
+    /// Returns the number of bytes that rustls must see again in the next call. These bytes are always at the end of
+    /// the input, because rustls processes no other record in the middle of a handshake message.
     #[cold]
     fn find_unconsumed(&self) -> usize {
         let left = self.incoming.as_ref().map_or(&[][..], RecordBuffer::bytes);
@@ -113,7 +113,7 @@ impl Engine {
     }
 }
 
-/// Keeps plaintext that does not fit the reader's buffer.
+/// Keeps plaintext that does not fit into the reader's buffer.
 #[cold]
 fn keep_pending_plaintext(pending_plaintext: &mut Option<RecordBuffer>, pool: &Pool, plaintext: &[u8]) -> Result<()> {
     let mut rest = match pending_plaintext.take() {

@@ -235,7 +235,7 @@ fn a_write_does_not_decrypt_received_records() {
 }
 
 #[test]
-fn key_updates_work_while_both_sides_send() {
+fn data_sent_by_both_sides_around_a_key_update_is_decrypted() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -243,8 +243,8 @@ fn key_updates_work_while_both_sides_send() {
     for round in 0..5 {
         assert_eq!(server.read(&mut [0; 1]).unwrap(), Read::Blocked);
         server.connection.refresh_traffic_keys();
-        // The server sends this data before it receives the KeyUpdate. The server's answer to the KeyUpdate precedes
-        // its next data.
+        // The client sends this data before it receives the server's KeyUpdate. The client answers with its own
+        // KeyUpdate before it sends its next data.
         client.write(b"old keys").unwrap();
         server.write(b"new keys").unwrap();
         feed(&mut client, &drain(&mut server));

@@ -119,7 +119,7 @@ fn seal_reports_records_that_were_not_encrypted() {
 }
 
 #[test]
-fn a_panic_during_encryption_ends_the_loan_of_the_buffer() {
+fn after_a_panic_during_encryption_records_are_encrypted_normally() {
     let [mut theirs, mut ours] = encrypters();
     let lent = buffer();
     let panicked = catch_unwind(|| seal(lent, 1, |_| resume_unwind(Box::new("rustls' panic"))).1);
@@ -263,7 +263,7 @@ fn messages_queued_in_rustls_are_sent_before_data() {
     for suites in [
         vec![SupportedCipherSuite::Tls13(&suites::AES_256_GCM)],
         vec![SupportedCipherSuite::Tls13(&suites::AES_128_GCM)],
-        // With another cipher suite, rustls creates the records.
+        // With a cipher suite other than AES-GCM, rustls creates the records.
         vec![TLS13_CHACHA20_POLY1305_SHA256],
     ] {
         let name = suites[0].suite();

@@ -212,7 +212,7 @@ fn restrictions_in_a_trusted_root_apply_to_the_chain() {
 
 /// A single acceptable path suffices; other trusted or sent certificates do not make the chain fail.
 #[test]
-fn one_acceptable_path_among_several_suffices() {
+fn one_acceptable_certification_path_among_several_suffices() {
     let [root, int, site, other] = ["root", "int", "a.test", "other"].map(Entity::new);
     let (own, leaf) = (root.own_with(|_| {}), site.by(&int));
     let (by_root, by_other) = (int.by(&root), int.by(&other));
@@ -287,7 +287,7 @@ fn self_issued_certificates_do_not_count_for_pathlen() {
 /// A missing issuer is reported as INCOMPLETE_CHAIN only if there is evidence that the peer left out a certificate, and
 /// otherwise as UNKNOWN_ISSUER.
 #[test]
-fn missing_issuers_are_unknown_unless_the_peer_left_one_out() {
+fn a_missing_issuer_is_reported_as_unknown_unless_the_peer_omitted_it() {
     let [root, top, int, other, site] = ["root", "top", "int", "other", "a.test"].map(Entity::new);
     let (own, by_root, by_top) = (root.own_with(|_| {}), top.by(&root), int.by(&top));
     let unrelated = other.own_with(|_| {});
@@ -338,7 +338,7 @@ fn unknown_critical_extensions_are_refused() {
 }
 
 #[test]
-fn strict_flag_applies_to_trusted_certificates() {
+fn the_x509_strict_flag_applies_to_trusted_certificates() {
     let [root, site] = ["root", "a.test"].map(Entity::new);
     let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
     let bare = root.own_with(|params| params.key_usages = vec![]);

@@ -172,7 +172,7 @@ fn pins_that_replace_chain_verification_match_only_the_leaf() {
 
 /// Chain and name errors are the same with and without pins. A trusted leaf must also match a pin.
 #[test]
-fn pins_are_checked_after_chain_and_name() {
+fn pins_are_checked_after_the_chain_and_the_server_name() {
     let [root, site, alone] = ["root", "a.test", "a.test"].map(Entity::new);
     let (root_own, leaf, alone) = (root.by_itself(), site.by(&root), alone.by_itself());
     for (what, sent, trusted, pin, name, expected) in [

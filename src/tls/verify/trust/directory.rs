@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The most files in a directory. The largest known directories contain some hundred authorities with three file names
-/// each.
+/// The maximum number of files in a directory. The largest known directories contain some hundred authorities with
+/// three file names each.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The limit on the total size of all files in a directory.
@@ -57,7 +57,8 @@ pub(crate) fn read(path: &Path, what: &str, loaded: &mut LoadedAnchors) -> Resul
             loaded.skip(&format!("{name}: no hashed name, as created by c_rehash, refers to this file"));
         }
     }
-    // OpenSSL reads CRLs from files with these names if revocation checking is on; netlib only reports the files.
+    // If revocation checking is on, OpenSSL reads CRLs from files with the hashed name of a CRL; netlib only reports
+    // these files.
     for entry in entries.iter().filter(|entry| kind(entry) == Kind::HashedCrl) {
         if regular(path, entry, loaded).is_some() {
             let name = entry.to_string_lossy();
@@ -126,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashed_file_names_are_recognised() {
+    fn hashed_file_names_of_certificates_and_crls_are_recognised() {
         for (name, expected) in [
             ("5ed36f99.0", 'c'),
             ("5ED36F99.12", 'c'),

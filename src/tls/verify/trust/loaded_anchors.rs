@@ -12,7 +12,8 @@ use crate::tls::error_text;
 use crate::tls::verify::anchors::{Collection, Unusable};
 use crate::tls::x509::{Certificate, name::escaped};
 
-/// The most skipped certificates that are described, because a large file may contain millions of them.
+/// The maximum number of skipped certificates that are described, because a large file may contain millions of unusable
+/// certificates.
 const MAX_REPORTED: usize = 100;
 
 #[derive(Default)]

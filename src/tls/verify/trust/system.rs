@@ -91,8 +91,8 @@ const BUNDLES: &[&str] = &[
 const DIRECTORIES: &[&str] =
     &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
 
-/// Returns the first path that contains certificates. rustls-native-certs is not used here, because it reads the
-/// environment.
+/// Returns the first path that contains certificates. The crate rustls-native-certs is not used here, because that
+/// crate reads the environment.
 #[cfg(not(any(target_os = "macos", target_os = "windows")))]
 fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     let exists = |path: &&Path| path.exists();

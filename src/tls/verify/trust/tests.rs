@@ -34,7 +34,7 @@ fn system_store_is_found_without_environment_variables() {
 }
 
 #[test]
-fn built_in_authorities_replace_a_missing_or_empty_store() {
+fn built_in_authorities_replace_a_missing_or_empty_system_store() {
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
     let empty = || vec![("/etc/ssl/certs".into(), LoadedAnchors::default())];
     let own = [Source::File(file("ca.pem"))];
@@ -53,7 +53,7 @@ fn built_in_authorities_replace_a_missing_or_empty_store() {
 }
 
 #[test]
-fn ssl_cert_file_and_dir_without_certificates_are_an_error() {
+fn ssl_cert_file_and_dir_without_certificates_cause_an_error() {
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
     // As in OpenSSL, a missing SSL_CERT_FILE is no error if the directory SSL_CERT_DIR contains certificates.
     assert_eq!(set(&[], true, &environment).unwrap().sources, SYSTEM);
@@ -64,7 +64,7 @@ fn ssl_cert_file_and_dir_without_certificates_are_an_error() {
 }
 
 #[test]
-fn ca_files_without_certificates_are_an_error() {
+fn ca_files_without_certificates_cause_an_error() {
     let missing = set(&[Source::File(file("nonexistent.pem"))], false, &Environment::default()).err().unwrap();
     assert_eq!((missing.status(), missing.errno()), (Status::Io, 2));
     for (path, status) in [("make.sh", Status::InvalidPem), ("server.key", Status::InvalidPem)] {
@@ -127,7 +127,7 @@ fn unusable_certificates_in_the_systems_store_are_skipped() {
 }
 
 #[test]
-fn skipped_certificates_are_listed_up_to_a_limit() {
+fn at_most_100_skipped_certificates_are_listed_and_the_rest_counted() {
     let elements = [0x30, 0].repeat(1000);
     let error = set(&[Source::Data(elements.clone().into())], false, &Environment::default()).err().unwrap();
     let expected = "CA data contains no usable certificate: certificate 0 cannot be \

@@ -59,7 +59,8 @@ impl Server {
 
     /// Replaces placeholders. A service's name such as `{https}` stands for its port number, `{server}` for the
     /// server's directory, `{requests}` for the list of requests that the server received, `{abstract}` for the name of
-    /// its socket in the abstract namespace, and `{sha256}` for the fingerprint of the certificate at `{https}`.
+    /// the server's socket in the abstract namespace, and `{sha256}` for the fingerprint of the certificate at
+    /// `{https}`.
     pub fn fill_in(&self, text: &str) -> String {
         let file = |name: &str| self.file(name).display().to_string();
         let mut text = text.replace("{server}", &file("")).replace("{requests}", &file("requests"));

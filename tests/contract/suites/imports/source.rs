@@ -139,7 +139,7 @@ enum Target<'a> {
     Item(&'a str),
 }
 
-/// The longest chain of re-exports that is followed.
+/// The maximum number of re-exports that are followed from an import to the definition of its item.
 const MAX_REEXPORTS: usize = 8;
 
 fn is_relative(name: &str) -> bool {

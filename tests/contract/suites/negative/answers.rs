@@ -32,7 +32,8 @@ pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "keys", &["checked nothing"], |inner| keys::load(env, scratch, &list, inner));
 }
 
-/// Three recorded cases, of which one has a wrong answer, and messages that must not appear.
+/// Runs the checks of the suite `vectors` on recorded results and tables of differences that have mistakes, and
+/// verifies that the checks report each mistake.
 pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     let folder = scratch.join("vectors");
     let write = |version: &str, text: &str| {

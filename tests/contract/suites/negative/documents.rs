@@ -96,7 +96,7 @@ pub(super) fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report)
         ("1\tx\tnetlib_error_tls_alert\tsrc/status.rs", "none of its tests uses netlib_error_tls_alert"),
         ("1\tx\tnetlib_version\ttest_basics.c:nowhere", "no test test_basics.c:nowhere runs"),
         (
-            "1\tx\tnetlib_url_path\ttest_url.c:parse_url_splits_a_url_into_its_parts \
+            "1\tx\tnetlib_url_path\ttest_url.c:parse_url_splits_a_url_into_its_components \
              test_url.c:same_origin_compares_scheme_host_and_port",
             "test_url.c:same_origin_compares_scheme_host_and_port uses none of its names",
         ),
@@ -118,7 +118,7 @@ pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
         ("R1\tx\ttest_url.c:nowhere", "R1: no test test_url.c:nowhere runs"),
         ("R1\tx\tsrc/url/tests.rs:fields", "R1: no test src/url/tests.rs:fields runs"),
         ("R1\tx\tsrc/nowhere.rs:a_test", "R1: no test src/nowhere.rs:a_test runs"),
-        ("R2\tx\ttest_url.c:parse_url_splits_a_url_into_its_parts", "incident R2 stands where R1 belongs"),
+        ("R2\tx\ttest_url.c:parse_url_splits_a_url_into_its_components", "incident R2 stands where R1 belongs"),
     ] {
         finds(report, "incidents", &[complaint], |inner| incidents::check(env, &with_first(&table, row), inner));
     }

@@ -31,7 +31,7 @@ fn drive(engine: &mut Engine) -> Result<bool> {
 }
 
 #[test]
-fn a_second_client_hello_does_not_call_the_callback() {
+fn a_second_client_hello_does_not_run_the_server_name_callback() {
     use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
     use rustls_pki_types::{CertificateDer, pem::PemObject};
     let other = context(|_| {});
@@ -65,7 +65,7 @@ fn a_second_client_hello_does_not_call_the_callback() {
     assert_eq!(server.server_name(), Some("localhost"));
     // A session keeps the context that its callback chose.
     assert!(Arc::ptr_eq(&server.context, &other));
-    // After the second ClientHello, no name is left for the thread's next session.
+    // The server name in the second ClientHello must not reach the next session on this thread.
     let mut next = Engine::server(&other).unwrap();
     next.handshake().unwrap();
     assert_eq!(next.server_name(), None);
@@ -84,7 +84,7 @@ fn a_warning_alert_before_the_client_hello_is_ignored() {
 }
 
 #[test]
-fn the_handshake_waits_for_the_callback_after_the_end_of_input() {
+fn the_handshake_waits_for_the_server_name_callback_despite_end_of_input() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) =
         (Engine::client(&asks, Some("localhost")).unwrap(), Engine::server(&asks).unwrap());
@@ -103,7 +103,7 @@ fn the_handshake_waits_for_the_callback_after_the_end_of_input() {
 
 /// Each context has a pool; a session uses the pool of its first context.
 #[test]
-fn a_session_keeps_the_pool_of_its_first_context() {
+fn a_session_keeps_the_buffer_pool_of_its_first_context() {
     let chosen = context(|_| {});
     let result = Arc::clone(&chosen);
     let (asks, _) = asking(move || Ok(Choice::Use(result.clone())));

@@ -1,4 +1,5 @@
-//! Tests early data with a server of rustls, which can accept early data, and with a server of netlib, which does not.
+//! Tests early data with a rustls server, which can accept early data, and with a netlib server, which never accepts
+//! early data.
 
 use std::io::{Read as _, Write as _};
 
@@ -27,7 +28,7 @@ enum Far {
     Forgets,
     /// A server that sends a HelloRetryRequest for another group.
     Retries,
-    /// A server that negotiates another application protocol than in the first handshake.
+    /// A server that negotiates an application protocol other than that of the first handshake.
     OtherProtocol,
     /// A server that supports only TLS 1.2.
     Older,
@@ -199,7 +200,7 @@ fn only_a_server_that_accepts_early_data_receives_it() {
 
 /// The last record of a client's certificate chain may have the size of an EndOfEarlyData record.
 #[test]
-fn a_short_record_of_a_long_chain_is_not_end_of_early_data() {
+fn a_short_record_of_a_certificate_chain_is_not_taken_for_end_of_early_data() {
     let leaf = crate::tls::credentials::pem::certificates(include_bytes!("../../../../../tests/certs/rsa.pem"), "")
         .unwrap()
         .remove(0);
@@ -308,7 +309,7 @@ fn the_handshake_completes_if_no_early_data_is_written() {
 
 /// After a HelloRetryRequest the client sends no more early data.
 #[test]
-fn a_hello_retry_request_ends_early_data() {
+fn a_hello_retry_request_causes_rejection_of_early_data() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -327,7 +328,7 @@ fn a_hello_retry_request_ends_early_data() {
 }
 
 #[test]
-fn a_server_that_now_supports_only_tls_1_2_is_reported() {
+fn an_early_data_offer_answered_with_tls_1_2_is_reported() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -349,7 +350,7 @@ fn a_server_that_now_supports_only_tls_1_2_is_reported() {
 }
 
 #[test]
-fn a_context_without_early_data_sends_none() {
+fn no_early_data_is_sent_if_disabled_or_in_tls_1_2_or_without_a_name() {
     let near = client(|_| {});
     let first = accepting(&near);
     for change in [
@@ -369,10 +370,10 @@ fn a_context_without_early_data_sends_none() {
     assert_eq!(engine.early_data_left(), 0);
 }
 
-/// A server of netlib skips early data up to 16 KiB, a bound of rustls. rustls counts a record towards the bound each
-/// time it processes the input that contains the record.
+/// A netlib server skips up to 16 KiB of early data, which is the limit that rustls sets. rustls counts a record
+/// towards this limit each time that it processes input that contains the record.
 #[test]
-fn a_server_of_netlib_skips_early_data() {
+fn a_netlib_server_skips_a_bounded_amount_of_early_data() {
     for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {
         let near = client(|_| {});
         let first = accepting(&near);
@@ -408,7 +409,7 @@ fn a_server_of_netlib_skips_early_data() {
 }
 
 #[test]
-fn early_data_needs_resumption_and_at_most_one_protocol() {
+fn early_data_needs_resumption_and_at_most_one_alpn_protocol() {
     for (protocols, resumption, expected) in [
         (0, true, None),
         (1, true, None),

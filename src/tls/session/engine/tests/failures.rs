@@ -49,7 +49,7 @@ fn a_corrupt_record_is_reported_after_earlier_data() {
 }
 
 #[test]
-fn first_flights_truncated_at_any_byte_are_errors() {
+fn first_flights_truncated_at_any_byte_cause_an_error() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -63,7 +63,7 @@ fn first_flights_truncated_at_any_byte_are_errors() {
         feed(&mut client, &flight[..cut]);
         client.end_input();
         // The recorded flight of the server answers another ClientHello. So the client refuses the flight, unless the
-        // input ends before.
+        // truncated input ends before the client can detect the mismatch.
         let error = client.handshake().unwrap_err();
         assert!(matches!(error.status(), Status::TlsHandshakeEof | Status::TlsProtocol), "{cut}: {error}");
         assert_eq!(client.handshake().unwrap_err().status(), error.status());
@@ -135,7 +135,7 @@ fn a_server_name_is_required_if_it_is_checked() {
 }
 
 #[test]
-fn a_client_without_a_usable_signature_scheme_is_incompatible() {
+fn a_client_without_a_usable_signature_scheme_fails_as_incompatible() {
     // A ClientHello of TLS 1.2 with one ECDSA suite and only the signature scheme for P-384.
     let extensions = [
         [0x00, 0x0a, 0x00, 0x04, 0x00, 0x02, 0x00, 0x17].as_slice(),
@@ -169,7 +169,7 @@ fn a_protocol_error_of_the_peer_after_close_is_reported() {
 /// When the client's handshake ends, the server has verified the client's certificate with TLS 1.2, but not yet with
 /// TLS 1.3.
 #[test]
-fn a_certificate_request_does_not_explain_a_later_alert() {
+fn a_certificate_request_explains_later_alerts_only_in_tls_1_3() {
     for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {
         let asking = context(|options| options.set_verify_mode(1).unwrap());
         let mut options = TlsOptions::default();

@@ -120,7 +120,7 @@ pub const ALL: &[Case] = &[
         &["--proxy", "http://localhost:{proxy}", "https://interim.origin.test:{origin}/hello"],
         "hello\n",
     ),
-    // A failure inside the tunnel is reported as the server's, with the same message as without a proxy.
+    // A failure inside the tunnel is reported as a failure of the server, with the same message as without a proxy.
     fails(
         "tunnel-cut-length",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://origin.test:{origin}/cut-length"],

@@ -142,7 +142,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --abstract-unix-socket: the address of a Unix domain socket has only NUL bytes ("],
     ),
-    // Source addresses.
+    // Cases with source addresses.
     get("interface", &["--interface", "lo", "https://localhost:{https}/hello"], "hello\n"),
     fails(
         "interface-unknown",
@@ -251,8 +251,8 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --user-timeout: "],
     ),
-    // Minimum throughput. The server never pauses for as long as the read timeout, so only the minimum throughput ends
-    // the transfer.
+    // Cases about the minimum throughput. The server never pauses for as long as the read timeout, so only the minimum
+    // throughput ends the transfer.
     get("fast-enough", &["--minimum-speed", "6/5", "https://localhost:{https}/hello"], "hello\n"),
     get("fast-enough-http", &["--minimum-speed", "6/5", "http://localhost:{http}/hello"], "hello\n"),
     Case {

@@ -8,7 +8,7 @@ const CLIENT: &str = "{certs}/client.pem";
 const ECH_LIST: &str = "ADz+DQA4BwAgACAJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQkJCQAEAAEAAUAJbG9jYWxob3N0AAA=";
 
 pub const ALL: &[Case] = &[
-    // Client certificates.
+    // Cases with client certificates.
     get("client", &["--cert", CLIENT, "--key", "{certs}/client.key", "https://localhost:{clients}/hello"], "hello\n"),
     Case {
         name: "client-in-one-file",
@@ -173,7 +173,7 @@ pub const ALL: &[Case] = &[
         &["fetch: ", "version", "\n       to offer more: without --tls-max\n"],
     ),
     fails("tls-max-too-old", &["--tls-max", "1.1", "https://localhost:{https}/hello"], 2, &["fetch: --tls-max"]),
-    // Cipher suites.
+    // Cases about the options that select cipher suites.
     Case {
         name: "ciphers",
         args: &["-v", "--ciphers", "ECDHE+CHACHA20", "--tls-max", "1.2", "https://localhost:{https}/hello"],
@@ -196,7 +196,7 @@ pub const ALL: &[Case] = &[
         11,
         &["fetch: the server \"localhost\"", "\n       to offer more: without --ciphers and --tls-max\n"],
     ),
-    // Encrypted Client Hello with a server that does not support it.
+    // Cases about Encrypted Client Hello with a server that does not support Encrypted Client Hello.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?hidden' '{requests}' && exit 99; exit $code",
         ..fails(
@@ -221,7 +221,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: Encrypted Client Hello needs TLS 1.3"],
     ),
-    // Trust anchors.
+    // Cases about the options that select trust anchors.
     get(
         "capath",
         &["--cacert", "{server}/proxy-ca.pem", "--capath", "{server}/ca", "https://localhost:{https}/hello"],
