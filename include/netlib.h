@@ -1171,7 +1171,8 @@ struct netlib_retry;
 /** Makes a Retry.
  * @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
- * @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`. */
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options refused a value: the error names the first such setter.
+ */
 NETLIB_MUST_USE netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry,
                                                netlib_error **err);
 
@@ -2990,7 +2991,7 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *
  * - An authority may issue certificates for any name, within the validity, pathlen, extendedKeyUsage, keyUsage and
  *   nameConstraints of its own certificate. A certificate belongs to an authority if its basicConstraints say CA:TRUE,
- *   if it has no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. A
+ *   if it has no basicConstraints and its keyUsage includes keyCertSign, or if it is self-signed and of version 1. A
  *   certificate does not belong to an authority if its keyUsage lacks keyCertSign, or if it has a critical extension
  *   that netlib does not understand.
  * - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder
@@ -3211,10 +3212,11 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  *
  * netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
  * up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
- * certificates that the peer sends. If no chain through the issuer of a trusted peer certificate is accepted, the
- * issuer must also be trusted, because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a
- * trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A
- * CRL with an issuingDistributionPoint covers only the certificates that this extension names.
+ * certificates that the peer sends. If netlib accepts a peer certificate only because that certificate itself is
+ * trusted, and not through a chain to an authority, the certificate's issuer must be trusted too. Otherwise netlib
+ * refuses the certificate, because netlib verifies a CRL only with the key of a trusted certificate. So adding a CRL
+ * makes netlib refuse a trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain
+ * -crl_check` does. A CRL with an issuingDistributionPoint covers only the certificates that this extension names.
  * @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
  *        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
  *        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.

@@ -64,7 +64,7 @@ static void follow(request *next, const netlib_decision *decision) {
     next->url = url;
 }
 
-/* Decides about the reply to a request. Returns false if the decision ends the loop. */
+/* Decides about the reply to a request. Returns true if the decision is to send another request. */
 static bool take(request *sent, char *reply, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;

@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn error_messages_for_hosts_state_the_offset_of_the_invalid_byte() {
+    fn error_messages_for_invalid_hosts_name_the_problem() {
         for (input, expected) in [
             ("", "the host is empty"),
             ("[]", "the host is empty"),

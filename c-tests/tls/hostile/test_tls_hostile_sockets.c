@@ -221,9 +221,9 @@ static int alert_at_peer(struct session *session, struct scene *scene) {
     return alert_sent;
 }
 
-/* An idle TLS 1.2 stream gets renegotiation requests. netlib declines the first request, which does not count as a
- * drop. The second request counts as a drop. */
-static void a_second_renegotiation_request_on_an_idle_stream_counts_as_a_drop(void) {
+/* An idle TLS 1.2 stream receives renegotiation requests. netlib declines the first request, and the connection stays
+ * usable. After the second request, the connection counts as dropped, and reads fail. */
+static void a_second_renegotiation_request_ends_an_idle_session(void) {
     for (int by_read = 0; by_read < 2; by_read++) {
         struct scene scene;
         struct session session = begin_sealed(V12, &scene);
@@ -325,7 +325,7 @@ int main(void) {
     set_up();
     connections_that_end_after_any_byte_are_reported();
     endless_handshakes_end_with_an_alert_to_the_peer();
-    a_second_renegotiation_request_on_an_idle_stream_counts_as_a_drop();
+    a_second_renegotiation_request_ends_an_idle_session();
     floods_of_useless_records_end_with_an_alert_to_the_peer();
     for (int how = 0; how < 2; how++)
         printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);

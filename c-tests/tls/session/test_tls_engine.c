@@ -241,7 +241,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     netlib_tls_context_free(server);
 }
 
-static void session_ends_and_failures_are_permanent(void) {
+static void end_of_stream_and_failures_of_an_engine_are_permanent(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server"),
                        *wrong = server_context("wrong-name");
@@ -509,7 +509,7 @@ int main(void) {
     truncated_handshakes_fail_with_tls_handshake_eof_or_tls_truncated();
     floods_of_useless_records_end_the_session();
     undrained_and_unread_engines_use_bounded_memory();
-    session_ends_and_failures_are_permanent();
+    end_of_stream_and_failures_of_an_engine_are_permanent();
     plaintext_in_a_session_is_reported_as_not_tls();
     concurrent_contexts_keep_their_own_settings();
     return report("test_tls_engine");

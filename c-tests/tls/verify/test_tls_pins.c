@@ -1,4 +1,5 @@
-/* Tests that an application can compare the peer certificate of every kind of session with a fingerprint. */
+/* Tests netlib_assert_fingerprint with the peer certificate of each kind of session: verified or not, TLS 1.2 or 1.3,
+ * full or resumed, on a socket or inside another stream. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_peer.h"

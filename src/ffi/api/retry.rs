@@ -49,7 +49,7 @@ impl Handle for netlib_retry {
 ///
 /// @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
 ///        `netlib_retry_options_new`.
-/// @return the status of the first setter that refused its value: `NETLIB_INVALID_ARGUMENT`.
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options refused a value: the error names the first such setter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_new(
     options: *const netlib_retry_options,

@@ -86,8 +86,9 @@ impl Context {
         let config = made.map_err(|error| configs::internal("the client's configuration", &error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
-        // A context with ECH does not resume sessions, so it gets an empty store: counting or removing sessions must
-        // not affect the original context.
+        // A context with ECH does not resume sessions, so it gets an empty store of its own. In a shared store, its
+        // session count would include the sessions of the original context, and removing its sessions would remove them
+        // too.
         derived.sessions = Arc::default();
         derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();

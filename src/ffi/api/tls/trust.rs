@@ -16,7 +16,7 @@ use crate::tls::TlsOptions;
 ///
 /// - An authority may issue certificates for any name, within the validity, pathlen, extendedKeyUsage, keyUsage and
 ///   nameConstraints of its own certificate. A certificate belongs to an authority if its basicConstraints say CA:TRUE,
-///   if it has no basicConstraints but a keyUsage with keyCertSign, or if it is self-signed and of version 1. A
+///   if it has no basicConstraints and its keyUsage includes keyCertSign, or if it is self-signed and of version 1. A
 ///   certificate does not belong to an authority if its keyUsage lacks keyCertSign, or if it has a critical extension
 ///   that netlib does not understand.
 /// - Any other certificate, such as the certificate of a server, matches only itself, byte for byte, and its holder

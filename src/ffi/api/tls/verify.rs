@@ -130,10 +130,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 ///
 /// netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
 /// up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
-/// certificates that the peer sends. If no chain through the issuer of a trusted peer certificate is accepted, the
-/// issuer must also be trusted, because only a trusted key can verify the CRL. So adding a CRL makes netlib refuse a
-/// trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain -crl_check` does. A
-/// CRL with an issuingDistributionPoint covers only the certificates that this extension names.
+/// certificates that the peer sends. If netlib accepts a peer certificate only because that certificate itself is
+/// trusted, and not through a chain to an authority, the certificate's issuer must be trusted too. Otherwise netlib
+/// refuses the certificate, because netlib verifies a CRL only with the key of a trusted certificate. So adding a CRL
+/// makes netlib refuse a trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain
+/// -crl_check` does. A CRL with an issuingDistributionPoint covers only the certificates that this extension names.
 ///
 /// @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
 ///        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,

@@ -240,7 +240,7 @@ mod tests {
 
     /// A server that does not resume the session may present another certificate.
     #[test]
-    fn only_a_resumed_connection_keeps_the_validity_of_the_session() {
+    fn only_a_resumed_connection_keeps_the_certificate_validity_of_its_session() {
         let offering = context(|_| {});
         let other = context(|_| {});
         for (serving, kind) in [(&other, HandshakeKind::Full), (&offering, HandshakeKind::Resumed)] {

@@ -328,7 +328,7 @@ fn a_hello_retry_request_causes_rejection_of_early_data() {
 }
 
 #[test]
-fn an_early_data_offer_answered_with_tls_1_2_is_reported() {
+fn a_tls_1_2_answer_to_an_early_data_offer_fails_the_handshake() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);

@@ -320,7 +320,8 @@ pub const ALL: &[Case] = &[
         20,
         &["fetch: the server was slower than --minimum-speed 20/1\n"],
     ),
-    // A peer that sends no data also counts as too slow: before the response, during the handshake, and as a proxy.
+    // A peer that sends no data also counts as too slow: a server before its response, a server during the handshake,
+    // and a proxy.
     fails(
         "slow-to-think",
         &["--retries", "0", "--minimum-speed", "1/0.5", "http://localhost:{http}/never"],
