@@ -468,7 +468,8 @@ enum netlib_class NETLIB_INT32 {
  * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
     /** The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
-     * retried. `netlib_retry_increment` fails with the same error. */
+     * retried. If an error of this kind is passed to `netlib_retry_increment`, the call fails with the error's status.
+     */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -1798,9 +1799,9 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 /** Returns the method of the next request. */
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
-/** Returns 1 if the next request carries the body of the last request, provided that the last request had a body, else
- * 0. Rewind the body before you send it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the
- * method to GET, and if there is no next request. */
+/** Returns 1 if the next request carries the body, if any, of the last request, else 0. Rewind the body before you send
+ * it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the method to GET, and if there is no next
+ * request. */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /** Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
@@ -2998,9 +2999,10 @@ void netlib_tls_context_free(netlib_tls_context *context);
  *   cannot issue certificates.
  * - A peer may present a certificate from the file as the peer's own certificate, regardless of the certificate's
  *   issuer, and even if the certificate says CA:TRUE, as the certificates of `openssl req -x509` do. netlib accepts
- *   such a certificate if its validity, name, purpose and key are valid. If CRLs were added, the certificate must not
- *   be revoked either: see `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the
- *   holder of the key of a certificate with CA:TRUE can issue certificates for any name.
+ *   such a certificate if its validity dates, name, purpose and key are acceptable. If CRLs were added, netlib also
+ *   checks that the certificate is not revoked: see `netlib_tls_options_add_crl_file`. Prefer certificates with
+ *   CA:FALSE for peers, because the holder of the key of a certificate with CA:TRUE can issue certificates for any
+ *   name.
  *
  * netlib skips a certificate that cannot be used, and `netlib_tls_context_trust_source_skipped` lists the skipped
  * certificates. netlib also skips PEM sections of OpenSSL's type "TRUSTED CERTIFICATE", because netlib does not
@@ -3185,8 +3187,8 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  * sessions.
  * @param pin one of two forms. 64 hex digits, case-insensitive, with optional colons, are the SHA-256 of a
  *        certificate, as from `openssl x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key
- *        (SubjectPublicKeyInfo). "sha256//" and base64 is the SHA-256 of a key, as curl accepts and
- *        `netlib_certificate_public_key_pin` returns it.
+ *        (SubjectPublicKeyInfo). "sha256//" followed by base64 is the SHA-256 of a key, in the form that curl accepts
+ *        and `netlib_certificate_public_key_pin` returns.
  */
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
@@ -3239,11 +3241,11 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t fl
  * Default: the system's clock.
  *
  * The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
- * may run on several threads at once, as long as a context or options hold it. netlib holds no lock meanwhile: the
- * callback may call the getters and setters of the stream whose handshake starts, but not read, write or handshake on
- * that stream. A call on the engine whose handshake starts fails with `NETLIB_BUSY`. When a session is resumed, no
- * certificate is verified: the full handshake verified the certificates, and a session is not resumed after the
- * server's certificates have expired.
+ * may run on several threads at once, and may be called until all contexts and options that hold it are freed. While
+ * the callback runs, netlib holds no lock: the callback may call the getters and setters of the stream whose handshake
+ * starts, but not read, write or handshake on that stream. A call on the engine whose handshake starts fails with
+ * `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full handshake verified the certificates,
+ * and a session is not resumed after the server's certificates have expired.
  * @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
  *        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
@@ -4347,7 +4349,7 @@ enum netlib_purpose NETLIB_INT32 {
  *        are skipped, or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
  * @param len the length of `chain` in bytes, or `NETLIB_NTS` for PEM.
  * @param name the host name or IP address for which the certificate must be valid, as for `netlib_tls_wrap_fd`, but
- *        not empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: a
+ *        not empty. The name is checked even after `netlib_tls_options_set_check_hostname` with 0. May be NULL: a
  *        certificate for any name is accepted.
  * @param time the time for which the chain is verified, in seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be
  *        NULL: now, by the context's clock.
@@ -4505,7 +4507,8 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
  * @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
  * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many slices; the
- *         status of the first setter of `connect_options` that refused its value; `NETLIB_OUT_OF_MEMORY`.
+ *         status with which `netlib_connect_new` fails if a setter of `connect_options` refused a value;
+ *         `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
                                                     const netlib_tls_context *context,

@@ -49,7 +49,7 @@ pub enum netlib_class {
 #[repr(C)]
 pub enum netlib_retry_kind {
     /// The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
-    /// retried. `netlib_retry_increment` fails with the same error.
+    /// retried. If an error of this kind is passed to `netlib_retry_increment`, the call fails with the error's status.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,

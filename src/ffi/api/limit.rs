@@ -61,7 +61,8 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// @threads any, and signal handlers
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
-    // Not guard::nonblocking, because cancelling makes a system call, which may be a cancellation point.
+    // Not guard::nonblocking, because cancelling a limit makes a system call, at which a pending pthread_cancel(3)
+    // could end the thread.
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 

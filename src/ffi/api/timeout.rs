@@ -92,8 +92,8 @@ pub unsafe extern "C" fn netlib_timeout_set_clock(
     guard::status(err, || {
         let ctx = CallbackContext::new(ctx, ctx_free);
         let clock = callback::number(clock, ctx.clone(), "clock");
-        // The old clock and `ctx` are dropped after the borrow of the timeout ends, because their `ctx_free` may use and
-        // free the timeout.
+        // The old clock and `ctx` are dropped after the borrow of the timeout ends, because the `ctx_free` of either
+        // may use and free the timeout.
         let replaced = arg_mut!(timeout).set_clock(clock)?;
         drop(replaced);
         Ok(())

@@ -198,9 +198,9 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
     lend_text(decision, len, |decision| Some(decision.method()))
 }
 
-/// Returns 1 if the next request carries the body of the last request, provided that the last request had a body, else
-/// 0. Rewind the body before you send it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the
-/// method to GET, and if there is no next request.
+/// Returns 1 if the next request carries the body, if any, of the last request, else 0. Rewind the body before you send
+/// it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the method to GET, and if there is no next
+/// request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)

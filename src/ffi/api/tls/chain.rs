@@ -29,7 +29,7 @@ pub enum netlib_purpose {
 ///        are skipped, or in DER, one after the other. Up to 256 certificates, each up to 65,535 bytes.
 /// @param len the length of `chain` in bytes, or `NETLIB_NTS` for PEM.
 /// @param name the host name or IP address for which the certificate must be valid, as for `netlib_tls_wrap_fd`, but
-///        not empty. The name is checked even if `netlib_tls_options_set_check_hostname` is 0. May be NULL: a
+///        not empty. The name is checked even after `netlib_tls_options_set_check_hostname` with 0. May be NULL: a
 ///        certificate for any name is accepted.
 /// @param time the time for which the chain is verified, in seconds since 1970-01-01 00:00:00 UTC, 0 or more. May be
 ///        NULL: now, by the context's clock.

@@ -23,9 +23,10 @@ use crate::tls::TlsOptions;
 ///   cannot issue certificates.
 /// - A peer may present a certificate from the file as the peer's own certificate, regardless of the certificate's
 ///   issuer, and even if the certificate says CA:TRUE, as the certificates of `openssl req -x509` do. netlib accepts
-///   such a certificate if its validity, name, purpose and key are valid. If CRLs were added, the certificate must not
-///   be revoked either: see `netlib_tls_options_add_crl_file`. Prefer certificates with CA:FALSE for peers, because the
-///   holder of the key of a certificate with CA:TRUE can issue certificates for any name.
+///   such a certificate if its validity dates, name, purpose and key are acceptable. If CRLs were added, netlib also
+///   checks that the certificate is not revoked: see `netlib_tls_options_add_crl_file`. Prefer certificates with
+///   CA:FALSE for peers, because the holder of the key of a certificate with CA:TRUE can issue certificates for any
+///   name.
 ///
 /// netlib skips a certificate that cannot be used, and `netlib_tls_context_trust_source_skipped` lists the skipped
 /// certificates. netlib also skips PEM sections of OpenSSL's type "TRUSTED CERTIFICATE", because netlib does not

@@ -93,8 +93,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 ///
 /// @param pin one of two forms. 64 hex digits, case-insensitive, with optional colons, are the SHA-256 of a
 ///        certificate, as from `openssl x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key
-///        (SubjectPublicKeyInfo). "sha256//" and base64 is the SHA-256 of a key, as curl accepts and
-///        `netlib_certificate_public_key_pin` returns it.
+///        (SubjectPublicKeyInfo). "sha256//" followed by base64 is the SHA-256 of a key, in the form that curl accepts
+///        and `netlib_certificate_public_key_pin` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_options, pin: *const c_char) {
     builder::set(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
@@ -179,11 +179,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// Default: the system's clock.
 ///
 /// The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
-/// may run on several threads at once, as long as a context or options hold it. netlib holds no lock meanwhile: the
-/// callback may call the getters and setters of the stream whose handshake starts, but not read, write or handshake on
-/// that stream. A call on the engine whose handshake starts fails with `NETLIB_BUSY`. When a session is resumed, no
-/// certificate is verified: the full handshake verified the certificates, and a session is not resumed after the
-/// server's certificates have expired.
+/// may run on several threads at once, and may be called until all contexts and options that hold it are freed. While
+/// the callback runs, netlib holds no lock: the callback may call the getters and setters of the stream whose handshake
+/// starts, but not read, write or handshake on that stream. A call on the engine whose handshake starts fails with
+/// `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full handshake verified the certificates,
+/// and a session is not resumed after the server's certificates have expired.
 ///
 /// @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
 ///        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
