@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(outcome(&mut body, 30.0, false), Ok(Read::End));
         body.set_limit(None);
         assert_eq!(body.read(&mut [0]).unwrap(), Read::End);
-        // An ended limit also fails reads of bodies that never wait.
+        // After the limit has ended, reading fails even for bodies that never wait.
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(None, None)] {
             assert_eq!(outcome(&mut body, 0.0, false), Err(Status::DeadlineExceeded));
             assert!(matches!(outcome(&mut body, 30.0, false), Ok(Read::Bytes(_))));

@@ -348,7 +348,8 @@ impl Error {
     /// without a cause. Never returns `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
-            // A read error of the cause must stay a read error, because a forward proxy may have passed the request on.
+            // A proxy error whose cause is a read error must be a read error too, because a forward proxy may have
+            // passed the request on.
             RetryKind::ByCause => self.0.causes.first().map_or(RetryKind::Other, |cause| cause.retry_kind()),
             kind => kind,
         }
@@ -478,7 +479,7 @@ mod tests {
         assert_eq!(Error::new(Status::ProxyFailed, "alone").retry_kind(), RetryKind::Other);
     }
 
-    /// A cause whose own causes are dropped keeps the retry kind that they determined.
+    /// A cause whose own causes are dropped keeps the retry kind that the dropped causes determined.
     #[test]
     fn nested_proxy_errors_have_the_retry_kind_of_the_innermost_cause() {
         for status in [Status::ConnectFailed, Status::ReadTimeout, Status::CertificateVerify, Status::Cancelled] {
@@ -498,7 +499,7 @@ mod tests {
             let sent = error.after_request_was_sent();
             let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
             assert_eq!(sent.retry_kind(), expected, "{status:?}");
-            // An error whose cause is `sent` also becomes a read error, unless one of the two is never retried.
+            // An error with the cause `sent` becomes a read error, unless this error or `sent` is never retried.
             for outer in
                 [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
             {

@@ -7,9 +7,9 @@
 //! further thread take one until the fork is done. Each wait is bounded, because handlers of other libraries can make
 //! two threads wait for each other.
 //!
-//! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so both see every change. Fork
-//! handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but netlib still distinguishes the two processes
-//! by a memory page that the kernel wipes in the child.
+//! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so each process sees the changes
+//! that the other one makes. Fork handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but netlib still
+//! distinguishes the two processes by a memory page that the kernel wipes in the child.
 
 use std::cell::Cell;
 use std::marker::PhantomData;

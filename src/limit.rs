@@ -24,8 +24,8 @@ pub struct Limit {
 ///
 /// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens a descriptor of its
 /// own for the limit, and cancelling makes only the descriptor of the calling process readable. The linked list has one
-/// entry unless a forked child waits too. The list only grows and has no lock, because a signal handler could find a
-/// lock taken, and a forked child could find it taken forever.
+/// entry unless a forked child waits too. The list only grows and has no lock: a signal handler could interrupt the
+/// thread that holds the lock, and in a forked child the lock could stay locked forever.
 #[derive(Debug, Default)]
 struct WakeList(OnceBox<ProcessWake>);
 

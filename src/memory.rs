@@ -59,7 +59,7 @@ pub(crate) fn grow_wiping(list: &mut Vec<u8>, more: usize, what: &str) -> Result
 /// which takes ten times as long for a record buffer.
 pub(crate) fn wipe(bytes: &mut [u8]) {
     bytes.fill(0);
-    // Keeps the compiler from removing the writes, which no code reads.
+    // Without `black_box`, the compiler could remove the writes, because no code reads the overwritten memory.
     black_box(bytes);
 }
 

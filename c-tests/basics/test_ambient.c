@@ -180,14 +180,14 @@ static void use_limits_timeouts_and_responses_and_attempt_a_connection(void) {
     netlib_limit_free(limit);
 }
 
-static void call_all_functions_that_do_not_use_tls(void) {
+static void call_functions_that_do_not_use_tls(void) {
     parse_build_and_resolve_urls();
     create_request_headers();
     follow_decisions_of_a_retry_policy();
     use_limits_timeouts_and_responses_and_attempt_a_connection();
 }
 
-static void functions_that_do_not_use_tls_read_no_file_and_no_environment(void) {
+static void functions_that_do_not_use_tls_read_no_file_and_no_environment_variable(void) {
     char **const usual = environ;
     void *closed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(closed != MAP_FAILED);
@@ -196,7 +196,7 @@ static void functions_that_do_not_use_tls_read_no_file_and_no_environment(void) 
     if (child == 0) {
         opened_files = environment_reads = 0;
         environ = closed;
-        call_all_functions_that_do_not_use_tls();
+        call_functions_that_do_not_use_tls();
         environ = usual;
         _exit(opened_files != 0 ? 2 : environment_reads != 0 ? 3 : checks_failed != 0 ? 4 : 0);
     }
@@ -209,7 +209,7 @@ static void functions_that_do_not_use_tls_read_no_file_and_no_environment(void) 
 
 /* Creating a TLS context reads SSL_CERT_FILE and opens the file that the variable names, so the counters must count
  * both. */
-static void creating_a_tls_context_increments_the_file_and_environment_counters(void) {
+static void creating_a_tls_context_opens_a_file_and_reads_environment_variables(void) {
     netlib_error *err = NULL;
     netlib_tls_context *context = NULL;
     unsetenv("SSL_CERT_DIR");
@@ -244,8 +244,8 @@ static void disabling_use_environment_prevents_reads_of_environment_variables(vo
 }
 
 int main(void) {
-    functions_that_do_not_use_tls_read_no_file_and_no_environment();
-    creating_a_tls_context_increments_the_file_and_environment_counters();
+    functions_that_do_not_use_tls_read_no_file_and_no_environment_variable();
+    creating_a_tls_context_opens_a_file_and_reads_environment_variables();
     disabling_use_environment_prevents_reads_of_environment_variables();
     return report("ambient");
 }

@@ -93,7 +93,7 @@ static netlib_error *error_with(netlib_status status, int32_t kind, const netlib
     return error;
 }
 
-static void an_explicit_retry_kind_overrides_status_and_cause(void) {
+static void an_explicit_retry_kind_overrides_the_kinds_of_status_and_cause(void) {
     static const struct {
         int32_t status, kind;             /* of the error */
         int32_t cause_status, cause_kind; /* of the cause; status 0: no cause */
@@ -207,7 +207,7 @@ int main(void) {
     unknown_statuses_are_named_unknown_and_have_retry_kind_never();
     errors_are_created_only_with_failure_statuses();
     getters_return_the_fields_of_an_error();
-    an_explicit_retry_kind_overrides_status_and_cause();
+    an_explicit_retry_kind_overrides_the_kinds_of_status_and_cause();
     error_options_refuse_unknown_retry_kinds_and_keep_only_the_last_cause();
     error_messages_that_are_not_utf8_are_refused();
     return report("basics");

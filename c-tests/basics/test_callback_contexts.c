@@ -234,7 +234,7 @@ static void act_and_count(void *ctx) {
     if (acting->action == FREE_HANDLE) acting->free_options(acting->options);
 }
 
-static void ctx_free_may_use_and_free_the_handle(void) {
+static void ctx_free_may_use_and_free_the_handle_of_its_callback(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
         /* If `replaced` is 1, the setter frees the ctx of the replaced callback. If `replaced` is 0, the setter frees
          * the ctx that was passed with a NULL function. */
@@ -362,7 +362,7 @@ struct switching {
 static enum netlib_verdict switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct switching *switching = ctx;
     (void)server_name;
-    /* The stream becomes the owner of the only reference. */
+    /* Passes the only reference to the context to the stream. */
     *replacement = switching->next;
     switching->next = NULL;
     return NETLIB_VERDICT_ALLOW;
@@ -417,7 +417,7 @@ static void ctx_free_runs_while_no_lock_is_held(void) {
 
 int main(void) {
     callback_setters_free_the_ctx_once();
-    ctx_free_may_use_and_free_the_handle();
+    ctx_free_may_use_and_free_the_handle_of_its_callback();
     body_and_stream_constructors_free_the_ctx_once();
     ctx_free_runs_while_no_lock_is_held();
     return report("callback_contexts");

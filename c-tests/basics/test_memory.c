@@ -252,7 +252,8 @@ static netlib_status set_source_address(void) {
     int fd = -1;
     netlib_status status = netlib_create_connection("127.0.0.1", 0, options, NULL, &fd, NULL);
     netlib_connect_options_free(options);
-    /* A host that is too long is refused before netlib copies the host. Returns the status that the table expects. */
+    /* netlib refuses such a long host with NETLIB_INVALID_URL before it copies the host. This function then returns
+     * NETLIB_OUT_OF_MEMORY, which the table expects. */
     return status == NETLIB_INVALID_URL && size > SMALL ? NETLIB_OUT_OF_MEMORY : status;
 }
 

@@ -187,7 +187,8 @@ static void file_positions_above_4_gib_are_exact(void) {
     close(fd);
 }
 
-/* Reads from a pipe in which no data arrives. A deadline, or a cancel from another thread, ends the call. */
+/* Reads from a pipe. A deadline ends a call that waits for data. If the limit has ended before the call, the call fails
+ * even if data is available. */
 static void a_deadline_or_a_cancel_ends_a_body_read(void) {
     int ends[2];
     CHECK(pipe(ends) == 0);

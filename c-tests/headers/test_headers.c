@@ -120,7 +120,7 @@ static void first_counts(options *o) {
     bad_truth(o);
 }
 
-static void make_headers_reports_the_first_invalid_option(void) {
+static void make_headers_fails_with_an_error_about_the_first_invalid_option(void) {
     static const struct {
         void (*choose)(options *);
         netlib_status status;
@@ -240,7 +240,7 @@ static void functions_on_null_headers_return_an_empty_value_or_null_argument(voi
 
 int main(void) {
     each_headers_option_adds_its_headers();
-    make_headers_reports_the_first_invalid_option();
+    make_headers_fails_with_an_error_about_the_first_invalid_option();
     getters_find_headers_by_index_and_name();
     headers_are_the_same_after_conversion_to_options_and_back();
     functions_on_null_headers_return_an_empty_value_or_null_argument();

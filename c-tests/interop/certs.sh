@@ -3,7 +3,7 @@
 # a root CA (RSA), an intermediate CA (P-256), and a server and a client certificate for each kind of key.
 #
 # NAME.pem is a certificate, NAME.key its key, NAME-chain.pem the certificate and its issuer, NAME-both.pem all three.
-# NAME.p12 has the same for clients, with an empty password.
+# NAME.p12 has all three for each client, with an empty password.
 set -eu
 
 cat > ca.cnf <<'CNF'
@@ -35,7 +35,8 @@ key() {
     esac
 }
 
-# issue NAME KIND-OF-KEY ISSUER SUBJECT END EXTENSIONS: issues a certificate. If ISSUER is NAME, it is self-signed.
+# issue NAME KIND-OF-KEY ISSUER SUBJECT END EXTENSIONS: issues a certificate. If ISSUER is NAME, the certificate is
+# self-signed.
 issue() {
     key "$2" > "$1.key"
     openssl req -new -config ca.cnf -key "$1.key" -subj "$4" -out "$1.csr"

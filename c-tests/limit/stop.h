@@ -188,8 +188,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
         fprintf(stderr, "    in %s: %s, after %.3f s\n", phase->name, stop_names[stop], took);
 }
 
-/* Runs each phase with each event. If the program has an argument, prints the time between the deadline and the return
- * of each call. */
+/* Runs each blocking call with each event. If the program has an argument, prints the time between the deadline and the
+ * return of each call. */
 static inline void run_phases(const struct phase *phases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (int stop = 0; stop < STOPS; stop++) {

@@ -19,7 +19,7 @@ static netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-static void limits_accept_all_durations_that_are_not_negative(void) {
+static void limits_refuse_only_negative_durations_and_nan(void) {
     static const struct {
         double seconds;
         netlib_status made, checked;
@@ -45,7 +45,7 @@ static void limits_accept_all_durations_that_are_not_negative(void) {
     }
 }
 
-static void remaining_time_decreases_to_zero_and_ignores_cancels(void) {
+static void remaining_time_decreases_to_zero_and_is_not_changed_by_a_cancel(void) {
     netlib_limit *limit = limit_of(60.0);
     double before = netlib_limit_remaining(limit);
     double after = netlib_limit_remaining(limit);
@@ -178,7 +178,7 @@ static int fd_of(const netlib_limit *limit) {
     return fd;
 }
 
-static void the_descriptor_of_a_limit_reports_cancels_but_not_deadlines(void) {
+static void the_descriptor_of_a_limit_becomes_readable_at_a_cancel_not_at_a_deadline(void) {
     for (int row = 0; row < 4; row++) {
         bool passed = row & 1, early = row & 2;
         netlib_limit *limit = limit_of(passed ? 0.0 : NETLIB_TIMEOUT_NONE);
@@ -257,14 +257,14 @@ static void limit_fd_fails_without_a_free_descriptor(void) {
 }
 
 int main(void) {
-    limits_accept_all_durations_that_are_not_negative();
-    remaining_time_decreases_to_zero_and_ignores_cancels();
+    limits_refuse_only_negative_durations_and_nan();
+    remaining_time_decreases_to_zero_and_is_not_changed_by_a_cancel();
     functions_on_null_limits_return_a_default_or_null_argument();
     a_cancel_is_permanent_and_affects_all_clones_of_the_limit();
     one_cancel_wakes_all_waiting_threads();
     a_cancel_in_a_signal_handler_ends_the_wait();
     a_wait_ends_at_the_deadline();
-    the_descriptor_of_a_limit_reports_cancels_but_not_deadlines();
+    the_descriptor_of_a_limit_becomes_readable_at_a_cancel_not_at_a_deadline();
     a_cancel_wakes_a_poll_on_the_descriptor_of_the_limit();
     a_limit_has_its_own_descriptor_in_a_forked_child();
     limit_fd_fails_without_a_free_descriptor();

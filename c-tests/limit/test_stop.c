@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/un.h>
 
-/* The objects that the current phase uses. */
+/* The objects that the current blocking call uses. */
 static struct {
     int ends[2];
     int server, filler;
@@ -76,7 +76,8 @@ static void free_throughput_guard_and_socket_pair(void) {
 
 /* ---- connecting ---- */
 
-/* A listener with a full backlog, which answers no SYN. All phases share it, because filling the backlog takes time. */
+/* A listener with a full backlog, which answers no SYN. All calls that connect to a silent server share it, because
+ * filling the backlog takes time. */
 static int silent, silent_filler;
 static int32_t silent_port;
 

@@ -57,7 +57,7 @@ static void cancelling_a_limit_affects_only_the_calling_process(void) {
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
-                /* The rows with `child_waits` give the intermediate process its own descriptor. */
+                /* If `child_waits` is set, the process between parent and grandchild opens its own descriptor. */
                 if (child_waits) child.results[3] = wait_for(ends[0], SHORT_WAIT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
@@ -140,7 +140,7 @@ static void a_cancel_wakes_only_waits_of_the_same_process(void) {
 }
 
 /* A limit that is cancelled before the fork is cancelled in parent and child. */
-static void a_cancel_before_the_fork_affects_both_processes(void) {
+static void a_limit_cancelled_before_a_fork_is_cancelled_in_both_processes(void) {
     int ends[2];
     connected_pair(ends);
     for (int waited = 0; waited < 2; waited++) {
@@ -303,7 +303,7 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
 int main(void) {
     cancelling_a_limit_affects_only_the_calling_process();
     a_cancel_wakes_only_waits_of_the_same_process();
-    a_cancel_before_the_fork_affects_both_processes();
+    a_limit_cancelled_before_a_fork_is_cancelled_in_both_processes();
     a_cancel_in_a_forked_child_ends_an_inherited_connection_attempt();
     a_forked_child_repeats_the_lookup_of_its_parent();
     waits_fail_if_the_application_writes_to_a_netlib_descriptor();

@@ -1,5 +1,5 @@
-/* Tests which events end a blocking call of a TLS stream, and that signals do not end the call. The stream runs on a
- * descriptor, inside another stream, and while another thread does the handshake. */
+/* Tests which events end a blocking call of a TLS stream, and that signals do not end the call. The stream uses a
+ * descriptor or another stream as its transport. In some rows, another thread does the handshake during the call. */
 #define _GNU_SOURCE
 #include "stop.h"
 #undef LONG /* tls_peer.h defines LONG as well */
@@ -10,7 +10,7 @@
 
 static netlib_tls_context *client, *server;
 
-/* The objects that the current phase uses. */
+/* The objects that the current blocking call uses. */
 static struct {
     struct pair pair;
     netlib_tls_stream *outer_near, *outer_far;

@@ -41,7 +41,7 @@ static void falls_back_to_ipv4(int tun, enum api api, int errnum) {
     CHECK_INT(0, seen_at(&peer, 0).syns);
     end(&outcome);
 
-    /* If all addresses are unreachable, connecting fails with the same errno. */
+    /* If the only address is unreachable, connecting fails with the errno of the attempt. */
     outcome = connect_to(api, "2001:db8::a", options, NULL);
     CHECK_INT(1, (long long)netlib_error_cause_count(outcome.err));
     CHECK_INT(errnum, netlib_error_errno(outcome.err));

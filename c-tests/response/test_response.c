@@ -10,7 +10,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     return response;
 }
 
-static void incomplete_heads_give_want_read_and_complete_heads_are_parsed(void) {
+static void incomplete_response_heads_return_want_read_and_complete_ones_are_parsed(void) {
     static const struct {
         const char *head;
         int32_t status, minor_version;
@@ -171,7 +171,7 @@ static void parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state(void)
 
 /* netlib_response_parse refuses a parser state that cannot belong to the passed bytes. Any other wrong state does not
  * change the parsed response. */
-static void parser_states_of_other_bytes_never_change_a_response(void) {
+static void a_wrong_parser_state_never_changes_the_parsed_response(void) {
     static const char head[] = "HTTP/1.1 200 OK\r\nA: b\r\n\r\nbody\r\n\r\n";
     uint64_t state = 0;
     netlib_error *err = NULL;
@@ -246,7 +246,7 @@ static void interim_responses_are_parsed_one_by_one(void) {
     CHECK_STR("", text);
 }
 
-static void responses_can_be_created_without_a_head(void) {
+static void responses_can_be_created_from_method_status_and_headers(void) {
     netlib_error *err = NULL;
     netlib_headers_options *o = netlib_headers_options_new();
     netlib_headers_options_add_header(o, "LOCATION", "../up");
@@ -414,14 +414,14 @@ static void functions_on_null_responses_return_an_empty_value_or_null_argument(v
 }
 
 int main(void) {
-    incomplete_heads_give_want_read_and_complete_heads_are_parsed();
+    incomplete_response_heads_return_want_read_and_complete_ones_are_parsed();
     invalid_response_heads_are_refused_with_an_offset();
     a_response_head_above_256_kib_is_refused();
     parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state();
-    parser_states_of_other_bytes_never_change_a_response();
+    a_wrong_parser_state_never_changes_the_parsed_response();
     a_location_that_is_not_utf8_is_percent_encoded();
     interim_responses_are_parsed_one_by_one();
-    responses_can_be_created_without_a_head();
+    responses_can_be_created_from_method_status_and_headers();
     body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_the_case_of_the_method();
     header_defects_are_listed_with_line_and_byte_offset();

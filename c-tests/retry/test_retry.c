@@ -35,7 +35,7 @@ static netlib_retry *retry_with_counts(void) {
     return retry_of(options);
 }
 
-static void retry_increment_decrements_the_count_of_the_failure_kind(void) {
+static void retry_increment_decrements_the_total_and_the_count_of_the_failure_kind(void) {
     static const struct {
         int32_t error, status;
         const char *fields;
@@ -56,8 +56,8 @@ static void retry_increment_decrements_the_count_of_the_failure_kind(void) {
         {0, 200, "Location: /x\r\n", {8, 5, 5, 5, 4, 5}, 200, NULL},
         {0, 503, "", {8, 5, 5, 5, 4, 5}, 503, NULL},
         {0, 0, NULL, {8, 5, 5, 5, 5, 5}, NETLIB_NONE, NULL},
-        /* If an error and a response are passed, the error determines the result. But the response proves that the
-         * request was sent. */
+        /* If an error and a response are passed, the error is counted, but as a read error, because the response proves
+         * that the request was sent. */
         {NETLIB_CONNECT_FAILED, 503, "", {8, 5, 4, 5, 5, 5}, NETLIB_NONE, NULL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -114,7 +114,7 @@ static void a_proxy_failure_is_counted_like_its_cause(void) {
     }
 }
 
-static void increment_fails_if_the_policy_allows_no_retry(void) {
+static void retry_increment_fails_if_the_policy_allows_no_retry(void) {
     enum { TOTAL, CONNECT, READ, REDIRECT, NOTHING };
     static const struct {
         int which;
@@ -184,7 +184,7 @@ static void increment_fails_if_the_policy_allows_no_retry(void) {
     }
 }
 
-static void the_exhausted_retry_outlives_its_error(void) {
+static void a_clone_of_the_exhausted_retry_outlives_its_error(void) {
     netlib_error *err = NULL;
     netlib_error *error = error_of(NETLIB_CONNECT_FAILED, NULL);
     netlib_retry *retry = NULL;
@@ -206,7 +206,7 @@ static void the_exhausted_retry_outlives_its_error(void) {
     netlib_retry_free(exhausted);
 }
 
-static void a_disabled_total_or_redirect_clears_raise_on_redirect(void) {
+static void a_disabled_total_or_redirect_count_clears_raise_on_redirect(void) {
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     netlib_retry *retry = retry_of(options);
@@ -226,7 +226,7 @@ static void a_disabled_total_or_redirect_clears_raise_on_redirect(void) {
     netlib_retry_free(retry);
 }
 
-static void retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_retry(void) {
+static void retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_argument(void) {
     netlib_error *err = NULL;
     netlib_retry *made = NULL;
     netlib_retry *other = NULL;
@@ -371,12 +371,12 @@ static void the_retry_history_has_redacted_urls(void) {
 
 int main(void) {
     the_retry_history_has_redacted_urls();
-    retry_increment_decrements_the_count_of_the_failure_kind();
+    retry_increment_decrements_the_total_and_the_count_of_the_failure_kind();
     a_proxy_failure_is_counted_like_its_cause();
-    increment_fails_if_the_policy_allows_no_retry();
-    the_exhausted_retry_outlives_its_error();
-    a_disabled_total_or_redirect_clears_raise_on_redirect();
-    retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_retry();
+    retry_increment_fails_if_the_policy_allows_no_retry();
+    a_clone_of_the_exhausted_retry_outlives_its_error();
+    a_disabled_total_or_redirect_count_clears_raise_on_redirect();
+    retry_from_int_sets_counts_and_retry_resolve_prefers_its_first_argument();
     is_retry_depends_on_method_status_and_retry_after();
     functions_on_null_retries_return_an_empty_or_default_value();
     return report("retry");

@@ -28,7 +28,7 @@ static enum netlib_outcome record_sleep(void *ctx, double seconds) {
     return NETLIB_OUTCOME_DONE;
 }
 
-static void each_response_leads_to_a_retry_a_redirect_or_a_return(void) {
+static void each_response_is_returned_or_leads_to_a_retry_or_a_redirect(void) {
     static const struct {
         int status;
         const char *fields;
@@ -344,7 +344,7 @@ static void retry_decide_fails_if_the_delay_exceeds_the_remaining_time(void) {
 }
 
 /* Borrowed values are valid until the decision is freed. Clones of borrowed values outlive the decision. */
-static void clones_outlive_the_decision(void) {
+static void clones_of_borrowed_values_outlive_the_decision(void) {
     netlib_retry *retry = retry_of(usual());
     netlib_decision *decision = decide(retry, "GET", "http://h/", 302, "Location: /x\r\n");
     netlib_retry_free(retry);
@@ -366,13 +366,13 @@ static void clones_outlive_the_decision(void) {
 }
 
 int main(void) {
-    each_response_leads_to_a_retry_a_redirect_or_a_return();
+    each_response_is_returned_or_leads_to_a_retry_or_a_redirect();
     errors_are_retried_depending_on_status_and_method();
     exhausted_retries_fail_or_return_the_response();
     headers_dropped_at_another_origin_stay_dropped();
     sensitive_headers_added_to_the_policy_are_dropped_at_other_origins();
     the_safe_profile_refuses_redirects_from_https_to_http();
     retry_decide_fails_if_the_delay_exceeds_the_remaining_time();
-    clones_outlive_the_decision();
+    clones_of_borrowed_values_outlive_the_decision();
     return report("retry_decide");
 }

@@ -269,7 +269,7 @@ static void *cancel_soon(void *limit) {
     return NULL;
 }
 
-static void sleeps_end_with_the_limit_and_fail_if_a_callback_fails(void) {
+static void sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails(void) {
     netlib_error *err = NULL;
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
     const netlib_retry *retry = netlib_retry_resolve(NULL, NULL);
@@ -330,6 +330,6 @@ int main(void) {
     jitter_is_added_and_random_numbers_outside_0_to_1_are_refused();
     retry_after_is_parsed_and_capped();
     sleeps_last_as_long_as_the_delay();
-    sleeps_end_with_the_limit_and_fail_if_a_callback_fails();
+    sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails();
     return report("retry_delay");
 }

@@ -26,7 +26,7 @@ static void errors_passed_with_a_response_are_treated_as_read_errors(void) {
 
 /* The error that netlib_retry_increment returns has the retry kind READ if a response arrived, so that an outer policy
  * does not repeat the request. */
-static void increment_errors_are_read_errors_if_a_response_arrived(void) {
+static void errors_of_retry_increment_have_retry_kind_read_after_a_response(void) {
     static const struct {
         const char *method;
         int32_t total;
@@ -65,7 +65,7 @@ static void increment_errors_are_read_errors_if_a_response_arrived(void) {
 }
 
 /* The first attempt may have sent the request. The last attempt could not connect. */
-static void max_retry_has_retry_kind_read_if_any_attempt_sent_the_request(void) {
+static void the_max_retry_error_has_retry_kind_read_if_any_attempt_sent_the_request(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
         netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
@@ -217,8 +217,8 @@ static void errors_about_invalid_responses_are_treated_as_read_errors(void) {
 
 int main(void) {
     errors_passed_with_a_response_are_treated_as_read_errors();
-    increment_errors_are_read_errors_if_a_response_arrived();
-    max_retry_has_retry_kind_read_if_any_attempt_sent_the_request();
+    errors_of_retry_increment_have_retry_kind_read_after_a_response();
+    the_max_retry_error_has_retry_kind_read_if_any_attempt_sent_the_request();
     proxy_failures_have_the_retry_kind_of_their_cause();
     errors_about_invalid_responses_are_treated_as_read_errors();
     return report("retry_kind");

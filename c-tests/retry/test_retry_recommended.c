@@ -60,7 +60,7 @@ static void recommended_options_allow_3_retries_10_redirects_and_full_jitter(voi
     netlib_retry_free(clone);
 }
 
-static void recommended_options_return_set_values_and_refuse_invalid_ones(void) {
+static void retry_settings_can_be_read_back_and_invalid_values_are_refused(void) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
     static const int32_t codes[] = {503, 500, 503};
     netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_EQUAL);
@@ -350,7 +350,7 @@ static void recommended_options_retry_errors_at_most_three_times(void) {
 }
 
 /* One request can have ten redirects and three retries. */
-static void redirects_do_not_consume_retries(void) {
+static void with_recommended_options_redirects_do_not_consume_retries(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_url *url = url_of("http://h/");
@@ -374,7 +374,7 @@ static void redirects_do_not_consume_retries(void) {
     }
     netlib_retry_free(retry);
 
-    /* A disabled total also disables redirects. */
+    /* If the total is disabled, netlib follows no redirect. */
     netlib_retry_options *options = recommended();
     netlib_retry_options_set_total(options, NETLIB_RETRY_DISABLED);
     retry = retry_of(options);
@@ -451,8 +451,9 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     }
     netlib_url_free(url);
 
-    /* netlib_retry_delay and netlib_retry_sleep also fail with NETLIB_MAX_RETRY. netlib_retry_get_retry_after and
-     * netlib_retry_parse_retry_after succeed, and store the number of seconds in the header value. */
+    /* With the recommended settings, netlib_retry_delay and netlib_retry_sleep fail with NETLIB_MAX_RETRY if
+     * Retry-After exceeds retry_after_max. netlib_retry_get_retry_after and netlib_retry_parse_retry_after succeed, and
+     * store the number of seconds in the header value. */
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_response *response = response_of(503, "Retry-After: 3600\r\n");
@@ -572,11 +573,11 @@ static void recommended_options_send_no_secrets_to_other_origins(void) {
 
 int main(void) {
     recommended_options_allow_3_retries_10_redirects_and_full_jitter();
-    recommended_options_return_set_values_and_refuse_invalid_ones();
+    retry_settings_can_be_read_back_and_invalid_values_are_refused();
     each_jitter_kind_computes_delays_from_backoff_and_random_number();
     recommended_options_retry_only_statuses_429_502_503_and_504();
     recommended_options_retry_errors_at_most_three_times();
-    redirects_do_not_consume_retries();
+    with_recommended_options_redirects_do_not_consume_retries();
     a_long_retry_after_is_clamped_or_stops_the_retries();
     deadline_and_cancel_errors_have_the_failed_attempts_as_causes();
     recommended_options_send_no_secrets_to_other_origins();

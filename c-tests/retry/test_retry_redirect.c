@@ -270,7 +270,7 @@ static void api_keys_in_known_headers_are_dropped_at_other_origins(void) {
     netlib_headers_free(request);
 }
 
-static void only_listed_headers_are_kept_on_redirects(void) {
+static void only_listed_headers_are_kept_on_redirects_to_other_origins(void) {
     static const char *const listed[] = {"X-Trace", "ACCEPT", "accept", "Authorization"};
     static const char *const names[] = {"Accept", "Authorization", "X-TRACE", "Content-Type", "Host", "X-Other"};
     static const char *const bad[] = {"Accept", "a b"};
@@ -519,7 +519,7 @@ static void the_safe_profile_refuses_http_after_https_at_any_hop(void) {
 
 /* RFC 9110 section 10.2.2: if the Location has no fragment, the next URL has the fragment of the request URL. A
  * fragment is not part of the request target. */
-static void redirects_inherit_the_fragment_of_the_request_url(void) {
+static void redirects_without_a_fragment_inherit_the_fragment_of_the_request_url(void) {
     static const struct {
         const char *from, *location, *url, *target;
     } rows[] = {
@@ -548,11 +548,11 @@ static void redirects_inherit_the_fragment_of_the_request_url(void) {
 }
 
 int main(void) {
-    redirects_inherit_the_fragment_of_the_request_url();
+    redirects_without_a_fragment_inherit_the_fragment_of_the_request_url();
     sensitive_headers_in_any_letter_case_are_dropped_at_other_origins();
     dropped_headers_stay_dropped_for_the_whole_redirect_chain();
     api_keys_in_known_headers_are_dropped_at_other_origins();
-    only_listed_headers_are_kept_on_redirects();
+    only_listed_headers_are_kept_on_redirects_to_other_origins();
     disabled_redirects_are_never_followed();
     redirects_change_method_body_and_headers_as_in_rfc_9110();
     the_safe_profile_refuses_http_after_https_at_any_hop();

@@ -92,7 +92,7 @@ static void each_retry_count_limits_its_own_kind_of_failure(void) {
 }
 
 /* Only 301, 302, 303, 307 and 308 with a Location are redirects. */
-static void only_five_statuses_with_a_location_are_redirects(void) {
+static void only_statuses_301_302_303_307_308_with_a_location_are_redirects(void) {
     for (int status = 100; status < 600; status++) {
         netlib_error *err = NULL;
         netlib_retry *next = NULL;
@@ -142,7 +142,7 @@ static void with_a_disabled_total_each_failure_is_returned_without_a_retry(void)
 
 /* Each call of netlib_retry_increment adds a history entry with five fields, in the order of the requests. The Retry in
  * the MAX_RETRY error has all entries. */
-static void each_increment_adds_one_entry_to_the_history(void) {
+static void each_retry_increment_adds_one_entry_to_the_history(void) {
     static const struct event *const events[] = {&refused, &overloaded, &redirected, &cut_off, &untrusted, &overloaded};
     enum { EVENTS = sizeof events / sizeof events[0] };
     netlib_error *err = NULL;
@@ -178,7 +178,7 @@ static enum netlib_outcome count_sleeps(void *ctx, double seconds) {
 
 /* With a backoff factor of 0.1, the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max. With a factor of 0, all
  * delays are 0. */
-static void successive_delays_double_up_to_the_maximum(void) {
+static void successive_backoff_delays_double_up_to_the_maximum(void) {
     static const double expected[] = {0.0, 0.2, 0.4, 0.8, 1.6, 3.2, 5.0, 5.0};
     for (int with_factor = 0; with_factor < 2; with_factor++) {
         netlib_error *err = NULL;
@@ -205,7 +205,7 @@ static void successive_delays_double_up_to_the_maximum(void) {
 
 /* For the statuses 413, 429 and 503, the delay is the number of seconds in Retry-After, if respect_retry_after_header
  * is set. For other statuses, or without the setting, the delay is the backoff. */
-static void retry_after_is_obeyed_for_413_429_and_503(void) {
+static void retry_after_is_obeyed_only_for_413_429_and_503(void) {
     for (int respect = 0; respect < 2; respect++) {
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_retry_options_set_respect_retry_after_header(options, respect);
@@ -365,11 +365,11 @@ static void random_retry_runs_with_the_same_seed_have_identical_results(void) {
 
 int main(void) {
     each_retry_count_limits_its_own_kind_of_failure();
-    only_five_statuses_with_a_location_are_redirects();
+    only_statuses_301_302_303_307_308_with_a_location_are_redirects();
     with_a_disabled_total_each_failure_is_returned_without_a_retry();
-    each_increment_adds_one_entry_to_the_history();
-    successive_delays_double_up_to_the_maximum();
-    retry_after_is_obeyed_for_413_429_and_503();
+    each_retry_increment_adds_one_entry_to_the_history();
+    successive_backoff_delays_double_up_to_the_maximum();
+    retry_after_is_obeyed_only_for_413_429_and_503();
     random_retry_runs_with_the_same_seed_have_identical_results();
     return report("retry_rows");
 }

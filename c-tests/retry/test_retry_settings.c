@@ -38,7 +38,7 @@ static void a_new_retry_has_the_defaults_of_urllib3(void) {
     netlib_retry_free(retry);
 }
 
-static void retry_list_functions_return_the_constants_of_the_header(void) {
+static void retry_list_functions_return_the_values_of_the_netlib_h_macros(void) {
     static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS};
     static const char *const headers[] = {NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
     static const char *const sensitive[] = {NETLIB_SENSITIVE_HEADERS};
@@ -223,7 +223,7 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
 
 int main(void) {
     a_new_retry_has_the_defaults_of_urllib3();
-    retry_list_functions_return_the_constants_of_the_header();
+    retry_list_functions_return_the_values_of_the_netlib_h_macros();
     every_retry_setting_can_be_read_back();
     errors_of_invalid_retry_settings_name_the_setter();
     return report("retry_settings");

@@ -110,7 +110,7 @@ static void check_unvisited(int server) {
 }
 
 /* The policy checks the binary address, so its spelling does not matter. */
-static void a_refused_address_is_refused_in_every_spelling(void) {
+static void an_address_that_the_policy_refuses_is_refused_in_every_spelling(void) {
     static const char *const hosts[] = {
         "127.0.0.1",
         "[127.0.0.1]",
@@ -147,7 +147,7 @@ static void a_refused_address_is_refused_in_every_spelling(void) {
         int fd = 0;
         netlib_status status = netlib_create_connection(hosts[i], port, options, NULL, &fd, &err);
         CHECK_INT(-1, fd);
-        /* Host text that the system does not parse as an address does not bypass the policy. */
+        /* If the system does not parse a host as an address, the call fails without a connection attempt. */
         CHECK(status == NETLIB_ADDRESS_REFUSED || status == NETLIB_NAME_RESOLUTION || status == NETLIB_INVALID_URL);
         if (i < 6) CHECK_INT(NETLIB_ADDRESS_REFUSED, status);
         if (status == NETLIB_ADDRESS_REFUSED) {
@@ -277,7 +277,7 @@ int main(void) {
     address_texts_are_mapped_to_address_classes();
     sockaddrs_are_mapped_to_address_classes();
     each_address_class_has_a_name();
-    a_refused_address_is_refused_in_every_spelling();
+    an_address_that_the_policy_refuses_is_refused_in_every_spelling();
     the_address_callback_gets_the_address_to_which_netlib_connects();
     unknown_address_class_bits_are_refused();
     an_address_refused_by_the_policy_is_never_retried();

@@ -300,7 +300,7 @@ static int32_t int_option(int fd, int level, int name) {
     return value;
 }
 
-static void raw_socket_options_are_set_or_fail_the_connection(void) {
+static void raw_socket_options_are_set_or_the_connection_attempt_fails(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -311,7 +311,7 @@ static void raw_socket_options_are_set_or_fail_the_connection(void) {
     CHECK_OK(connect_with(option_values, port, &fd, &err));
     CHECK(int_option(fd, IPPROTO_TCP, TCP_NODELAY) != 0);
     CHECK(int_option(fd, SOL_SOCKET, SO_KEEPALIVE) != 0);
-    CHECK_INT(200000, int_option(fd, SOL_SOCKET, SO_RCVBUF)); /* Linux doubles it for its own bookkeeping. */
+    CHECK_INT(200000, int_option(fd, SOL_SOCKET, SO_RCVBUF)); /* Linux doubles the size for its own bookkeeping. */
     close(fd);
 
     netlib_status status = connect_with(option_unknown, port, &fd, &err);
@@ -346,7 +346,7 @@ static void *connect_silently(void *arg) {
     return NULL;
 }
 
-static void a_deadline_or_a_cancel_ends_connecting(void) {
+static void a_deadline_or_a_cancel_ends_create_connection(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1;
@@ -477,8 +477,8 @@ int main(void) {
     a_connection_attempt_ends_at_its_timeout();
     signals_do_not_end_a_connection_attempt();
     source_addresses_are_bound_or_refused();
-    raw_socket_options_are_set_or_fail_the_connection();
-    a_deadline_or_a_cancel_ends_connecting();
+    raw_socket_options_are_set_or_the_connection_attempt_fails();
+    a_deadline_or_a_cancel_ends_create_connection();
     connecting_leaks_no_descriptor();
     calls_without_a_free_descriptor_fail_with_emfile();
     return report("connect");

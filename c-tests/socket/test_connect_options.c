@@ -305,7 +305,7 @@ static void sockets_are_bound_to_the_interface_or_the_attempt_fails(void) {
 }
 
 /* Since Linux 5.7, unprivileged processes may bind an unbound socket to an interface. */
-static void unprivileged_processes_may_bind_to_an_interface(void) {
+static void unprivileged_processes_may_bind_to_an_interface_since_linux_5_7(void) {
     struct utsname name;
     int major = 0, minor = 0;
     CHECK(uname(&name) == 0 && sscanf(name.release, "%d.%d", &major, &minor) == 2);
@@ -420,7 +420,7 @@ int main(void) {
     connect_options_are_set_on_the_socket();
     invalid_connect_option_values_are_refused();
     sockets_are_bound_to_the_interface_or_the_attempt_fails();
-    unprivileged_processes_may_bind_to_an_interface();
+    unprivileged_processes_may_bind_to_an_interface_since_linux_5_7();
     socket_options_are_set_before_bind();
     socket_options_are_set_before_connect();
     tcp_user_timeout_ends_a_connection_attempt();

@@ -195,9 +195,9 @@ static void the_source_address_is_bound_or_the_attempt_fails(void) {
     close(server);
 }
 
-/* As in urllib3, an attempt to an address of another family than the source address fails, and the next address is
- * tried. */
-static void addresses_of_another_family_than_the_source_are_skipped(void) {
+/* As in urllib3, an attempt fails if the address and the source address have different families, and the next address
+ * is tried. */
+static void addresses_of_another_family_than_the_source_address_are_skipped(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage both[] = {ipv6_loopback(port), ipv4(INADDR_LOOPBACK, port)};
@@ -300,7 +300,7 @@ static void connect_errors_have_one_cause_per_address(void) {
 }
 
 /* Each of two silent addresses takes its whole timeout. */
-static void each_address_gets_the_whole_timeout(void) {
+static void each_address_gets_the_whole_connect_timeout(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1;
     int silent = silent_listener(&silent_port, &filler), server = listener(&port);
@@ -341,7 +341,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
 }
 
 /* netlib checks the limit between two attempts even if no attempt waits. */
-static void the_limit_is_checked_between_two_connection_attempts(void) {
+static void a_cancel_between_two_connection_attempts_prevents_the_second(void) {
     int32_t port = 0;
     int server = listener(&port);
     const struct sockaddr_storage addresses[] = {ipv4(INADDR_LOOPBACK, port), ipv4(INADDR_LOOPBACK, port)};
@@ -405,11 +405,11 @@ int main(void) {
     host_names_with_invalid_labels_are_refused_without_a_lookup();
     numeric_hosts_are_not_resolved();
     the_source_address_is_bound_or_the_attempt_fails();
-    addresses_of_another_family_than_the_source_are_skipped();
+    addresses_of_another_family_than_the_source_address_are_skipped();
     connected_sockets_are_blocking_and_have_default_options();
     connect_errors_have_one_cause_per_address();
-    each_address_gets_the_whole_timeout();
-    the_limit_is_checked_between_two_connection_attempts();
+    each_address_gets_the_whole_connect_timeout();
+    a_cancel_between_two_connection_attempts_prevents_the_second();
     the_default_timeout_is_read_when_connecting_starts();
     return report("connect_rows");
 }

@@ -68,7 +68,7 @@ static void a_silent_address_delays_the_race_by_one_attempt_delay(void) {
     close(silent);
 }
 
-static void a_refused_attempt_starts_the_next_one_immediately(void) {
+static void the_next_attempt_starts_immediately_after_a_refused_attempt(void) {
     netlib_error *err = NULL;
     int32_t first_port = 0, second_port = 0, port = 0;
     int first = bound_socket(&first_port), second = bound_socket(&second_port), server = listener(&port);
@@ -143,7 +143,7 @@ static void address_families_alternate_in_a_race(void) {
     close(bound);
 }
 
-static void a_race_fails_if_all_addresses_refuse(void) {
+static void a_race_fails_if_all_addresses_refuse_the_connection(void) {
     netlib_error *err = NULL;
     int32_t ports[2] = {0, 0};
     int bound[2] = {bound_socket(&ports[0]), bound_socket(&ports[1])};
@@ -265,7 +265,7 @@ static void invalid_arguments_of_connect_functions_are_refused(void) {
 }
 
 /* Passes NULL, and indexes beyond the end of the report. */
-static void connect_getters_accept_null_and_indexes_out_of_range(void) {
+static void connect_getters_return_a_default_value_for_indexes_out_of_range(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;
     CHECK_INT(0, (long long)netlib_connect_wait_count(connect));
@@ -463,8 +463,8 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
         if (fd >= 0) close(fd);
         netlib_connect_free(connect);
 
-        /* netlib_create_connection also calls the resolve callback. For a numeric host, netlib does not call the
-         * callback. */
+        /* netlib_create_connection calls the resolve callback for a host name. For a numeric host, neither
+         * netlib_create_connection nor netlib_connect_run calls the callback. */
         CHECK_STATUS(rows[i].expected, netlib_create_connection("name.test", port, options, lasting, &fd, &err));
         CHECK_INT(3, callback.calls);
         if (fd >= 0) close(fd);
@@ -493,7 +493,7 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
 
 /* A connect that has ended or is freed leaves no registration in an epoll. The next connect gets the same descriptor
  * numbers, which the application can register again. A later cancel of the limit causes no event in the epoll. */
-static void finished_connects_leave_no_registration_in_epoll(void) {
+static void ended_or_freed_connects_leave_no_registration_in_epoll(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -560,17 +560,17 @@ static void a_connect_uses_one_descriptor_for_its_limit(void) {
 
 int main(void) {
     a_silent_address_delays_the_race_by_one_attempt_delay();
-    a_refused_attempt_starts_the_next_one_immediately();
+    the_next_attempt_starts_immediately_after_a_refused_attempt();
     a_slow_attempt_continues_and_can_win_the_race();
     address_families_alternate_in_a_race();
-    a_race_fails_if_all_addresses_refuse();
+    a_race_fails_if_all_addresses_refuse_the_connection();
     each_attempt_of_a_race_has_its_own_timeout();
     invalid_arguments_of_connect_functions_are_refused();
-    connect_getters_accept_null_and_indexes_out_of_range();
+    connect_getters_return_a_default_value_for_indexes_out_of_range();
     the_address_policy_is_applied_when_each_attempt_starts();
     hosts_and_source_addresses_given_as_names_are_resolved();
     resolve_callbacks_replace_the_system_resolver();
-    finished_connects_leave_no_registration_in_epoll();
+    ended_or_freed_connects_leave_no_registration_in_epoll();
     a_connect_uses_one_descriptor_for_its_limit();
     return report("race");
 }

@@ -99,7 +99,7 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
 
 /* Simulates an event loop that keeps its epoll registrations and compares descriptor numbers. netlib must not reuse a
  * descriptor number within a step. */
-static void persistent_epoll_registrations_stay_valid(void) {
+static void an_event_loop_may_keep_its_epoll_registrations_between_steps(void) {
     netlib_error *err = NULL;
     int32_t dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -247,7 +247,7 @@ static void a_cancel_ends_a_step_in_which_attempts_fail(void) {
 
 int main(void) {
     a_deadline_or_a_cancel_ends_a_race();
-    persistent_epoll_registrations_stay_valid();
+    an_event_loop_may_keep_its_epoll_registrations_between_steps();
     connects_that_share_a_limit_can_be_registered_in_one_epoll();
     a_cancel_ends_a_step_in_which_attempts_fail();
     return report("race loop");

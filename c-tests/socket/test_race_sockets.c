@@ -178,7 +178,7 @@ static void *watch_own_descriptors(void *arg) {
     return NULL;
 }
 
-static void each_socket_of_a_race_is_closed_once(void) {
+static void no_socket_of_a_race_is_closed_twice(void) {
     netlib_error *err = NULL;
     int32_t port = 0, dead_port = 0, silent_port = 0;
     int filler = -1, fd = -1;
@@ -242,6 +242,6 @@ int main(void) {
     attempts_of_a_race_share_the_source_port();
     a_socket_connected_to_itself_is_refused();
     races_leak_no_descriptor();
-    each_socket_of_a_race_is_closed_once();
+    no_socket_of_a_race_is_closed_twice();
     return report("race sockets");
 }

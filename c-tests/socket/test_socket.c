@@ -8,7 +8,7 @@
 
 /* ---- waiting ---- */
 
-static void waits_report_readable_and_writable_sockets(void) {
+static void a_wait_succeeds_if_the_socket_is_ready_and_times_out_otherwise(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -33,14 +33,14 @@ static void waits_report_readable_and_writable_sockets(void) {
     CHECK_OK(netlib_wait_for_write(ends[0], LONG, NULL, &err));
     close(ends[0]);
 
-    /* An unconnected socket is readable and writable as well. */
+    /* An unconnected socket is readable and writable. */
     int unconnected = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK_OK(netlib_wait_for_read(unconnected, 0.0, NULL, &err));
     CHECK_OK(netlib_wait_for_write(unconnected, 0.0, NULL, &err));
     close(unconnected);
 }
 
-static void negative_timeouts_are_refused(void) {
+static void waits_refuse_negative_timeouts_and_nan(void) {
     static const double refused[] = {-2.0, -0.5, -1e-9, -INFINITY, NAN};
     int ends[2];
     connected_pair(ends);
@@ -174,7 +174,7 @@ static void closed_or_readable_connections_count_as_dropped(void) {
 
 /* ---- connecting ---- */
 
-static void current_time_is_the_monotonic_clock(void) {
+static void current_time_returns_the_value_of_the_monotonic_clock(void) {
     struct timespec now;
     double before = netlib_current_time();
     clock_gettime(CLOCK_MONOTONIC, &now);
@@ -184,14 +184,14 @@ static void current_time_is_the_monotonic_clock(void) {
 }
 
 int main(void) {
-    waits_report_readable_and_writable_sockets();
-    negative_timeouts_are_refused();
+    a_wait_succeeds_if_the_socket_is_ready_and_times_out_otherwise();
+    waits_refuse_negative_timeouts_and_nan();
     waits_on_closed_descriptors_fail_with_ebadf();
     waits_accept_descriptors_above_1023();
     waits_continue_after_signals();
     a_wait_ends_at_the_earlier_of_timeout_and_deadline();
     a_cancel_in_the_handler_that_interrupts_a_wait_ends_the_wait();
     closed_or_readable_connections_count_as_dropped();
-    current_time_is_the_monotonic_clock();
+    current_time_returns_the_value_of_the_monotonic_clock();
     return report("socket");
 }

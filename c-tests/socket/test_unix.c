@@ -157,7 +157,7 @@ static void address_lists_accept_unix_addresses(void) {
         CHECK_INT((long long)added, (long long)netlib_addresses_count(list));
     }
     netlib_addresses_free(list);
-    /* An unnamed Unix address, which accept(2) returns for most clients, also has the class UNIX. */
+    /* An unnamed Unix address, which accept(2) returns for most clients, has the class UNIX. */
     netlib_error *err = NULL;
     int32_t classes = 0;
     un.sun_family = AF_UNIX;
@@ -289,7 +289,7 @@ static void ip_options_are_ignored_for_unix_sockets(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
     netlib_connect_options_free(options);
-    /* netlib_create_unix_connection also fails if the options have an invalid value. */
+    /* If the options have an invalid value, netlib_create_unix_connection fails. */
     options = options_with_timeout(-7.0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_create_unix_connection(path, NETLIB_NTS, options, NULL, &fd, &err));
     netlib_connect_options_free(options);
@@ -374,7 +374,7 @@ static void the_address_policy_applies_to_unix_addresses(void) {
 
 /* ---- using the socket ---- */
 
-static void waits_and_drop_detection_support_unix_sockets(void) {
+static void the_wait_functions_and_is_connection_dropped_accept_unix_sockets(void) {
     netlib_error *err = NULL;
     const char *path = in_directory("waiting");
     int server = unix_listener(path, strlen(path)), fd = -1;
@@ -456,7 +456,7 @@ int main(void) {
     unix_connect_errors_explain_missing_permissions();
     ip_options_are_ignored_for_unix_sockets();
     the_address_policy_applies_to_unix_addresses();
-    waits_and_drop_detection_support_unix_sockets();
+    the_wait_functions_and_is_connection_dropped_accept_unix_sockets();
     a_tls_stream_transfers_data_over_a_unix_socket();
     remove_directory();
     return report("unix");

@@ -1,6 +1,6 @@
 /* A scripted peer of a netlib engine. The engine is called the victim. First a correct peer engine runs the session up
- * to a chosen moment. From there a script defines every record that the victim receives, in plaintext or encrypted with
- * the keys of the session. */
+ * to a chosen moment. From that moment a script defines every record that the victim receives, in plaintext or
+ * encrypted with the keys of the session. */
 #ifndef NETLIB_TEST_HOSTILE_PEER_H
 #define NETLIB_TEST_HOSTILE_PEER_H
 

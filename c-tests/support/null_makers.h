@@ -309,7 +309,7 @@ static inline netlib_connect *make_connect(void) {
     MUST_OK(netlib_connect_new("127.0.0.1", make_port(), NULL, &connect, NULL));
     return connect;
 }
-/* Returns a connect that has ended, so that the result of netlib_connect_step does not depend on time. */
+/* Returns a netlib_connect whose run has ended, so that the result of netlib_connect_step does not depend on time. */
 static inline netlib_connect *make_ended_connect(void) {
     netlib_connect *connect = make_connect();
     int fd = -1;

@@ -58,8 +58,8 @@ static inline void expect_accepted(netlib_status status, const netlib_error *err
     expect_text(status != NETLIB_NULL_ARGUMENT && status != NETLIB_INTERNAL, "NULL is accepted", status, err);
 }
 
-/* Checks that the call works with valid arguments. If the valid call failed, the result of a call with one NULL
- * argument would prove nothing. */
+/* Checks that the call with valid arguments returns the expected status. If this call failed, the result of a call with
+ * one NULL argument would prove nothing. */
 static inline void expect_valid(netlib_status status, const netlib_error *err, netlib_status expected) {
     bool progress = expected == NETLIB_OK && netlib_status_class(status) == NETLIB_CLASS_PROGRESS;
     expect_text(status == expected || progress, "the arguments are valid", status, err);

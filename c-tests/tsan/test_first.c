@@ -174,7 +174,7 @@ static void free_own_error(void *shared, int thread) {
     netlib_error_free(own);
 }
 
-static void the_last_owner_frees_a_shared_value(void) {
+static void owners_of_a_shared_value_may_free_it_concurrently(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         netlib_url *urls[THREADS] = {NULL};
@@ -219,7 +219,7 @@ static void concurrent_threads_can_share_a_limit(void) {
 int main(void) {
     first_calls_of_a_process_may_be_concurrent();
     first_reads_of_a_handle_may_be_concurrent();
-    the_last_owner_frees_a_shared_value();
+    owners_of_a_shared_value_may_free_it_concurrently();
     concurrent_threads_can_share_a_limit();
     return report("tsan first");
 }

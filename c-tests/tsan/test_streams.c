@@ -163,7 +163,7 @@ static void crowd_at_one_end(void *shared, int thread) {
     }
 }
 
-static void further_concurrent_callers_of_a_stream_get_busy(void) {
+static void further_concurrent_calls_on_a_stream_fail_only_with_busy(void) {
     netlib_error *err = NULL;
     struct both both;
     begin(&both);
@@ -213,7 +213,7 @@ static void wait_or_cancel(void *shared, int thread) {
     CHECK(status == NETLIB_CANCELLED || status == NETLIB_BUSY);
 }
 
-static void a_cancel_ends_all_readers_and_writers(void) {
+static void a_cancel_ends_all_concurrent_reads_and_writes(void) {
     for (int i = 0; i < 20; i++) {
         struct both both;
         begin(&both);
@@ -226,9 +226,9 @@ int main(void) {
     client = client_context();
     server = server_context("server");
     concurrent_readers_and_writers_transfer_all_data();
-    further_concurrent_callers_of_a_stream_get_busy();
+    further_concurrent_calls_on_a_stream_fail_only_with_busy();
     several_threads_may_close_both_ends_of_a_session();
-    a_cancel_ends_all_readers_and_writers();
+    a_cancel_ends_all_concurrent_reads_and_writes();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tsan streams");

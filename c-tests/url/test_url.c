@@ -75,7 +75,7 @@ static void url_texts_end_at_their_length_not_at_a_nul(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     size_t len = 99;
-    /* The length decides where the text ends, not the NUL; (NULL, 0) is an empty text. */
+    /* The length, not the NUL, decides where the text ends; (NULL, 0) is an empty text. */
     CHECK_OK(netlib_parse_url("http://host/abcdef", 13, &url, &err));
     netlib_url *other = netlib_url_clone(url);
     netlib_url_free(url);
@@ -199,7 +199,8 @@ static void references_are_resolved_against_a_base_url(void) {
         {"http://a/b/c/d;p?q", "../../../g", "http://a/g", "/g"},
         {"http://u:p@a:8080/b", "/c d", "http://u:p@a:8080/c%20d", "/c%20d"},
         {"http://u:p@a:8080/b", "HTTPS://B/c", "https://b/c", "/c"},
-        /* The abnormal examples of RFC 3986 section 5.4.2. The request target still begins with "/". */
+        /* A reference with a scheme does not inherit the base URL's host (RFC 3986 section 5.4.2). The request target
+         * of such a URL begins with "/". */
         {"http://a/b/c/d;p?q", "http:g", "http:g", "/g"},
         {"http://a/b/c/d;p?q", "http:g?y", "http:g?y", "/g?y"},
         {"http://a/b/c/d;p?q", "mailto:x@y", "mailto:x@y", "/x@y"},

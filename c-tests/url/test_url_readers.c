@@ -295,7 +295,7 @@ static void compare_readers_reports_where_two_parsers_differ(void) {
 
 /* Compares netlib's lenient parser with both standards. For netlib, a text without a scheme begins with a host, and a
  * backslash ends the authority, as in the WHATWG standard. */
-static void compare_readers_includes_the_lenient_parser(void) {
+static void compare_readers_includes_the_lenient_parser_of_netlib(void) {
     static const struct {
         const char *text, *netlib;
         int32_t from_rfc3986, from_whatwg;
@@ -346,6 +346,6 @@ static void compare_readers_includes_the_lenient_parser(void) {
 
 int main(void) {
     compare_readers_reports_where_two_parsers_differ();
-    compare_readers_includes_the_lenient_parser();
+    compare_readers_includes_the_lenient_parser_of_netlib();
     return report("url_readers");
 }

@@ -55,7 +55,7 @@ static void the_strict_profile_refuses_ambiguous_urls(void) {
         CHECK_STR(refused[i].message, netlib_error_message(err, NULL));
         CHECK_STATUS(refused[i].status, status);
     }
-    /* The length decides where the text ends, not the NUL. */
+    /* The length, not the NUL, decides where the text ends. */
     CHECK_OK(netlib_parse_url_strict("http://host/ab cd", 14, &url, &err));
     CHECK_STR("http://host/ab", netlib_url_to_string(url, NULL));
     netlib_url_free(url);
@@ -83,7 +83,7 @@ static void redacted_urls_contain_no_credentials_query_values_or_fragment(void) 
         {"h/a?b=c", "h/a?b=***"},
         {"/a?b=c#d", "/a?b=***#***"},
         {"", ""},
-        /* The redacted form also has the prefix "/.", which keeps a parser from reading the path as a host. */
+        /* The prefix "/." keeps a parser from reading the path of the redacted form as a host. */
         {"////x/y", "/.//x/y"},
         {"////u:p@h/x", "/***@h/x"},
         {"//http:80/x", "//http:80/x"},

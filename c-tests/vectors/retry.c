@@ -107,7 +107,7 @@ static void put_failure(vectors_out *out, const netlib_error *failure, const net
     check_history_is_kept(before, exhausted);
 }
 
-/* Calls netlib_retry_increment with one event. Returns the next Retry, or the same Retry after a failure. */
+/* Calls netlib_retry_increment with one event. Returns the next Retry, or `retry` itself if the call fails. */
 static netlib_retry *after_event(netlib_retry *retry, char *event, vectors_out *out) {
     netlib_error *err = NULL, *error = NULL;
     netlib_response *response = NULL;

@@ -21,7 +21,7 @@ struct connection {
     netlib_tls_stream *tls[MAX_TLS_LAYERS]; /* the outermost layer first */
     size_t tls_count;
     const netlib_limit *limit;     /* borrowed: ends every wait */
-    netlib_throughput *throughput; /* the minimum throughput of plaintext connections; TLS streams have the same */
+    netlib_throughput *throughput; /* the minimum throughput in plaintext; TLS streams get the values below */
     size_t minimum_bytes;          /* to receive in each `minimum_seconds` of waiting; 0: no minimum */
     double minimum_seconds;
     double read_timeout; /* the longest silence of the peer, in seconds */

@@ -10,8 +10,8 @@ static netlib_status make(netlib_status status, const netlib_error_options *opti
     vsnprintf(message, sizeof message, format, arguments);
     netlib_status made = netlib_error_new(status, message, options, err, NULL);
     if (made == NETLIB_INVALID_UTF8) {
-        /* An error message must be valid UTF-8, but file names and server replies may contain any bytes, so other bytes
-         * than ASCII are replaced. */
+        /* An error message must be valid UTF-8, but file names and server replies may contain any bytes, so all bytes
+         * that are not ASCII are replaced. */
         for (char *c = message; *c != '\0'; c++) *c = (unsigned char)*c < 0x80 ? *c : '?';
         made = netlib_error_new(status, message, options, err, NULL);
     }

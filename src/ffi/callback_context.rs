@@ -59,7 +59,7 @@ impl CallbackContext {
 impl Drop for Owned {
     fn drop(&mut self) {
         let Some(ctx_free) = self.ctx_free else { return };
-        // The last clone may be dropped in a call that does not disable cancellation itself.
+        // The last clone may be dropped in a call whose guard does not disable cancellation.
         let _disabled = DisableCancellation::begin();
         // SAFETY: netlib.h requires that `ctx_free` accepts the `ctx` with which it was set. `ctx_free` is called once.
         unsafe { ctx_free(self.ctx) };

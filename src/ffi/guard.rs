@@ -40,9 +40,9 @@ pub(crate) fn nothing(body: impl FnOnce()) {
     nonblocking::nothing(body);
 }
 
-/// The same guards without disabling cancellation, for functions without cancellation points, which make no system call
-/// and call no callback. Most of these functions are so short that two calls of pthread_setcancelstate(3) would be a
-/// noticeable part of their time.
+/// Variants of the guards that leave cancellation enabled, for functions without cancellation points: such functions
+/// make no system call and call no callback. Most of these functions are so short that two calls of
+/// pthread_setcancelstate(3) would be a noticeable part of their time.
 pub(crate) mod nonblocking {
     use super::*;
 

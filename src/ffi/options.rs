@@ -82,7 +82,8 @@ pub(crate) unsafe fn set_callback<H, T, Old>(
                 Ok(())
             });
         }
-        // The previous callback is dropped before `ctx`, which is released here if the options have not kept it.
+        // The previous callback is dropped before `ctx`, which is released at the end of this closure if the options
+        // have not kept it.
         drop(replaced);
     });
 }

@@ -15,8 +15,7 @@ const MAX_LISTED: usize = 100;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DefectKind {
-    /// A line that is neither a header nor the end of the block. A line that is no header ends parsing: neither this
-    /// line nor the lines after it are parsed.
+    /// A line that is neither a header nor the end of the block. Parsing ends before this line.
     NotAHeader,
     /// A continuation line without a header before it.
     ContinuationFirst,

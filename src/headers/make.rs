@@ -35,7 +35,7 @@ pub struct HeaderOptions {
 struct Codings {
     /// The codings in the order in which they were added, each preceded by a comma.
     list: Vec<u8>,
-    /// The same codings in lower case, to find duplicates.
+    /// The added codings in lower case, to find duplicates.
     known: BTreeSet<Vec<u8>>,
 }
 
@@ -365,7 +365,7 @@ mod tests {
                 Some("gzip,br;q=0.5"),
             ),
             (|o| o.add_accept_encoding(b""), Some("")),
-            // The last call replaces the value of the call before it.
+            // The second call replaces the value that the first call set.
             (|o| o.accept_encoding(Some(b"x")).and_then(|()| o.add_accept_encoding(b"gzip")), Some("gzip")),
             (|o| o.add_accept_encoding(b"gzip").map(|()| o.accept_supported_encodings(true)), Some("gzip,deflate")),
             // Adding a supported coding does not turn Accept-Encoding on.

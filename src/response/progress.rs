@@ -89,7 +89,7 @@ impl Progress {
             },
         };
         while let Some(line_end) = self.line_end(head) {
-            // The line is empty, because the previous line also ended with LF.
+            // The line that ends at `line_end` is empty: only its own LF or CRLF follows the LF of the previous line.
             if let [.., b'\n', b'\r', b'\n'] | [.., b'\n', b'\n'] = head.get(..=line_end).unwrap_or_default() {
                 return Ok(Some(FoundEnd { status_line, end: line_end + 1 }));
             }

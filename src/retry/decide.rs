@@ -293,8 +293,8 @@ mod tests {
         let moved = answer(302, &[("Location", "/x"), ("Retry-After", "3")]);
         let fourth = after(third.retry(), Some(&moved), None, None).unwrap();
         assert_eq!((fourth.delay().seconds, fourth.delay().reason), (3.0, DelayReason::RetryAfter));
-        // After a redirect, the count of consecutive failures starts again, so the first failure after it has a backoff
-        // of 0.
+        // A redirect resets the count of consecutive failures, so the first failure after the redirect has a backoff of
+        // 0.
         let fifth = after(fourth.retry(), None, broken(), None).unwrap();
         assert_eq!(fifth.delay().seconds, 0.0);
     }
@@ -320,7 +320,7 @@ mod tests {
             (false, 503, date, 1, 3.0),
             (true, 503, date, 1, 3.0),
             (true, 503, &[("Retry-After", "3")], 0, 3.0),
-            // Only the statuses 413, 429 and 503 are retried because of their Retry-After.
+            // A Retry-After alone causes a retry only for the statuses 413, 429 and 503.
             (true, 500, date, 0, 0.0),
             (true, 404, date, 0, 0.0),
         ] {

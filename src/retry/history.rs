@@ -219,8 +219,8 @@ impl History {
 }
 
 impl Node {
-    /// Returns the node to which the next node's `jump` refers, if this node's two last jumps have the same length and
-    /// are merged; `None` if the next node's jump refers to this node.
+    /// Returns the target of the next node's `jump` if two jumps from this node have the same length: the node at the
+    /// end of the second jump. Otherwise returns `None`, and the next node's `jump` refers to this node.
     fn next_jump(&self) -> Option<&Arc<Node>> {
         let first = self.jump.as_ref()?;
         let second = first.jump.as_ref()?;

@@ -27,8 +27,8 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// The five words of a date, assigned to day, month, year, time of day and zone in this order. `parse` then swaps words
-/// that stand in another order.
+/// The five words of a date, usually in the order day, month, year, time of day, zone. `parse` swaps the words of dates
+/// that have a different order.
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {

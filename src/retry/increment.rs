@@ -83,7 +83,8 @@ impl Retry {
     /// cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.exhaustion_message(how, reason.message());
-        // A retry policy around this one must know that one of the attempts may have reached the server.
+        // If the caller passes this error to an outer retry policy, that policy must know that an attempt may have
+        // reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
         let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));
         if was_sent { error.after_request_was_sent() } else { error }
@@ -158,7 +159,7 @@ mod tests {
 
     #[test]
     fn the_error_of_nested_retry_policies_stays_small() {
-        // Ten thousand nested policies: each policy counts the error that the policy inside it has returned.
+        // Ten thousand nested policies: each policy counts the error that the next inner policy has returned.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {

@@ -1,5 +1,5 @@
-//! A request and its outcome. A public function of [`Retry`](super::Retry) determines the outcome once and passes it
-//! on.
+//! A request and its outcome. A public function of [`Retry`](super::Retry) determines the outcome once, and passes the
+//! outcome to the functions that it calls.
 
 use std::borrow::Cow;
 use std::ffi::CStr;

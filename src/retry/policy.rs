@@ -332,7 +332,7 @@ impl RetryOptions {
 
     pub fn add_history(&mut self, entry: HistoryEntry) {
         self.history = self.history.with(entry);
-        // The random number was drawn for the entry that was the last one before this call.
+        // The stored random number was drawn for the previous entry, not for the entry that this call adds.
         self.backoff_draw = None;
     }
 

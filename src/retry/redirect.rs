@@ -60,8 +60,8 @@ pub(super) fn follow(
     if next.host().is_none_or(CStr::is_empty) && url.host().is_some() {
         return Err(Error::new(Status::InvalidUrl, "Location: the URL has no host"));
     }
-    // The caller may later parse the URL's text again. The text "a.b://c/" then has the host a.b, because a scheme with
-    // a dot looks like a host.
+    // The caller may later parse the text of the resolved URL, and find a different host: for "a.b://c/" the host a.b,
+    // because the parser takes a scheme with a dot for a host.
     if !Url::parse(next.url()?.to_bytes()).is_ok_and(|reread| reread.same_origin(&next)) {
         return Err(Error::new(
             Status::InvalidUrl,

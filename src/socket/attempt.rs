@@ -140,8 +140,8 @@ fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
         let _ = sys::set_bind_address_no_port(socket.as_raw_fd());
         return Ok(());
     }
-    // Several attempts may bind the same port at the same time: concurrent ones, and a failed one whose socket is still
-    // open.
+    // Several sockets may be bound to the same port: those of concurrent attempts, and those of failed attempts that
+    // are not closed yet.
     socket.set_reuse_address(true)
 }
 

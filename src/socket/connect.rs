@@ -246,8 +246,8 @@ impl Connect {
         }
         sys::poll(&mut fds, self.next_timer())
             .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
-        // Without an error here the loop would spin, because the descriptor would end every following poll(2)
-        // immediately.
+        // If the application has closed a descriptor or written to it, every following poll(2) returns immediately.
+        // Without an error, the loop in `run` would then spin.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);
         let lookup =
             self.lookup().filter(|lookup| fds.first().is_some_and(|fd| fd.fd == lookup.fd() && fd.revents != 0));
@@ -347,8 +347,8 @@ impl Connect {
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.started.get_or_insert_with(Instant::now);
         loop {
-            // A phase that may start a lookup checks the limit itself, and only if it starts one: a numeric host needs
-            // no lookup.
+            // A phase that may start a lookup checks the limit itself, but not for a numeric host, which needs no
+            // lookup.
             if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
                 self.check_limit().map_err(|error| self.interruption_error(error))?;
             }

@@ -35,7 +35,7 @@ pub struct ConnectOptions {
     pub(crate) address_id: CallbackId,
 }
 
-/// The Connection Attempt Delay of RFC 8305 section 8; the bounds are those of section 5.
+/// The default Connection Attempt Delay (RFC 8305 section 8), and its bounds in seconds (section 5).
 const ATTEMPT_DELAY: Duration = Duration::from_millis(250);
 const MIN_ATTEMPT_DELAY: f64 = 0.01;
 const MAX_ATTEMPT_DELAY: f64 = 2.0;

@@ -299,7 +299,8 @@ impl<N: Network> Scheduler<N> {
 
     /// Returns the error to report when no attempt has succeeded.
     pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
-        // The error counts the skipped addresses only if all other addresses were tried.
+        // The error message states the number of skipped addresses, unless connecting ended before all other addresses
+        // were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
         attempt::all_attempts_failed_error(
             target,

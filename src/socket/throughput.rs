@@ -139,7 +139,7 @@ impl Throughput {
 }
 
 impl TooSlow {
-    /// Makes the error to report. `during` is " during …" or empty.
+    /// Makes the error to report. `during` is " during the TLS handshake" or empty.
     pub(crate) fn error(self, peer: &str, during: &str) -> Error {
         let (waited, window) = (self.waited.as_secs_f64(), self.window.as_secs_f64());
         let message = format!(
@@ -229,7 +229,7 @@ mod tests {
             (&[Wait(10, 100), Wait(10, 100), Wait(10, 99), Wait(0, 1)], Some((3, 99, 10))),
             (&[Wait(12, 100), Wait(9, 0)], None),
             (&[Wait(12, 99), Add(1), Wait(9, 0)], None),
-            // After a burst of data, the next window has the same minimum.
+            // A burst of data does not lower the minimum of the next window.
             (&[Wait(1, 1_000_000), Wait(9, 0), Wait(1, 0), Wait(0, 0)], Some((3, 0, 10))),
             (&[Wait(1, usize::MAX), Wait(1, usize::MAX), Nothing(9), Nothing(1)], Some((3, 0, 10))),
             // The time that the application spends between waits does not count against the peer.

@@ -1,6 +1,6 @@
 //! Finds the first byte outside a class. Examines 32 bytes at a time with AVX2, which is detected at run time;
-//! otherwise one byte at a time. The URL parser has no other unsafe code. A test compares the AVX2 and the portable
-//! implementation.
+//! otherwise one byte at a time. All unsafe code of the URL parser is in this module. A test compares the AVX2 and the
+//! portable implementation.
 
 #![allow(unsafe_code)]
 

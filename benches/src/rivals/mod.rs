@@ -26,8 +26,8 @@ pub enum Part {
     /// A segment of the path, without the "/" before it.
     Segment,
     Query,
-    /// A composed string that only the second table reads: the whole URL, the authority, the host with port, or the
-    /// request target.
+    /// A composed string, which is read only for [`Reading::Nine`]: the whole URL, the authority, the host with port,
+    /// or the request target.
     More,
 }
 

@@ -14,7 +14,7 @@ use crate::report::Goal;
 use crate::{Group, Operation, Section};
 
 const WAITS: usize = 20_000;
-/// The number of waits per pass for a wait of 1 ms.
+/// The number of waits per pass, if each wait lasts 1 ms.
 const BLOCKING_WAITS: usize = 20;
 const CONNECTS: usize = 200;
 /// A time limit in seconds that is longer than the whole program takes, because limits that are created before the

@@ -343,7 +343,7 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Checks that each key equals the key of the row that its effect names, and differs from the keys of all other rows
+/* Checks that each key equals the key that the effect of its row requires, and differs from the keys of all other rows
  * with the effect CHANGES. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {

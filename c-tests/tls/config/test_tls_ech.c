@@ -4,7 +4,7 @@
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
 
-/* Two host names of tests/certs/server.pem, and ELSEWHERE, which the certificate does not have. */
+/* HIDDEN and PUBLIC are host names of tests/certs/server.pem. ELSEWHERE is not in the certificate. */
 #define HIDDEN "hidden.wild.test"
 #define PUBLIC "localhost"
 #define ELSEWHERE "elsewhere.test"
@@ -228,7 +228,8 @@ static const struct ending {
      "the server \"localhost\" rejected Encrypted Client Hello for \"hidden.wild.test\", and sent no "
      "configuration to use instead",
      "to connect without Encrypted Client Hello"},
-    /* The certificate must contain the public name. The inner name does not matter. */
+    /* After a rejection, the client checks that the certificate contains the public name, and does not check the inner
+     * name. */
     {PUBLIC, ELSEWHERE, false, false, NETLIB_TLS_ECH_REJECTED, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 121,
      "for \"elsewhere.test\"", "to connect without Encrypted Client Hello"},
     {ELSEWHERE, HIDDEN, false, false, NETLIB_HOSTNAME_MISMATCH, NETLIB_TLS_ALERT, NETLIB_ECH_REJECTED, 42,
@@ -292,7 +293,7 @@ static void check_ending(const struct ending *row) {
         CHECK(status != NETLIB_HOSTNAME_MISMATCH || netlib_error_advice(err, NULL) == NULL);
         CHECK(netlib_error_ech_retry_configs(err, &len) == NULL && len == 0);
         CHECK_STR(NULL, netlib_tls_engine_server_name(wire.client, NULL));
-        /* Later calls return the same failure. */
+        /* A later write returns the failure of the handshake. */
         netlib_error *again = NULL;
         CHECK_INT(row->status, netlib_tls_engine_write(wire.client, "GET", 3, &len, &again));
         CHECK_STR(netlib_error_message(err, NULL), netlib_error_message(again, NULL));
@@ -376,8 +377,8 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     CHECK(extension_of(sent, drain_all(engine, sent, sizeof sent), 41, &len) == NULL);
     netlib_tls_engine_free(engine);
 
-    /* The application cannot set a session of the one context on an engine of the other context. Removing the sessions
-     * of one context leaves the sessions of the other. */
+    /* A session of the context without ECH cannot be set on an engine of the context with ECH. Removing the sessions of
+     * the context with ECH leaves the sessions of the context without ECH. */
     struct wire wire = {client_engine(context, HIDDEN), server_engine(server), 20000, 0, 0};
     char got[10];
     netlib_tls_session *session = NULL;
@@ -401,7 +402,7 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
     netlib_tls_context_free(context);
 }
 
-/* ECH works with streams over descriptors, and with netlib_ssl_wrap_socket, which returns no stream if the handshake
+/* Streams over descriptors use ECH, and so does netlib_ssl_wrap_socket, which returns no stream if the handshake
  * fails. */
 static void streams_and_wrap_socket_use_ech(void) {
     netlib_error *err = NULL;
@@ -422,7 +423,7 @@ static void streams_and_wrap_socket_use_ech(void) {
     for (int i = 0; i < 4; i++) {
         netlib_tls_options *options = netlib_tls_options_new();
         netlib_tls_options_set_ech_config_list(options, list.at, list.len);
-        if (i >= 2) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem"); /* a derived context */
+        if (i >= 2) netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem"); /* netlib derives a context */
         pair = unix_pair();
         CHECK(shutdown(pair.far, SHUT_WR) == 0);
         CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF,

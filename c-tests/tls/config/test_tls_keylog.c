@@ -115,7 +115,7 @@ static void both_sides_write_key_log_lines_in_the_nss_format(void) {
     }
 }
 
-/* Returns true if the process has the file open. The descriptor must be close-on-exec. */
+/* Returns true if the process has the file open. Checks that each descriptor of the file is close-on-exec. */
 static bool holds_open(const char *path) {
     struct stat wanted, status;
     bool found = false;

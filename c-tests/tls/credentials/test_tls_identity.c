@@ -126,7 +126,7 @@ static void key_passwords_can_be_removed_and_replaced_and_have_a_maximum_length(
     check_identity(options, NETLIB_NULL_ARGUMENT, NULL);
     netlib_tls_options_set_key_password(NULL, "secret", NETLIB_NTS);
 
-    /* An identity from memory fails with the same error, which also has advice. */
+    /* For an encrypted key from memory without a password, the error names the setter and has advice. */
     static const char pem[] =
         "-----BEGIN RSA PRIVATE KEY-----\nProc-Type: 4,ENCRYPTED\n"
         "DEK-Info: DES-EDE3-CBC,0011223344556677\n\nAAAAAAAAAAA=\n-----END RSA PRIVATE KEY-----\n";

@@ -236,8 +236,8 @@ static void endless_certificate_chains_are_refused(void) {
             if (rows[i].status == NETLIB_OK) {
                 CHECK_INT(rows[i].copies + 1, (long long)netlib_tls_engine_peer_certificate_count(victim));
             } else {
-                /* A peer that is a server gets the alert during the handshake. A peer that is a client gets the alert
-                 * in its next read after the handshake. */
+                /* A peer that is a server gets the victim's alert during the handshake. A peer that is a client gets
+                 * the victim's alert in its next read after the handshake. */
                 netlib_error *err = NULL;
                 size_t n = 0;
                 netlib_status peer_status =

@@ -141,8 +141,8 @@ static void count(const struct run *run) {
     for (size_t i = 0; i < 8; i++) tally[run->act][i] += tallied[i] == run->victims;
 }
 
-/* Runs one session. After the handshake, the peer sends "ping" if the handshake succeeded and `act` is not CUT. In all
- * other runs the connection ends instead. */
+/* Runs one session. If the handshake succeeds and `act` is not CUT, the peer then sends "ping". Otherwise the
+ * connection ends. */
 static struct run run_session(const struct kind *kind, enum side victim, enum act act, size_t at, const char *inserted,
                               size_t inserted_len) {
     struct run run = {.kind = kind,
@@ -191,7 +191,7 @@ static struct run run_session(const struct kind *kind, enum side victim, enum ac
         err = NULL;
         run.has_output = netlib_tls_engine_output_pending(to) > 0;
     }
-    /* Later calls return the same failure. */
+    /* Later reads return the status of the failure. */
     if (run.victims != NETLIB_OK) {
         for (int again = 0; again < 2; again++) {
             char byte;

@@ -166,7 +166,8 @@ static void connections_that_end_after_any_byte_are_reported(void) {
         bool is_nested = i >= 4;
         size_t step = (is_nested ? 23u : 1u) * (under_valgrind() ? 61u : 1u), count = 0, cut = 0;
         for (bool more = true; more; cut += step, count++) {
-            /* At each offset the connection ends once with FIN and once with RST. One of these streams is blocking. */
+            /* At each offset the connection ends in one session with FIN and in another with RST. In one of the two
+             * sessions the stream is blocking. */
             more = cut_off(version, side, FIN, count % 2 == 0, is_nested, cut);
             if (more) more = cut_off(version, side, RST, count % 2 != 0, is_nested, cut);
         }

@@ -67,8 +67,8 @@ static void check_engine(netlib_tls_engine *engine) {
     CHECK_INT((long long)before, (long long)netlib_tls_engine_output_pending(engine));
 }
 
-/* The first client has no session to resume. The second client has a ticket that does not allow early data. Both sides
- * write early data before and after the handshake. */
+/* The first client has no session to resume. The later clients have tickets that do not allow early data. Both sides
+ * try to write early data before and after the handshake. */
 static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {

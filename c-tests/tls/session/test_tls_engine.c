@@ -52,9 +52,9 @@ static void sessions_transfer_all_data_with_one_byte_per_call(void) {
     netlib_tls_context_free(server);
 }
 
-/* The peer sends close_notify during the handshake. In another library, this alert caused an endless loop. The alert is
- * not authenticated, so it does not end the session. The next call returns WANT_READ, and the end of the transport ends
- * the session. */
+/* The peer sends close_notify during the handshake. In another library, this alert caused an endless loop. In TLS 1.2,
+ * and before the version is negotiated, the alert does not end the session: the next call returns WANT_READ, and only
+ * the end of the transport ends the session. */
 static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     static const char close_notify[] = "\x15\x03\x03\x00\x02\x01\x00";
     netlib_error *err = NULL;

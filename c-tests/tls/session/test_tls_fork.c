@@ -22,7 +22,8 @@ static enum outcome handshake_in_memory(int kind) {
 static void *keep_shaking(void *first) {
     for (int kind = *(const int *)first; !stop_shaking; kind++) {
         CHECK(handshake_in_memory(kind % KINDS) != REFUSED);
-        /* Without stored sessions, some handshakes are full handshakes, which use the private key. */
+        /* After the stored sessions have been removed, the next handshakes are full handshakes, which use the private
+         * key. */
         if (kind % 5 == 0) netlib_tls_context_forget_sessions(clients[kind & 1]);
         handshakes_by_threads++;
     }

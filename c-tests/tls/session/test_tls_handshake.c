@@ -178,7 +178,7 @@ static void errors_explain_refused_certificates(void) {
             }
             CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
             CHECK_STATUS(rows[i].status, status);
-            /* Later calls return the same failure. */
+            /* Later calls return the status of the failed handshake. */
             size_t n = 0;
             CHECK_STATUS(rows[i].status, netlib_tls_stream_write(stream, "x", 1, &n, &err));
             CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, &n, 1, &n, &err));

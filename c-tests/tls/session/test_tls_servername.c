@@ -222,7 +222,7 @@ static void the_server_name_callback_is_not_called_without_a_client_hello(void) 
         {"GET / HTTP/1.1\r\n\r\n", 18, NETLIB_NOT_TLS},
         {"\x16\x09\x09\x00\x05", 5, NETLIB_NOT_TLS},
         {"\x16\x03\x01\x00\x04\x02\x00\x00\x00", 9, NETLIB_TLS_PROTOCOL},                      /* a ServerHello */
-        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* one byte of hello */
+        {"\x16\x03\x01\x00\x05\x01\x00\x00\x01\x00", 10, NETLIB_TLS_PROTOCOL},                 /* a one-byte hello */
         {"\x16\x03\x01\x00\x02\x01\x00\x15\x03\x03\x00\x02\x01\x5a", 14, NETLIB_TLS_PROTOCOL}, /* alert in the hello */
         {"\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT},
         {"\x17\x03\x03\x00\x01x", 6, NETLIB_TLS_PROTOCOL},

@@ -131,7 +131,7 @@ static void the_server_selects_the_protocol_in_its_own_order(void) {
     }
 }
 
-/* A context resumes no session for another server name, without a server name, or from another context. */
+/* A session is not resumed for another server name, without a server name, or by another context. */
 static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);

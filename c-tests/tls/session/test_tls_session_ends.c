@@ -21,7 +21,7 @@ static int32_t report_clock(void *ctx, double *seconds) {
     return NETLIB_OK;
 }
 
-/* Reads the validity of the certificate expired.pem. */
+/* Reads the validity dates of the certificate expired.pem. */
 static void read_validity(double *first, double *last) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = NULL;
@@ -65,7 +65,7 @@ static void sessions_expire_with_the_peer_certificate(void) {
     netlib_tls_context_free(server);
 }
 
-/* While the clock is outside the validity of the certificate, the client resumes no session. */
+/* While the time of the clock is outside the validity period of the certificate, the client resumes no session. */
 static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
     netlib_error *err = NULL;
     double first, last;

@@ -11,8 +11,8 @@
 /* A minimum throughput in bytes per window that no peer of these tests reaches. */
 #define MUCH 1000000000
 
-/* The window in seconds. The window is short compared with the time that a drip takes to send all of its bytes. No test
- * waits for the end of a drip. */
+/* The window in seconds. The window is short compared with the time that a `struct drip` takes to send all of its
+ * bytes. The tests call drip_stop instead of waiting for this time. */
 #define WINDOW 0.05
 
 /* A peer that sends `step` bytes every millisecond. After drip_stop the peer sends all remaining bytes at once. */
@@ -254,7 +254,8 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
         netlib_tls_stream *inner = NULL;
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err)); /* has no effect */
+        /* The minimum throughput of the outer stream has no effect. */
+        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err));
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
         /* The peer runs on this thread, because the other thread does the handshake of the client stream. */
         netlib_tls_engine *far = server_engine(server);
@@ -331,8 +332,8 @@ static void waits_fail_when_a_descriptor_is_below_the_minimum_throughput(void) {
     netlib_throughput_free(throughput);
     while (recv(pair.near, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
 
-    /* Timeout, limit and minimum throughput have different statuses. After a failure, the next call starts a new
-     * window. */
+    /* A timeout, a limit and a minimum throughput fail with different statuses. After a failure, the next call starts a
+     * new window. */
     CHECK_OK(netlib_throughput_new(2, LONG, &throughput, &err));
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));

@@ -204,8 +204,8 @@ static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
             if (status != expected) fprintf(stderr, "    row %zu, %s\n", i, reads ? "read" : "write");
             CHECK_STATUS(expected, status);
 
-            /* When the callbacks work again, a failed call can be repeated, except after the end of the transport or a
-             * permanent failure. */
+            /* When the callbacks succeed again, a failed call can be repeated, except after the end of the transport or
+             * a permanent failure. */
             both.near_end.answer = NETLIB_OK;
             both.near_end.count = 1;
             bool ended = reads && rows[i].of_read == NETLIB_TLS_TRUNCATED;

@@ -152,7 +152,8 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
     }
 }
 
-/* An expired limit does not count as a drop. A shutdown by this side counts as a drop. */
+/* After a limit has expired, the connection does not count as dropped. After a shutdown by this side, the connection
+ * counts as dropped. */
 static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
@@ -212,8 +213,8 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 
-    /* is_dropped does not process more handshake bytes than its buffer holds, because only the handshake can interpret
-     * them. */
+    /* Only the handshake can interpret handshake bytes, so is_dropped stores them, at most until the stream's buffer is
+     * full. */
     static const char zeros[100000];
     session = (struct session){.pair = unix_pair()};
     session.near = wrap(client, session.pair.near, "localhost");
@@ -371,7 +372,8 @@ static void is_dropped_reports_drops_of_callback_transports(void) {
     functions.stream = NULL;
     CHECK_INT(0, recv(session.pair.near, bytes, 1, MSG_DONTWAIT) > 0);
 
-    /* A failed callback does not count as a drop, unless its status reports the loss of the connection. */
+    /* If a callback fails, the connection counts as dropped only if the status of the callback reports the loss of the
+     * connection. */
     functions.failure = 1;
     CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
     CHECK(!dropped);

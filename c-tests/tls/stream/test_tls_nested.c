@@ -48,7 +48,7 @@ static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nes
 
 static void free_nest(struct nest *nest) {
     /* Frees the near streams from the outermost to the innermost, and the far streams from the innermost to the
-     * outermost. Both orders work, because an inner stream keeps its outer stream alive. */
+     * outermost. Both orders are safe, because an inner stream keeps its outer stream alive. */
     for (size_t i = 0; i < nest->depth; i++) {
         netlib_tls_stream_free(nest->near[i]);
         netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
@@ -200,12 +200,12 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         netlib_tls_stream_free(outer);
         close_pair(proxy.pair);
     }
-    /* The inner stream requires a server name as well. */
+    /* Creating an inner client stream without a server name fails. */
     netlib_error *err = NULL;
     netlib_tls_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_stream(client, outer, NULL, &inner, &err));
     CHECK(inner == NULL);
-    /* After the failure, the outer stream is not busy. */
+    /* After the failure, the outer stream is not busy: its handshake tries to use the invalid descriptor. */
     netlib_status status = netlib_tls_stream_handshake(outer, &err);
     CHECK_STATUS(NETLIB_IO, status);
     netlib_tls_stream_free(outer);
@@ -324,8 +324,8 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     free_nest(&nest);
 }
 
-/* The status of the innermost stream shows whether that stream ended with close_notify, or one of its outer streams
- * ended. */
+/* The status of the innermost stream is NETLIB_END_OF_STREAM if its peer has sent close_notify, and
+ * NETLIB_TLS_TRUNCATED otherwise. */
 static void the_status_tells_which_tls_layer_ended(void) {
     static const struct {
         bool inner_closes, outer_closes;
@@ -380,7 +380,8 @@ static void the_status_tells_which_tls_layer_ended(void) {
         netlib_tls_stream_free(inner);
         free_nest(&nest);
     }
-    /* The peer resets the connection. Before the inner handshake is complete, no part of a request was sent. */
+    /* The peer resets the connection before or after the inner handshake. Before this handshake is complete, no part of
+     * a request has been sent. */
     for (int after = 0; after < 2; after++) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(tcp_pair(), 1);

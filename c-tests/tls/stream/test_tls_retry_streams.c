@@ -179,7 +179,7 @@ static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void
         {"no TLS", "HTTP/1.1 400 X\r\n\r\n", 18, NETLIB_NOT_TLS, OTHER},
         {"an alert", "\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT, OTHER},
     };
-    /* A write does the handshake first, and accepts no data if that fails. */
+    /* A write does the handshake first, and accepts no data if the handshake fails. */
     static call *const calls[] = {call_handshake, call_write, call_read};
     for (size_t i = 0; i < 3 * sizeof rows / sizeof rows[0]; i++) {
         struct pair pair = prompt_pair();

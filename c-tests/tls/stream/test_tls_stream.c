@@ -46,7 +46,7 @@ static void each_invalid_server_handshake_fails_with_its_own_status_and_message(
         close(pair.near);
         server_join(&peer);
     }
-    /* A client sends the faulty bytes to a server stream. */
+    /* A client sends bytes that are not TLS to a server stream. */
     netlib_tls_context *server = server_context("server");
     struct pair pair = unix_pair();
     CHECK(send(pair.near, "GET /?secret HTTP/1.1\r\n", 23, 0) == 23);
@@ -176,13 +176,13 @@ static void reads_distinguish_close_notify_from_a_truncated_session(void) {
     CHECK_STATUS(NETLIB_IO, netlib_tls_stream_handshake(stream, &err));
     netlib_tls_stream_free(stream);
 
-    /* A stream on a listening socket fails, because waiting for its data would never end. */
+    /* Creating a stream on a listening socket fails, because waiting for data on this socket would never end. */
     int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(listen(listener, 1) == 0);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, listener, "localhost", &stream, &err));
     CHECK(stream == NULL);
     close(listener);
-    /* netlib must not use the result of a failed recv as a length. */
+    /* The application passes -1, the result of a failed recv, as the length. The write refuses this length. */
     stream = wrap(client, -1, "localhost");
     char some[4] = "abc";
     size_t sent = 0;

@@ -150,7 +150,7 @@ static void limits_end_every_waiting_stream_call(void) {
             CHECK(pthread_join(thread, NULL) == 0);
             netlib_status expected = cancel ? NETLIB_CANCELLED : NETLIB_DEADLINE_EXCEEDED;
             CHECK_INT(expected, waiter.status);
-            /* Later calls return the same status until the stream has another limit. */
+            /* Later calls return the status of this limit until the stream gets another limit. */
             if (stage < 2) {
                 CHECK_STATUS(expected, netlib_tls_stream_read(near, &byte, 1, &n, &err));
             }

@@ -146,7 +146,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
         {LOCKED, CA | ENCRYPTED, NULL, "localhost", NETLIB_PASSWORD_REQUIRED, "", 0, 0},
         {IDENTITY | H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 1},
         {H2, CA, NULL, "localhost", NETLIB_OK, "h2", NETLIB_TLS_VERSION_1_3, 0},
-        /* The groups of the context apply, also in a derived context. */
+        /* The groups of the context apply, in the context itself and in a context that netlib derives from it. */
         {CA | P256, ABSENT, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {0, CA | P256, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
         {P256, CA, NULL, "localhost", NETLIB_OK, "http/1.1", NETLIB_TLS_VERSION_1_3, 0},
@@ -316,7 +316,8 @@ static void invalid_arguments_of_wrap_socket_are_refused(void) {
     netlib_tls_stream *stream = NULL;
     netlib_tls_context *context = client_context();
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, NULL, context, "localhost", NULL, &stream, &err));
-    /* An invalid option is reported, although the setting of the context would apply. */
+    /* An invalid verify mode in the options makes the call fail, although the verify mode of the context would
+     * apply. */
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_verify_mode(options, 9);
     netlib_status status = netlib_ssl_wrap_socket(-1, options, context, "localhost", NULL, &stream, &err);

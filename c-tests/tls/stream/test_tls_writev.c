@@ -234,7 +234,8 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     netlib_error *err = NULL;
     char buffer[16];
     size_t n = 0;
-    /* Non-blocking streams shut down one after the other. shutdown_both discards data that has not been read. */
+    /* The two non-blocking streams shut down one after the other. shutdown_both discards data that has not been
+     * read. */
     struct ends ends = make_ends();
     CHECK_OK(netlib_tls_stream_write(ends.far, "late", 4, &n, &err));
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(ends.near, &err));

@@ -243,7 +243,8 @@ static void malformed_certificate_chains_are_refused(void) {
         {"-----BEGIN X509 CRL-----\nMAA=\n-----END X509 CRL-----\n", NETLIB_NTS, NETLIB_INVALID_PEM, 0,
          "chain contains no certificate"},
         {"\x30\x01", 2, NETLIB_INVALID_PEM, 0, "chain contains neither PEM nor DER certificates"},
-        /* The next row begins as DER does, so it fails as in a handshake, with NETLIB_CERTIFICATE_VERIFY. */
+        /* The next row is a complete DER sequence, so netlib tries to verify it as a certificate. A handshake with this
+         * certificate fails with the same status, NETLIB_CERTIFICATE_VERIFY. */
         {"\x30\x00", 2, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_MALFORMED,
          "the certificate of the server \"localhost\" cannot be parsed: it is not valid DER"},
     };

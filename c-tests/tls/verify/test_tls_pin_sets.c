@@ -152,7 +152,7 @@ static const struct row {
     {GOOD, 0, ROOT, {"cert:verify/root.pem"}, MATCH},
     {GOOD, 0, {VERIFY "int.pem"}, {"cert:verify/int.pem"}, MATCH},
     {{VERIFY "good-backwards.pem"}, VERIFY "leaf.key", 0, {VERIFY "int.pem"}, {"key:verify/root.pem"}, MISMATCH},
-    /* A pin does not match a certificate that the peer sends, but that is not on the verified path. */
+    /* A pin does not match a certificate that the peer sends if the certificate is not on the verified path. */
     {ATTACK, 0, BOTH, {"key:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"cert:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"key:verify/int.pem"}, MISMATCH},
@@ -181,7 +181,7 @@ static const struct row {
     {{VERIFY "self-signed-ca.pem"}, VERIFY "leaf.key", 0, {VERIFY "self-signed-ca.pem"}, {"key:server.pem"}, MISMATCH},
     {{VERIFY "only-leaf.pem"}, VERIFY "leaf.key", 0, {VERIFY "only-leaf.pem"}, {"key:verify/only-leaf.pem"}, MATCH},
     {GOOD, 0, {VERIFY "only-leaf.pem"}, {"key:verify/int.pem"}, MISMATCH},
-    /* If verification is disabled, a pin of the peer's own certificate matches. */
+    /* If verification is disabled, only a pin of the peer's own certificate matches. */
     {SERVER, NOT_VERIFIED, NOBODY, {"key:server.pem"}, MATCH},
     {SERVER, NOT_VERIFIED, NOBODY, {"cert:server.pem"}, MATCH},
     {SERVER, NOT_VERIFIED, CA, {"key:ca.pem", "cert:ca.pem"}, MISMATCH},
@@ -449,7 +449,7 @@ static void servers_check_client_certificates_against_their_pins(void) {
     }
 }
 
-/* A server that requests no client certificate would never check its pins, so the combination is refused. */
+/* A server that requests no client certificate would never check its pins, so netlib refuses to create its sessions. */
 static void pins_of_a_server_that_requests_no_client_certificate_are_refused(void) {
     for (int row = 0; row < 3; row++) {
         netlib_error *err = NULL;
@@ -470,7 +470,7 @@ static void pins_of_a_server_that_requests_no_client_certificate_are_refused(voi
         netlib_error_free(err);
         err = NULL;
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(context, pair.far, &stream, &err));
-        /* The same context can create client sessions. */
+        /* The context, which cannot create server sessions, can create client sessions. */
         stream = wrap(context, pair.near, "localhost");
         netlib_tls_stream_free(stream);
         netlib_tls_context_free(context);

@@ -69,8 +69,8 @@ static void fingerprints_are_checked_for_every_kind_of_session(void) {
                     CHECK_OK(netlib_tls_accept_stream(server, far[0], &far[1], &err));
                 }
                 begin_session(near[layer], far[layer]);
-                /* The first inner session resumes a session too, because the outer session has stored tickets of the
-                 * same context and name. */
+                /* Even the first inner session is resumed, because it uses the context and server name for which the
+                 * outer session has stored tickets. */
                 CHECK(netlib_tls_stream_is_resumed(near[layer]) == (round > 0 || layer > 0));
                 size_t len = 0;
                 const uint8_t *leaf = netlib_tls_stream_peer_certificate(near[layer], 0, &len);

@@ -142,7 +142,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
             copy_to("again.pem", CERTS "ca.pem");
             link_to("link.pem", "one.pem");
         } else if (strcmp(rows[i].what, "revoked") == 0) {
-            copy_to("0123abcd.r0", CERTS "verify/root-and-crls.pem"); /* also has an authority, which is not read */
+            copy_to("0123abcd.r0", CERTS "verify/root-and-crls.pem"); /* its CA certificate is not read */
             link_to("89abcdef.r12", "0123abcd.r0");
         } else if (strcmp(rows[i].what, "others") == 0) {
             write_file("README", "No certificate", 14);
@@ -335,7 +335,7 @@ static void server_contexts_load_ca_certificates_only_to_verify_clients(void) {
         netlib_status status;
         int32_t kinds;
     } rows[] = {
-        {true, 0, UNSET, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0}, /* may be a client context with a certificate */
+        {true, 0, UNSET, UNSET, false, NETLIB_NO_TRUST_ANCHORS, 0}, /* the context could create client sessions */
         {true, 0, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},
         {true, 1, UNSET, UNSET, false, NETLIB_OK, 0},
         {true, 1, NETLIB_CERT_NONE, UNSET, false, NETLIB_OK, 0},

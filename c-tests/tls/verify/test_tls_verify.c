@@ -301,7 +301,7 @@ static void revocation_is_checked_with_crls_according_to_verify_flags(void) {
     CHECK_STATUS(NETLIB_INVALID_PEM, netlib_tls_context_new(options, &context, &err));
     netlib_tls_options_free(options);
 
-    /* CRLs from memory have the same effect. */
+    /* A handshake fails if a CRL from memory revokes the certificate. */
     char text[8192];
     FILE *file = fopen(CHAINS "all.crl", "r");
     size_t len = file != NULL ? fread(text, 1, sizeof text, file) : 0;

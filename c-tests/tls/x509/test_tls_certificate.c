@@ -240,7 +240,8 @@ static void invalid_certificates_are_refused_with_a_message(void) {
 #define NO_HEX "fingerprint has a character other than hex digits and colons at byte "
 #define NONE "there is no certificate to compare the fingerprint with: the peer sent none"
 
-/* urllib3 2.8.0 accepts and refuses the same fingerprints, but also accepts the digest of an empty certificate. */
+/* urllib3 2.8.0 accepts and refuses the same fingerprints as netlib, except that it accepts the digest of an empty
+ * certificate. */
 static void fingerprints_match_as_in_urllib3(void) {
     size_t der_len;
     unsigned char *der = read_file(CERTS "server.der", &der_len);

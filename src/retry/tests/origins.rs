@@ -190,7 +190,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
                 decision
             }
         };
-        // The caller passes either the headers of the last request, or those of the first request again.
+        // The caller passes either the headers of the previous request or the headers of the first request.
         let given = if random.one_in(2) { &first } else { &carried };
         let sent = decision.headers(given).unwrap();
         let expected: Vec<String> =
@@ -202,7 +202,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
             assert!(gone || !decision.dropped_headers().named().contains(name.as_bytes()));
         }
         assert_eq!(decision.resend_body(), !state.body_dropped, "{trail:?}");
-        // Another request with the same Retry follows another redirect. This chain is not affected.
+        // A second request with the same Retry follows a different redirect, which must not affect this chain.
         if random.one_in(4) {
             let elsewhere = Arc::new(Url::parse(b"http://other.test/").unwrap());
             decide(decision.retry(), c"POST", &elsewhere, &answer(303, Some("https://third.test/"))).unwrap();

@@ -203,7 +203,7 @@ fn the_resolve_callback_replaces_the_system_resolver() {
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
 }
 
-/// The attempt fails even if the application's event loop has read SO_ERROR: reading SO_ERROR clears it.
+/// The attempt fails even if the application's event loop has read SO_ERROR, which clears the socket's error.
 #[test]
 fn a_failed_connection_is_detected_after_so_error_was_read() {
     let (taken, dead) = bound_address();

@@ -298,7 +298,7 @@ fn connect_is_called_again_at_intervals_while_the_backlog_is_full() {
             "failed at 64",
             "1 0-32 ConnectTimeout, 11 32-64 ConnectTimeout",
         ),
-        // Other attempts start in the meantime and may connect first.
+        // While the first listener's backlog is full, another attempt starts and connects first.
         (
             [(1, Some(RoomAfter(999))), (11, Some(ConnectedAfter(9)))],
             NONE,

@@ -48,8 +48,8 @@ fn sessions_are_resumed_only_if_client_and_server_allow_it() {
     };
     const TICKETS: i64 = 0;
     const NO_TICKETS: i64 = bits::NO_TICKET;
-    // Each row has the version, the option bits and resumption setting of the client and of the server, and true if the
-    // second handshake resumes the first session.
+    // Each row has the version, the client's option bits and resumption setting, the server's option bits and
+    // resumption setting, and whether the second handshake resumes the first session.
     for (version, client, server, resumes) in [
         (Tls12, (NO_TICKETS, true), (NO_TICKETS, true), true),
         (Tls12, (TICKETS, true), (NO_TICKETS, true), true),
@@ -72,7 +72,7 @@ fn sessions_are_resumed_only_if_client_and_server_allow_it() {
     }
 }
 
-/// A server that stores no sessions resumes a session only from the client's ticket.
+/// A server that stores no sessions can resume a session only from the client's ticket.
 #[test]
 fn tls_1_2_tickets_are_used_only_if_enabled() {
     for (on, resumes) in [(true, true), (false, false)] {
@@ -109,7 +109,7 @@ fn a_context_derived_for_http_1_1_resumes_its_own_sessions() {
     assert!(Arc::ptr_eq(&plain, &Context::for_socket(&TlsOptions::default(), Some(&plain)).unwrap()));
 }
 
-/// Derives contexts with other ALPN protocols, with and without an added authority.
+/// Derives contexts from options with no, one or two ALPN protocols, with and without an added authority.
 #[test]
 fn derived_contexts_send_early_data_only_with_a_single_alpn_protocol() {
     let early = context(|options| options.set_early_data(true));

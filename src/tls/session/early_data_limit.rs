@@ -1,6 +1,6 @@
 //! Finds out how much early data (RFC 8446 section 2.3) a ticket allows. rustls does not report this limit for an
-//! unbuffered connection. netlib can find the limit because rustls takes the ticket from netlib's session store, which
-//! can read the limit in the ticket.
+//! unbuffered connection. But rustls takes each ticket from netlib's session store, which reads the limit in the
+//! ticket.
 
 use std::sync::Arc;
 

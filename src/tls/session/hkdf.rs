@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn hkdf_extracted_keys_equal_the_keys_of_the_crypto_provider() {
-        /// Lengths near the output length and the block length of SHA-256 and SHA-384.
+        /// Lengths of salts and secrets, some of them near the output length of SHA-256 (32), its block length (64) or
+        /// the output length of SHA-384 (48).
         const LENGTHS: [usize; 11] = [0, 1, 31, 32, 33, 47, 48, 49, 63, 64, 300];
         let pattern = |seed: usize, len: usize| (0..len).map(|i| (seed + i * 7) as u8).collect::<Vec<u8>>();
         for (ours, suite) in [(&SHA256, &TLS13_AES_128_GCM_SHA256), (&SHA384, &TLS13_AES_256_GCM_SHA384)] {

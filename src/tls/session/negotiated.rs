@@ -12,7 +12,7 @@ use crate::tls::config::{Version, code_points};
 pub struct Negotiated {
     pub version: Option<Version>,
     pub cipher_suite: Option<&'static CStr>,
-    /// Also `None` for a resumed session of TLS 1.2, whose handshake exchanges no keys.
+    /// `None` for a resumed session of TLS 1.2, whose handshake exchanges no keys.
     pub key_exchange_group: Option<&'static CStr>,
     pub is_resumed: bool,
 }

@@ -28,7 +28,7 @@ pub(crate) struct Pool {
     others: Mutex<Vec<Bytes>>,
 }
 
-/// A `Box` of an array is one pointer, so a session without a buffer needs only the size of a pointer.
+/// A `Box` of an array is a pointer without a length, so an `Option<Bytes>` has the size of one pointer.
 #[derive(Debug)]
 struct Bytes(Box<[u8; BUFFER_SIZE]>);
 

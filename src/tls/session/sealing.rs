@@ -24,7 +24,7 @@ use super::pool::RecordBuffer;
 use super::record::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE};
 use super::suites::tls13;
 
-/// The size of the content type and the tag, which follow the plaintext.
+/// The total size of the content type and the tag, which follow the plaintext.
 const TRAILER_SIZE: usize = 1 + 16;
 
 /// The number of bytes in a record besides its plaintext.

@@ -1,6 +1,6 @@
 //! Stores the sessions that clients can resume. A context stores sessions by verified server name and offered
-//! application protocols. All other settings are those of the context, which has its own store. The application may
-//! take a session out and keep it ([`SavedSession`]).
+//! application protocols. Contexts that differ in any other setting have separate stores. The application may take a
+//! session out and keep it ([`SavedSession`]).
 //!
 //! rustls calls the store while a connection is created or processes input, but does not pass the connection. So the
 //! store first marks a new session with the current thread. Before a call of the engine returns, the engine marks the
@@ -40,7 +40,8 @@ pub(crate) struct Sessions {
     arrivals: AtomicUsize,
     connections: AtomicUsize,
     session_override: PerThread<SessionOverride>,
-    /// The validity of the session that a thread's new connection offers.
+    /// For each thread, the period in which the offered session's server certificate is valid. The offered session is
+    /// that of the connection which the thread is creating.
     offered_validity: PerThread<Validity>,
 }
 
@@ -59,8 +60,8 @@ impl Sessions {
     }
 
     /// Assigns to `connection` the sessions that this thread has added, and lets these sessions expire together with
-    /// the server's certificate. `proof` is the validity of the certificate and the current time of the clock that was
-    /// used to verify it; `None` if validity dates are not checked.
+    /// the server's certificate. `proof` contains the validity period of the certificate, and the current time of the
+    /// clock that was used to verify the certificate; `None` if validity dates are not checked.
     pub(crate) fn adopt(&self, connection: NonZeroUsize, proof: Option<(&Validity, u64)>) {
         let here = Origin::Thread(ThreadId::current());
         for session in self.lock().sessions().filter(|session| session.origin == here) {
@@ -72,7 +73,8 @@ impl Sessions {
         }
     }
 
-    /// Takes the certificate validity of the session that this thread's new connection offers.
+    /// Takes the period in which the offered session's server certificate is valid. The offered session is that of the
+    /// connection which this thread has just created.
     pub(crate) fn take_validity(&self) -> Option<Validity> {
         self.offered_validity.take()
     }
@@ -109,7 +111,7 @@ impl Sessions {
     }
 
     /// Runs `make`, which creates a connection. If rustls requests a session on this thread while `make` runs, rustls
-    /// gets `session_override`.
+    /// gets `session_override` instead of a stored session.
     pub(crate) fn with<T>(&self, session_override: SessionOverride, make: impl FnOnce() -> T) -> T {
         self.session_override.set(session_override);
         let made = make();
@@ -242,7 +244,7 @@ impl ClientSessionStore for Store {
 
     /// Takes a ticket. rustls calls this function first, and then `tls12_session` if there is no ticket.
     fn take_tls13_ticket(&self, name: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        // A validity may be left over from a connection whose creation failed.
+        // Discards a validity period that a connection may have left behind because its creation failed.
         self.sessions.offered_validity.take();
         match self.sessions.session_override.take() {
             Some(SessionOverride::Use(session)) => {

@@ -24,7 +24,7 @@ pub(crate) const fn tls13(suite: &SupportedCipherSuite) -> &'static Tls13CipherS
     }
 }
 
-/// Returns a copy of the suite with another HKDF and another AEAD.
+/// Returns a copy of the suite in which `hkdf_provider` and `aead_alg` replace the suite's HKDF and AEAD.
 pub(crate) const fn with(
     suite: &Tls13CipherSuite,
     hkdf_provider: &'static dyn Hkdf,

@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_session_counts_as_dropped_after_a_flood_of_tickets() {
-        // A session is dropped at exactly one byte more than the bound allows.
+        // The bound is exact: if the tickets have one byte more than the bound, the probe returns TooMuchData.
         let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);
         let before = received(&session);

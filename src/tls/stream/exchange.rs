@@ -224,7 +224,7 @@ fn timeout_error(engine: &Engine, status: Status, policy: WaitPolicy<'_>) -> Err
 
 /// Returns the status of a connection that the peer or the network has ended.
 fn disconnect_status(engine: &Engine) -> Status {
-    // No part of a request is sent before the handshake is done.
+    // Before the handshake is done, no part of a request has been sent, except as early data.
     if engine.is_handshaking() { Status::TlsHandshakeEof } else { Status::Protocol }
 }
 

@@ -24,7 +24,7 @@ enum Trouble {
     Named(Status),
     Senseless,
     Panic,
-    /// Waits twice at the barrier before it continues.
+    /// Waits twice at the barrier of `Wire` before it continues.
     Hang,
 }
 
@@ -203,7 +203,8 @@ fn every_call_releases_its_roles_if_a_transport_callback_fails() {
     }
 }
 
-/// Streams over a descriptor: a limit that has ended, or a timeout, ends each call.
+/// Makes each call on a stream over a descriptor: once with a cancelled limit, and once with timeouts of one
+/// millisecond.
 #[test]
 fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
     let context = context_with(|_| {});

@@ -112,7 +112,7 @@ impl Transport {
                 policy.check_limit().map_err(Fault::Passthrough)?;
                 Ok(None)
             }
-            // The limit is checked by the transport of the outermost stream.
+            // The transport of the outermost stream checks the limit.
             Kind::Stream(_) => Ok(None),
         }
     }

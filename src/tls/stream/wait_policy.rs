@@ -38,7 +38,7 @@ impl Settings {
 }
 
 impl WaitPolicy<'_> {
-    /// Returns the same policy for a call that must not wait.
+    /// Returns a copy of the policy for a call that must not wait.
     pub(super) fn without_waiting(self) -> Self {
         WaitPolicy { blocking: false, ..self }
     }
@@ -53,7 +53,8 @@ impl WaitPolicy<'_> {
         self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
     }
 
-    /// Returns the same policy for a call other than the application's own read.
+    /// Returns a copy of the policy for a call other than the application's own read: a copy without the minimum
+    /// throughput.
     pub(super) fn without_throughput(self) -> Self {
         WaitPolicy { counts_throughput: false, ..self }
     }
@@ -63,8 +64,8 @@ impl WaitPolicy<'_> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails if the window has ended. The loops of streams below call this function, because they do not enforce a
-    /// minimum of their own.
+    /// Fails if the window has ended. A stream below calls this function before each further receive operation, because
+    /// it does not enforce a minimum of its own.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }

@@ -272,7 +272,7 @@ fn other<'a>(
 }
 
 /// Adds to a refusal the matching certificate that is nearest to the trust anchor. webpki checks revocation from the
-/// anchor downwards, so it refused that certificate first.
+/// anchor downwards, so that certificate is the first that webpki refused.
 fn highest(path: &NamedPath<'_>, refusal: Refusal, is: &dyn Fn(&Link<'_>) -> bool) -> Refusal {
     match path.links.iter().rev().find(|link| is(link)) {
         Some(link) => refusal.at(link.index, &link.certificate),

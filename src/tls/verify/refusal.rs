@@ -102,11 +102,11 @@ impl Refusal {
             Problem::WrongPurpose | Problem::NotCa | Problem::AuthorityAsLeaf => CertificateError::InvalidPurpose,
             // rustls sends the alert decrypt_error, as OpenSSL does.
             Problem::BadSignature => CertificateError::BadSignature,
-            // bad_certificate
+            // rustls sends the alert bad_certificate.
             Problem::Malformed | Problem::NameMismatch | Problem::WeakKey | Problem::WeakSignature => {
                 CertificateError::BadEncoding
             }
-            // certificate_unknown
+            // rustls sends the alert certificate_unknown.
             Problem::None
             | Problem::Other
             | Problem::Missing

@@ -332,8 +332,8 @@ fn errors_for_refused_chains_name_the_certificate_and_the_reason() {
             "the certificate of it (CN=localhost) breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage \
              lacks digitalSignature (4.2.1.3)",
         ),
-        // netlib's own parser cannot parse odd.pem, but webpki can, so the chain is refused with the usual problem
-        // code.
+        // netlib's own parser cannot parse odd.pem, but webpki can. Of the next three rows, only the row with strict
+        // mode has the problem Malformed.
         (
             Case { sent: "odd.pem", trusted: &["other-root.pem"], ..CASE },
             Problem::UnknownIssuer,

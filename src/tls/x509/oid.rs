@@ -1,4 +1,4 @@
-//! Formats object identifiers, and names those that netlib compares with.
+//! Formats object identifiers, and defines constants for those that netlib looks for.
 
 use std::fmt;
 

@@ -184,7 +184,7 @@ fn corrupted_certificates_never_panic() {
             }
             altered[at] = der[at];
         }
-        // Many mutations are readable, because the bytes of the key and the signature may have any value.
+        // Many altered certificates can be parsed, because the bytes of the key and the signature may have any value.
         assert!(readable > der.len(), "{name}: {readable}");
     }
 }

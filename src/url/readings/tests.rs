@@ -301,7 +301,7 @@ fn all_url_readers_agree_on_text_that_the_strict_profile_accepts() {
             assert_eq!(reading.port, url.effective_port().map(u32::from), "{text:?}: {reader:?}");
             assert_eq!(readings.differences(reader, Reader::Rfc3986), Differences::NONE, "{text:?}: {reader:?}");
         }
-        // Path, query, fragment, user and password also equal those of the WHATWG parser.
+        // The url crate, a WHATWG parser, finds the path, query, fragment, user and password of the parsed URL.
         let other = url::Url::parse(&text).unwrap();
         let own = |part: Option<&CStr>| decoded(part.unwrap_or_default().to_str().unwrap());
         // In the url crate ".." never removes a drive letter such as "a:". In the WHATWG standard this rule applies

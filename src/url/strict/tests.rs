@@ -159,7 +159,7 @@ fn host_names_and_labels_longer_than_dns_allows_are_refused() {
     for long in [format!("http://{name}a/"), format!("http://{label}a/"), format!("http://{}", "a".repeat(1 << 20))] {
         assert!(refused(&long).message().contains("longer than a host name can be"));
     }
-    // The ASCII form of 56 letters has 63 bytes, that of 57 letters has 64.
+    // The ASCII form of a label with 56 letters "é" has 63 bytes; with 57 letters "é", the ASCII form has 64 bytes.
     let international = |n: usize| format!("http://{}", "\u{e9}".repeat(n));
     let longest = (1..100).filter(|&n| Url::parse_strict(international(n).as_bytes()).is_ok()).max().unwrap();
     assert_eq!(Url::parse_strict(international(longest).as_bytes()).unwrap().host().unwrap().count_bytes(), 63);
@@ -186,7 +186,7 @@ fn host_names_that_idna_changes_are_refused() {
         ("http://x.\u{3c3}\u{3c2}", "IDNA", 9),
         ("http://x.\u{3a3}\u{3a3}", "IDNA", 9),
         ("http://a\u{200d}b", "IDNA", 7),
-        // IDNA maps a small Cherokee letter to its capital, so the result differs from Unicode lower case.
+        // IDNA writes Cherokee letters in capitals, so the result differs from the Unicode lower case.
         ("http://\u{13a0}.com", "IDNA", 7),
         ("http://\u{ab70}.com", "IDNA", 7),
         ("http://\u{200b}a", "IDNA", 7),

@@ -9,7 +9,7 @@ use crate::env::Env;
 use crate::report::Report;
 use crate::suites::c_tests::run_counted;
 
-/// The largest number that the C program checks; it starts at 0.
+/// The C program checks the numbers from 0 to this one.
 const LAST: i32 = 1199;
 
 pub struct Row {

@@ -1,4 +1,4 @@
-//! Runs programs in which many threads share handles, and in which threads that end load and close the library.
+//! Runs a program whose threads share handles, and a program whose threads load the library, close it and end.
 
 use std::fs;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub fn shared_handles(env: &Env, scratch: &Path) -> Program {
     cc
 }
 
-/// `library` is a parameter because the suite `negative` passes a broken one.
+/// `library` is a parameter, because the suite `negative` passes a defective library.
 pub fn dlopen(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let program = scratch.join("dlopen");
     let mut cc = env.strict_cc();

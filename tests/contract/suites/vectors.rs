@@ -11,7 +11,7 @@ use crate::suites::c_tests::{VALGRIND, take_counts};
 use crate::suites::named_tests::NamedTests;
 
 const SECONDS: u64 = 300;
-/// The maximum number of classes of differences with cases.
+/// The maximum number of classes of differences that have cases.
 const CLASSES: usize = 27;
 
 /// For each class of differences, the number of cases whose results differ.

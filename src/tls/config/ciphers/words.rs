@@ -39,7 +39,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("AES256", AES256),
     ("CHACHA20", CHACHA20),
     ("FIPS", AES & FIPS_ONLY),
-    // Classes.
+    // Words for complements, strength classes and protocol versions.
     ("COMPLEMENTOFALL", NONE),
     ("COMPLEMENTOFDEFAULT", NONE),
     ("MEDIUM", NONE),
@@ -71,7 +71,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("kGOST", NONE),
     ("kGOST18", NONE),
     ("kKRB5", NONE),
-    // Authentication.
+    // Words for authentication methods other than RSA and ECDSA.
     ("aDSS", NONE),
     ("DSS", NONE),
     ("aDH", NONE),
@@ -92,7 +92,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("PSK", NONE),
     ("SRP", NONE),
     ("KRB5", NONE),
-    // Encryption.
+    // Words for ciphers other than AES-GCM and ChaCha20-Poly1305.
     ("NULL", NONE),
     ("eNULL", NONE),
     ("DES", NONE),
@@ -112,7 +112,7 @@ const ALIASES: &[(&str, Set)] = &[
     ("ARIA256", NONE),
     ("GOST89", NONE),
     ("CBC", NONE),
-    // MACs.
+    // Words for MACs.
     ("MD5", NONE),
     ("SHA", NONE),
     ("SHA1", NONE),

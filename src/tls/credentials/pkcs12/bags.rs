@@ -28,7 +28,7 @@ pub(crate) struct Bags {
 }
 
 pub(crate) struct Key {
-    /// PKCS#8.
+    /// The key in PKCS#8, which is still encrypted if `is_encrypted` is true.
     pub(crate) der: Secret,
     pub(crate) is_encrypted: bool,
     pub(crate) local_id: Option<Vec<u8>>,

@@ -325,7 +325,7 @@ fn authority(name: &str) -> (CertificateParams, KeyPair) {
     (params, KeyPair::generate().unwrap())
 }
 
-/// Returns a certificate for the first entity, signed by the second.
+/// Returns a certificate for the first argument's name and key, signed by the second argument's key.
 fn signed((params, key): &(CertificateParams, KeyPair), (by, by_key): &(CertificateParams, KeyPair)) -> Vec<u8> {
     params.signed_by(key, &Issuer::new(by.clone(), by_key)).unwrap().der().to_vec()
 }

@@ -59,7 +59,7 @@ fn payload_of_records(mut input: &[u8]) -> Cow<'static, [u8]> {
     Cow::Owned(payload)
 }
 
-/// Reads the fields of a message in the notation of RFC 8446 section 3.
+/// Reads the fields of a message, which are encoded as RFC 8446 section 3 defines.
 struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {

@@ -9,9 +9,9 @@ use crate::tls::session::diagnose;
 use crate::tls::session::pool::RecordBuffer;
 use crate::tls::session::record::Failure;
 
-/// The maximum number of bytes of records without any plaintext between them. rustls limits empty records and key
-/// updates only if they are consecutive, and does not limit tickets. Without this bound, a peer could send empty
-/// records and key updates alternately, forever.
+/// The maximum number of bytes in a sequence of records without plaintext. rustls limits empty records and key updates
+/// only if they are consecutive, and does not limit tickets. Without this bound, a peer could send empty records and
+/// key updates alternately, forever.
 const MAX_BYTES_WITHOUT_DATA: usize = 256 * 1024;
 
 impl Engine {
@@ -29,8 +29,8 @@ impl Engine {
             return self.fail_with_plain_alert(alert, error);
         }
         if is_theirs && !self.connection.wants_write() {
-            // A TLS 1.2 ClientHello without a signature scheme that this side's key supports: there are no keys yet, so
-            // netlib writes the alert itself.
+            // The case of a TLS 1.2 ClientHello that has no signature scheme for this side's private key. The session
+            // has no encryption keys yet, so netlib writes the alert itself.
             if error.status() == Status::TlsIncompatible && !self.may_have_handshake_keys() {
                 return self.fail_with_plain_alert(u8::from(AlertDescription::HandshakeFailure), error);
             }

@@ -81,8 +81,9 @@ impl Engine {
             return sessions.adopt(connection, None);
         }
         let now = self.now();
-        // The validity is computed once per connection, because a server may send thousands of tickets. On a resumed
-        // connection, the validity is that of the certificate in the original handshake.
+        // The validity period of the server's certificate is computed once per connection, because a server may send
+        // thousands of tickets. On a resumed connection, the period is that of the certificate in the original
+        // handshake.
         let is_resumed = self.connection.is_resumed();
         let known = self.validity.take_if(|_| self.has_adopted || is_resumed);
         let validity = known.unwrap_or_else(|| Box::new(self.proof_validity(now)));
@@ -138,8 +139,9 @@ impl Engine {
         found.start..self.context.next_crl_update(now).map_or(found.end, |end| found.end.min(end))
     }
 
-    /// Stores the early data limit and the certificate validity of the session that the connection offers. Must be
-    /// called on the thread that has created the connection, before the thread creates another connection.
+    /// Stores the offered session's early data limit, and the period in which the session's server certificate is
+    /// valid. Must be called on the thread that has created the connection, before the thread creates another
+    /// connection.
     pub(crate) fn record_offer(&mut self) {
         self.early = EarlyDataState::new(&self.context);
         self.validity = self.context.sessions().take_validity().map(Box::new);
@@ -208,8 +210,8 @@ mod tests {
         assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
-    /// The ClientHello uses one of the two TLS 1.3 tickets. The other ticket was received by a connection that did not
-    /// fail, so it stays.
+    /// The ClientHello uses one of the two TLS 1.3 tickets. The store keeps the other ticket, because the connection
+    /// that received that ticket did not fail.
     #[test]
     fn a_session_that_a_fatal_alert_ended_is_not_resumed() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
@@ -238,7 +240,7 @@ mod tests {
         }
     }
 
-    /// A server that does not resume the session may present another certificate.
+    /// A server that does not resume the offered session may present a certificate other than that of the session.
     #[test]
     fn only_a_resumed_connection_keeps_the_certificate_validity_of_its_session() {
         let offering = context(|_| {});

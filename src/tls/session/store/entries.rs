@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) received_at: u64,
     /// The time at which the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
     pub(super) expires_at: u64,
-    /// The validity of the server's certificate according to the clock that was used to verify it.
+    /// The validity period of the server's certificate; `None` if validity dates are not checked.
     pub(super) validity: Option<Validity>,
 }
 

@@ -13,8 +13,8 @@ use crate::fork::{LockGuard, Mutex};
 use crate::status::Status;
 use crate::tls::config::Version;
 
-/// A session that the application holds. One connection can resume a TLS 1.3 session; any number of connections can
-/// resume a TLS 1.2 session.
+/// A session that the application holds. Only one connection can resume a TLS 1.3 session, but any number of
+/// connections can resume a TLS 1.2 session.
 pub struct SavedSession {
     pub(super) sessions: Weak<Sessions>,
     pub(super) name: ServerName<'static>,

@@ -170,7 +170,7 @@ fn pins_that_replace_chain_verification_match_only_the_leaf() {
     }
 }
 
-/// Chain and name errors are the same with and without pins. A trusted leaf must also match a pin.
+/// Chain and name errors are the same with and without pins. Even a trusted leaf must match a pin.
 #[test]
 fn pins_are_checked_after_the_chain_and_the_server_name() {
     let [root, site, alone] = ["root", "a.test", "a.test"].map(Entity::new);

@@ -321,7 +321,7 @@ impl Maker<'_> {
         let key = generate();
         let own = authority("int");
         let int = own.signed_by(&key, &self.root.issuer).expect("a certificate").pem();
-        // A certificate of the same intermediate CA that another root has issued.
+        // A second certificate of the intermediate CA, issued by another root.
         let crossed = own.signed_by(&key, &self.other.issuer).expect("a certificate").pem();
         let leaf_pem = signed(leaf(), &Made { pem: String::new(), issuer: Issuer::new(own, key) }).pem;
         let alone = self_signed(leaf()).pem;

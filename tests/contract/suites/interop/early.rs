@@ -1,6 +1,7 @@
 //! Tests early data and the first key share of a resuming client: s_server accepts early data, rejects it, or allows
 //! less of it than netlib offers, and a client offers the group that the server requested in an earlier session. The
-//! second session is resumed and sends the same data; the test counts how often the server receives the data.
+//! second session resumes the first one and sends the same data; the test counts how often the server receives the
+//! data.
 
 use std::sync::atomic::Ordering;
 

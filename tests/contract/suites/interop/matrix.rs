@@ -142,7 +142,7 @@ fn alpn_alone_and_ordered(tool: Tool, netlib: Side) -> [Alpn; 3] {
 pub enum Tickets {
     /// Resumption with session IDs in TLS 1.2, and with tickets in TLS 1.3.
     Default,
-    /// Resumption with tickets also in TLS 1.2; the peer does not store sessions.
+    /// Resumption with tickets in TLS 1.2 and in TLS 1.3; the peer does not store sessions.
     Tls12,
     /// Resumption is disabled.
     Refused,

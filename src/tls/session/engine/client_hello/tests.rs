@@ -76,7 +76,7 @@ fn a_warning_alert_before_the_client_hello_is_ignored() {
     let (asks, names) = asking(|| Ok(Choice::Stay));
     let (mut client, mut server) = pair(&asks);
     client.handshake().unwrap();
-    // The warning user_canceled, which may be ignored, followed by the ClientHello in the same input.
+    // The input contains the warning user_canceled, which may be ignored, and then the ClientHello.
     feed(&mut server, &[&[0x15, 0x03, 0x01, 0x00, 0x02, 1, 90][..], &drain(&mut client)].concat());
     assert!(!drive(&mut server).unwrap());
     assert_eq!(*names.lock().unwrap(), [Some("localhost".to_owned())]);

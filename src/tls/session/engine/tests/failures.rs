@@ -80,7 +80,8 @@ fn first_flights_truncated_at_any_byte_cause_an_error() {
 #[test]
 fn an_endless_handshake_message_is_refused_in_bounded_memory() {
     let context = context(|_| {});
-    // A ServerHello of 60,000 bytes in records with one byte each; such a record has 6 bytes.
+    // Divides a ServerHello of 60,000 bytes into records with one byte of the message each; with its header, such a
+    // record has 6 bytes.
     let mut client = Engine::client(&context, Some("localhost")).unwrap();
     client.handshake().unwrap();
     let mut message = vec![2, 0, 0xea, 0x60];

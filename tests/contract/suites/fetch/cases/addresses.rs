@@ -38,7 +38,7 @@ pub const ALL: &[Case] = &[
         seconds: (0.25, 10.0),
         ..NOTHING
     },
-    // The certificate must match the host name even if the option sets another address.
+    // The certificate must match the host name, even if --resolve sets the address.
     get(
         "resolve-tls",
         &["--resolve", "origin.test:{origin}:127.0.0.1", "https://origin.test:{origin}/hello"],

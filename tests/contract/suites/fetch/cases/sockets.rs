@@ -95,7 +95,7 @@ pub const ALL: &[Case] = &[
         5,
         &["fetch: cannot connect to @{abstract}-2: Connection refused: no socket listens on this name\n"],
     ),
-    // The address policy also refuses Unix domain sockets.
+    // The address policy can refuse Unix domain sockets.
     Case {
         shell: AT_THE_SERVER,
         ..fails(

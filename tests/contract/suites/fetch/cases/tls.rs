@@ -350,8 +350,7 @@ pub const ALL: &[Case] = &[
         body: Some("hello\n"),
         ..NOTHING
     },
-    // A server whose certificate does not match the pin gets no request, even if verification is off and after a
-    // redirect.
+    // A server whose certificate does not match the pin gets no request, even without verification or after a redirect.
     Case {
         shell: "\"$@\"; code=$?; grep -q 'hello?pinned' '{requests}' && exit 99; exit $code",
         ..fails(
