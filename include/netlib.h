@@ -130,7 +130,7 @@
  *
  * FORK. After fork(2), even in a process with several threads, the child may use every handle of its parent except TLS
  * streams and engines. Memory is copied, so cancelling a limit in one process ends no wait in the other process.
- * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_tls_stream
+ * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_stream
  * or netlib_tls_engine works only in the process that made it, because two processes would encrypt with the same key
  * and nonce: in another process, its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing a stream
  * or engine in another process releases memory, sends nothing, and does not affect the connection. fork waits until no
@@ -162,7 +162,7 @@
  *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
  *     time         netlib_limit_new; netlib_timeout_new; netlib_timeout_connect_timeout for the value to pass to
  *                  netlib_connect_options_set_timeout, and netlib_timeout_read_timeout for
- *                  netlib_tls_stream_set_read_timeout
+ *                  netlib_stream_set_read_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
@@ -178,7 +178,7 @@
  *                  make an error with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
- *     reuse        netlib_is_connection_dropped or netlib_tls_stream_is_dropped before a connection is used again;
+ *     reuse        netlib_is_connection_dropped or netlib_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key to find the requests that may share the connection
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
@@ -187,7 +187,7 @@
  *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
  *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
  *                  netlib_connect shows the loop
- *     TLS          netlib_tls_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
+ *     TLS          netlib_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
  *                  at most netlib_limit_remaining seconds; the descriptor of netlib_limit_fd wakes the loop when a
  *                  limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
@@ -314,7 +314,7 @@ typedef struct netlib_connect netlib_connect;
 typedef struct netlib_throughput netlib_throughput;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
-typedef struct netlib_tls_stream netlib_tls_stream;
+typedef struct netlib_stream netlib_stream;
 typedef struct netlib_tls_engine netlib_tls_engine;
 typedef struct netlib_tls_session netlib_tls_session;
 typedef struct netlib_certificate netlib_certificate;
@@ -2879,7 +2879,7 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, cons
  *
  * An idle HTTP/1 peer sends nothing, so a readable connection counts as dropped: the end of the stream, an error or
  * unsolicited data has arrived. The check does not block. For TLS connections, on which session tickets and key
- * updates may arrive, use `netlib_tls_stream_is_dropped`.
+ * updates may arrive, use `netlib_stream_is_dropped`.
  * @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, and so does a
  *        negative number, except `NETLIB_FD_MANAGED`, which stands for a connection managed by the application's
  *        platform and is never reported as dropped.
@@ -2901,7 +2901,7 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  * In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
  * waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
  * `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
- * TLS stream, use `netlib_tls_stream_set_minimum_throughput`. */
+ * TLS stream, use `netlib_stream_set_minimum_throughput`. */
 struct netlib_throughput;
 
 /** Makes a throughput guard for one connection.
@@ -2936,7 +2936,7 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * **Immutable**: make one context, and use it for any number of streams on any threads.
  *
  * A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
- * `netlib_tls_stream_write`, `netlib_tls_stream_read`, `netlib_tls_stream_shutdown` and `netlib_tls_stream_free`. A
+ * `netlib_stream_write`, `netlib_stream_read`, `netlib_stream_shutdown` and `netlib_stream_free`. A
  * server also calls `netlib_tls_options_set_identity_files`, and calls `netlib_tls_accept_fd` instead of
  * `netlib_tls_wrap_fd`. If there is no descriptor, use `netlib_tls_wrap_stream` for TLS inside TLS,
  * `netlib_tls_wrap_callbacks` for an application-defined transport, or `netlib_tls_engine_new_client` for bytes in
@@ -3411,16 +3411,16 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
  *
  * The descriptor is a connected stream socket, which the stream borrows: the caller keeps the descriptor open while
  * the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
- * descriptor: `netlib_tls_stream_set_blocking` determines whether calls wait.
+ * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
  *
  * A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
  * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
  * session: after them, the session can continue.
  *
  * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
- * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases
+ * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases
  * memory. */
-struct netlib_tls_stream;
+struct netlib_stream;
 
 /** A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only. */
 typedef struct netlib_slice {
@@ -3431,8 +3431,8 @@ typedef struct netlib_slice {
 } netlib_slice;
 
 /** Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
- * limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
+ * `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
+ * limit: see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
  *
  * `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
  * the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
@@ -3449,7 +3449,7 @@ typedef struct netlib_slice {
  *         has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context, int fd,
-                                                 const char *server_hostname, netlib_tls_stream **stream,
+                                                 const char *server_hostname, netlib_stream **stream,
                                                  netlib_error **err);
 
 /** Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
@@ -3460,32 +3460,32 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, or
  *         has an ECHConfigList, and for a listening socket.
  */
-NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd,
-                                                   netlib_tls_stream **stream, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd, netlib_stream **stream,
+                                                   netlib_error **err);
 
-/** Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
+/** Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_stream_shutdown` before, and
  * close the descriptor afterwards. No other call on the stream may be in progress. */
-void netlib_tls_stream_free(netlib_tls_stream *stream);
+void netlib_stream_free(netlib_stream *stream);
 
 /** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
  * limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
  * use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none. */
-void netlib_tls_stream_set_limit(netlib_tls_stream *stream, const netlib_limit *limit);
+void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
 
 /** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
  * two reads of the socket, not the whole call. The timeout also applies while the handshake reads. Default:
  * `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
  * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_set_read_timeout(netlib_tls_stream *stream, double seconds,
-                                                                 netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
+                                                             netlib_error **err);
 
 /** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
  * `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
  * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_stream *stream, double seconds,
-                                                                  netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds,
+                                                              netlib_error **err);
 
 /** Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
  * read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
@@ -3496,15 +3496,15 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_write_timeout(netlib_tls_str
  * netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
  * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
  * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
- * long, set the minimum when the response has begun. Each call of `netlib_tls_stream_set_minimum_throughput` or
- * `netlib_tls_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
+ * long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
+ * `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
  * it is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound
  * that handshake, use a limit.
  * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
  * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
  * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tls_stream *stream, size_t bytes,
-                                                                       double seconds, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream *stream, size_t bytes,
+                                                                   double seconds, netlib_error **err);
 
 /** Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
  * or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
@@ -3512,11 +3512,10 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_minimum_throughput(netlib_tl
  * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`:
  * plaintext may be buffered although the descriptor has no more data.
  * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *stream, int32_t blocking,
-                                                             netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
 
 /** Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call
- * `netlib_tls_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
+ * `netlib_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
  * the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
  *
  * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
@@ -3535,7 +3534,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_set_blocking(netlib_tls_stream *
  *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; for a stream
  *         of `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
  */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *stream, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_handshake(netlib_stream *stream, netlib_error **err);
 
 /** Reads the bytes that are available, at least one and at most `len`. Buffers of 16 KiB or more are the fastest,
  * because netlib decrypts records directly into them. Corresponds to OpenSSL's SSL_read_ex.
@@ -3543,19 +3542,19 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_handshake(netlib_tls_stream *str
  * @param n out: the number of bytes read.
  * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
  *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, during the handshake,
- *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
+ *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_stream_handshake` returns.
  * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_read(netlib_tls_stream *stream, void *buf, size_t len, size_t *n,
-                                                     netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *buf, size_t len, size_t *n,
+                                                 netlib_error **err);
 
 /** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
  * To determine the number, the function decrypts a record that has already been received. Corresponds to OpenSSL's
  * SSL_pending. */
-size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
+size_t netlib_stream_pending(const netlib_stream *stream);
 
 /** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
  * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
- * may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
+ * may arrive at any time. `netlib_stream_is_dropped` processes session tickets and key updates, and leaves data
  * and failures to the next read.
  *
  * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
@@ -3574,8 +3573,8 @@ size_t netlib_tls_stream_pending(const netlib_tls_stream *stream);
  *         stream; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; for a stream of
  *         `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
  * @threads one call at a time, which counts as reading and as writing */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *stream, int32_t *dropped,
-                                                           netlib_status *why, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, int32_t *dropped, netlib_status *why,
+                                                       netlib_error **err);
 
 /** Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
  * bytes that the operating system, or the write callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
@@ -3587,12 +3586,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_is_dropped(netlib_tls_stream *st
  * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
  * @return `NETLIB_WANT_WRITE` and, during the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
  *         shutdown; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier write has encrypted but
- *         not counted; all that `netlib_tls_stream_handshake` returns.
+ *         not counted; all that `netlib_stream_handshake` returns.
  * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream, const void *buf, size_t len,
-                                                      size_t *n, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
+                                                  netlib_error **err);
 
-/** Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
+/** Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). Small pieces
  * share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
  * that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
  * which may be divided differently.
@@ -3600,12 +3599,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_write(netlib_tls_stream *stream,
  * @param count the number of pieces, at most 1024.
  * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
  *        non-blocking.
- * @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
+ * @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
  *         for a total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not
  *         empty.
  * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream, const netlib_slice *slices,
-                                                       size_t count, size_t *n, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const netlib_slice *slices, size_t count,
+                                                   size_t *n, netlib_error **err);
 
 /** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
  * can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
@@ -3615,9 +3614,9 @@ NETLIB_MUST_USE netlib_status netlib_tls_stream_writev(netlib_tls_stream *stream
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with
  *         which the session has failed.
  * @threads one reader and one writer at the same time */
-netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error **err);
+netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
 
-/** Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
+/** Sends close_notify as `netlib_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
  * only if the transport is used for another purpose afterwards. Corresponds to Python's `SSLSocket.unwrap` and
  * OpenSSL's SSL_shutdown, called until it returns 1.
  *
@@ -3627,50 +3626,50 @@ netlib_status netlib_tls_stream_shutdown(netlib_tls_stream *stream, netlib_error
  * @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
  *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
  *         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
- *         `netlib_tls_stream_shutdown` and `netlib_tls_stream_read` return.
+ *         `netlib_stream_shutdown` and `netlib_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing */
-netlib_status netlib_tls_stream_shutdown_both(netlib_tls_stream *stream, netlib_error **err);
+netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
 
 /* ---- Negotiated parameters of a stream. ---- */
 
 /** Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
  * failed. A resumed session has the certificates of the original session. */
-size_t netlib_tls_stream_peer_certificate_count(const netlib_tls_stream *stream);
+size_t netlib_stream_peer_certificate_count(const netlib_stream *stream);
 
 /** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses the DER;
  * `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
  * not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
  * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
-const uint8_t *netlib_tls_stream_peer_certificate(const netlib_tls_stream *stream, size_t index, size_t *len);
+const uint8_t *netlib_stream_peer_certificate(const netlib_stream *stream, size_t index, size_t *len);
 
 /** Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
  * is done. Corresponds to Python's `selected_alpn_protocol`. */
-const char *netlib_tls_stream_alpn_protocol(const netlib_tls_stream *stream, size_t *len);
+const char *netlib_stream_alpn_protocol(const netlib_stream *stream, size_t *len);
 
 /** Returns the server's host name; NULL when there is none, and before the handshake is done. On a client, the result
  * is the host name that the server has proved, in the form in which names are compared: lower case, IDNA as ASCII, no
  * trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
  * requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
-const char *netlib_tls_stream_server_name(const netlib_tls_stream *stream, size_t *len);
+const char *netlib_stream_server_name(const netlib_stream *stream, size_t *len);
 
 /** Returns the TLS version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
  * `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
  * the same numbers. */
-enum netlib_tls_version netlib_tls_stream_version(const netlib_tls_stream *stream);
+enum netlib_tls_version netlib_stream_tls_version(const netlib_stream *stream);
 
 /** Returns the IANA name of the cipher suite that was negotiated, for example "TLS_AES_256_GCM_SHA384"; NULL before the
  * handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name. */
-const char *netlib_tls_stream_cipher_suite(const netlib_tls_stream *stream, size_t *len);
+const char *netlib_stream_cipher_suite(const netlib_stream *stream, size_t *len);
 
 /** Returns the IANA name of the key exchange group, for example "X25519MLKEM768" (which also resists attacks with a
  * quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
  * which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name. */
-const char *netlib_tls_stream_key_exchange_group(const netlib_tls_stream *stream, size_t *len);
+const char *netlib_stream_key_exchange_group(const netlib_stream *stream, size_t *len);
 
 /** Returns 1 if the handshake resumed an earlier session of the same context and host name (`netlib_tls_session`), in
  * which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
  * Python's `SSLSocket.session_reused`. */
-int32_t netlib_tls_stream_is_resumed(const netlib_tls_stream *stream);
+int32_t netlib_stream_is_resumed(const netlib_stream *stream);
 
 /* ---- TLS streams inside other streams, or on callbacks. ---- */
 
@@ -3703,7 +3702,7 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
 
 /** Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
  * Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
- * `netlib_tls_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
+ * `netlib_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
  * call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
  * the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
  *
@@ -3714,7 +3713,7 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  * descriptor of the outermost stream.
  *
  * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
- * for another purpose afterwards, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it;
+ * for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it;
  * otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
  * inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
  * `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
@@ -3725,16 +3724,16 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  *         has encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status with which
  *         `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
  */
-NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
-                                                     const char *server_hostname, netlib_tls_stream **stream,
+NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_stream *outer,
+                                                     const char *server_hostname, netlib_stream **stream,
                                                      netlib_error **err);
 
 /** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
  * local certificate.
  * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
  */
-NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_tls_stream *outer,
-                                                       netlib_tls_stream **stream, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_stream *outer,
+                                                       netlib_stream **stream, netlib_error **err);
 
 /** Makes a client's stream on an application-defined transport, which consists of a read callback and a write callback.
  * Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
@@ -3751,12 +3750,12 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
- * @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
+ * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
                                                         const char *server_hostname, netlib_tls_read_fn read_fn,
                                                         netlib_tls_write_fn write_fn, void *ctx,
-                                                        netlib_ctx_free_fn ctx_free, netlib_tls_stream **stream,
+                                                        netlib_ctx_free_fn ctx_free, netlib_stream **stream,
                                                         netlib_error **err);
 
 /** Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
@@ -3769,7 +3768,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
                                                           void *ctx, netlib_ctx_free_fn ctx_free,
-                                                          netlib_tls_stream **stream, netlib_error **err);
+                                                          netlib_stream **stream, netlib_error **err);
 
 /* ---- TLS engines: TLS sessions over a transport of your own. ---- */
 
@@ -3881,31 +3880,31 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
  * @return `NETLIB_OK`, or the status with which the session has failed. */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
-/** Returns the same for an engine as `netlib_tls_stream_peer_certificate_count` for a stream: 0 before the handshake is
+/** Returns the same for an engine as `netlib_stream_peer_certificate_count` for a stream: 0 before the handshake is
  * done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_tls_stream_peer_certificate` for a stream.
+/** Returns the same for an engine as `netlib_stream_peer_certificate` for a stream.
  * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
-/** Returns the same for an engine as `netlib_tls_stream_alpn_protocol` for a stream. */
+/** Returns the same for an engine as `netlib_stream_alpn_protocol` for a stream. */
 const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_tls_stream_server_name` for a stream. */
+/** Returns the same for an engine as `netlib_stream_server_name` for a stream. */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_tls_stream_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+/** Returns the same for an engine as `netlib_stream_tls_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
  * `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_tls_stream_cipher_suite` for a stream. */
+/** Returns the same for an engine as `netlib_stream_cipher_suite` for a stream. */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_tls_stream_key_exchange_group` for a stream. */
+/** Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_tls_stream_is_resumed` for a stream. */
+/** Returns the same for an engine as `netlib_stream_is_resumed` for a stream. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Session resumption. ---- */
@@ -3933,7 +3932,7 @@ NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_se
 void netlib_tls_session_free(netlib_tls_session *session);
 
 /** Returns the host name that the server of a session has proved, or the unchecked name if the context does not check
- * host names, in the form of `netlib_tls_stream_server_name`. */
+ * host names, in the form of `netlib_stream_server_name`. */
 const char *netlib_tls_session_server_name(const netlib_tls_session *session, size_t *len);
 
 /** Returns the TLS version of a session: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
@@ -3960,14 +3959,13 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  *        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
  *        or the stream has no host name.
  * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
-netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_tls_session **session,
-                                             netlib_error **err);
+netlib_status netlib_stream_take_session(netlib_stream *stream, netlib_tls_session **session, netlib_error **err);
 
 /** Sets the session that a client's stream resumes. Call this function before the handshake. Corresponds to Python's
  * `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session from the context's cache, if there is
  * one.
  *
- * If the server does not accept the session, the handshake is a full handshake: see `netlib_tls_stream_is_resumed`. A
+ * If the server does not accept the session, the handshake is a full handshake: see `netlib_stream_is_resumed`. A
  * TLS 1.3 session is used up once it is set, and a TLS 1.2 session is used up if the handshake fails. If setting the
  * session fails, the stream is unchanged. A later call replaces the session of an earlier call.
  * @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
@@ -3978,17 +3976,16 @@ netlib_status netlib_tls_stream_take_session(netlib_tls_stream *stream, netlib_t
  *         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
  *         the status with which the stream has failed.
  */
-netlib_status netlib_tls_stream_set_session(netlib_tls_stream *stream, const netlib_tls_session *session,
-                                            netlib_error **err);
+netlib_status netlib_stream_set_session(netlib_stream *stream, const netlib_tls_session *session, netlib_error **err);
 
-/** Takes the newest session of a client's engine out of the context's cache, as `netlib_tls_stream_take_session` does
+/** Takes the newest session of a client's engine out of the context's cache, as `netlib_stream_take_session` does
  * for a stream.
  * @param session out: the session; NULL if there is none.
  * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's engine. */
 netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_tls_session **session,
                                              netlib_error **err);
 
-/** Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
+/** Sets the session that a client's engine resumes, as `netlib_stream_set_session` does for a stream. Default: a
  * session from the context's cache, if there is one.
  * @param session the session. May be NULL: no session is resumed.
  * @param err the reason why the engine cannot resume the session.
@@ -4031,7 +4028,7 @@ enum netlib_early_data_status NETLIB_INT32 {
  * login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
  * 8470): send the same request after the handshake.
  *
- * The setting itself sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer at
+ * The setting itself sends nothing: `netlib_stream_write_early_data` sends early data. The context may offer at
  * most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
  * TLS 1.2 with a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
  * without early data. Servers of netlib neither allow nor accept early data.
@@ -4053,10 +4050,10 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
  * by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
  *
- *     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
- *     netlib_tls_stream_handshake(stream, &err);
- *     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
- *     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
+ *     netlib_stream_write_early_data(stream, request, len, &n, &err);
+ *     netlib_stream_handshake(stream, &err);
+ *     if (netlib_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+ *     netlib_stream_write(stream, request + n, len - n, &written, &err);
  *
  * Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
  * accepted the early data. A write before the handshake would send only the rest of the request, even if the server
@@ -4068,25 +4065,25 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
  * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
  *         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
- *         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
+ *         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
  *         number of bytes accepted.
  * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_tls_stream_write_early_data(netlib_tls_stream *stream, const void *buf,
-                                                                 size_t len, size_t *n, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_write_early_data(netlib_stream *stream, const void *buf, size_t len,
+                                                             size_t *n, netlib_error **err);
 
 /** Returns the outcome of a stream's early data, which is final when the handshake is done;
  * `NETLIB_EARLY_DATA_NOT_SENT` for NULL. Corresponds to OpenSSL's SSL_get_early_data_status. */
-enum netlib_early_data_status netlib_tls_stream_early_data_status(const netlib_tls_stream *stream);
+enum netlib_early_data_status netlib_stream_early_data_status(const netlib_stream *stream);
 
 /** Returns the number of bytes of early data that may still be written; 0 when no early data is possible. Corresponds
  * to OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first
  * byte is sent. */
-size_t netlib_tls_stream_early_data_left(const netlib_tls_stream *stream);
+size_t netlib_stream_early_data_left(const netlib_stream *stream);
 
 /** Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed. */
-size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
+size_t netlib_stream_early_data_written(const netlib_stream *stream);
 
-/** Encrypts early data into the output of an engine, as `netlib_tls_stream_write_early_data` does for a stream. See
+/** Encrypts early data into the output of an engine, as `netlib_stream_write_early_data` does for a stream. See
  * `netlib_tls_options_set_early_data` for data that must never be sent as early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more early data is possible.
@@ -4097,11 +4094,11 @@ size_t netlib_tls_stream_early_data_written(const netlib_tls_stream *stream);
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/** Returns the same for an engine as `netlib_tls_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
+/** Returns the same for an engine as `netlib_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
  * for NULL. */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_tls_stream_early_data_left` for a stream; 0 when no early data is
+/** Returns the same for an engine as `netlib_stream_early_data_left` for a stream; 0 when no early data is
  * possible. */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
@@ -4110,7 +4107,7 @@ size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
 /* ---- Encrypted Client Hello. ---- */
 
-/** Outcomes of Encrypted Client Hello (ECH): see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
+/** Outcomes of Encrypted Client Hello (ECH): see `netlib_stream_ech_status`. Corresponds to OpenSSL's
  * SSL_ech_get1_status. */
 enum netlib_ech_status NETLIB_INT32 {
     /** The ClientHello had no Encrypted Client Hello extension. A server's session always has the outcome
@@ -4188,9 +4185,9 @@ int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /** Returns the outcome of Encrypted Client Hello, even after the handshake has failed; `NETLIB_ECH_NOT_OFFERED` for
  * NULL. */
-enum netlib_ech_status netlib_tls_stream_ech_status(const netlib_tls_stream *stream);
+enum netlib_ech_status netlib_stream_ech_status(const netlib_stream *stream);
 
-/** Returns the same for an engine as `netlib_tls_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL. */
+/** Returns the same for an engine as `netlib_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
 /** Returns the bytes of the ECHConfigList for another attempt after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
@@ -4219,7 +4216,7 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
 };
 
 /** A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
- * the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
+ * the bytes of `netlib_stream_peer_certificate` to `netlib_certificate_parse`.
  *
  * The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
  * digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
@@ -4582,10 +4579,10 @@ double netlib_current_time(void);
 
 /** Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint does. For pins that hold for
  * all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with
- * `netlib_assert_fingerprint`, call it after `netlib_tls_stream_handshake` and before any data is written; the context
+ * `netlib_assert_fingerprint`, call it after `netlib_stream_handshake` and before any data is written; the context
  * also verifies the certificate, unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are
  * broken. The digests are compared in constant time.
- * @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
+ * @param cert the certificate in DER, as `netlib_stream_peer_certificate` returns it. PEM is refused;
  *        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
  *        mismatch with every `cert_len` and fingerprint.
  * @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
@@ -4635,7 +4632,7 @@ enum netlib_ssl_version NETLIB_INT32 {
  * application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
  * not used.
  *
- * The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. Before the
+ * The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
  * handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
  * reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
  * may have been sent to the peer.
@@ -4645,12 +4642,12 @@ enum netlib_ssl_version NETLIB_INT32 {
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if host names are not checked.
  * @param limit ends the handshake.
- * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
+ * @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_stream_handshake`
  *         return.
  */
 NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_options *tls_options,
                                                      const netlib_tls_context *context, const char *server_hostname,
-                                                     const netlib_limit *limit, netlib_tls_stream **stream,
+                                                     const netlib_limit *limit, netlib_stream **stream,
                                                      netlib_error **err);
 
 /** Converts text to the number of a verify mode, as urllib3's resolve_cert_reqs does. The text is a constant of

@@ -307,16 +307,16 @@ static void body_and_stream_constructors_free_the_ctx_once(void) {
     CHECK_INT(2, ctx.freed);
 
     netlib_tls_context *client = client_context(), *server = server_context("server");
-    netlib_tls_stream *stream = NULL, *inner = NULL;
+    netlib_stream *stream = NULL, *inner = NULL;
     ctx.freed = 0;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", raise_count, write_all, &ctx, count_free, &stream, &err));
     CHECK_OK(netlib_tls_wrap_stream(client, stream, "localhost", &inner, &err));
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     CHECK_INT(0, ctx.freed);
-    netlib_tls_stream_free(inner);
+    netlib_stream_free(inner);
     CHECK_INT(1, ctx.freed);
     CHECK_OK(netlib_tls_accept_callbacks(server, raise_count, write_all, &ctx, count_free, &stream, &err));
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     CHECK_INT(2, ctx.freed);
     /* Calls that fail free the ctx before they return. */
     static const struct {
@@ -354,7 +354,7 @@ static void body_and_stream_constructors_free_the_ctx_once(void) {
 /* The context that a server-name callback selects, and the stream whose handshake runs the callback. */
 struct switching {
     netlib_tls_context *next;
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     int freed;
     int32_t version; /* the TLS version that ctx_free read from the stream */
 };
@@ -371,9 +371,9 @@ static enum netlib_verdict switch_context(void *ctx, const char *server_name, ne
 static void read_version(void *ctx) {
     struct switching *switching = ctx;
     switching->freed++;
-    /* netlib_tls_stream_version takes the stream's lock, so the test deadlocks if netlib holds the lock when it calls
+    /* netlib_stream_tls_version takes the stream's lock, so the test deadlocks if netlib holds the lock when it calls
      * ctx_free. */
-    if (switching->stream != NULL) switching->version = netlib_tls_stream_version(switching->stream);
+    if (switching->stream != NULL) switching->version = netlib_stream_tls_version(switching->stream);
 }
 
 static int32_t fail_if_called(void *ctx, double *seconds) {
@@ -396,20 +396,20 @@ static void ctx_free_runs_while_no_lock_is_held(void) {
         netlib_tls_options_set_servername_callback(options, switch_context, &switching, read_version);
         netlib_tls_context *original = context_of(options), *client = client_context();
         struct pair pair = unix_pair();
-        netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(original, pair.far);
+        netlib_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(original, pair.far);
         netlib_tls_context_free(original);
         chosen.stream = switching.stream = far;
-        CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-        CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
-        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
-        netlib_status status = netlib_tls_stream_handshake(far, &err);
+        CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+        CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(near, &err));
+        netlib_status status = netlib_stream_handshake(far, &err);
         CHECK_STATUS(unusable ? NETLIB_CALLBACK_FAILED : NETLIB_WANT_READ, status);
         CHECK_INT(0, switching.freed + chosen.freed);
         chosen.stream = switching.stream = NULL;
-        netlib_tls_stream_free(far);
+        netlib_stream_free(far);
         CHECK_INT(1, switching.freed);
         CHECK_INT(1, chosen.freed);
-        netlib_tls_stream_free(near);
+        netlib_stream_free(near);
         netlib_tls_context_free(client);
         close_pair(pair);
     }

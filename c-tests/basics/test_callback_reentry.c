@@ -334,7 +334,7 @@ static void free_own_engine(void *engine) { netlib_tls_engine_free(engine); }
 static void make_reading_stream(struct own *own) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", own_tls_read, write_all, own, free_ctx, &stream, &err));
     netlib_tls_context_free(client);
     own->handle = stream;
@@ -342,7 +342,7 @@ static void make_reading_stream(struct own *own) {
 static void make_writing_stream(struct own *own) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", own_tls_read, own_tls_write, own, free_ctx, &stream, &err));
     netlib_tls_context_free(client);
     own->handle = stream;
@@ -352,9 +352,9 @@ static void make_inner_stream(struct own *own) {
     netlib_error *err = NULL;
     make_writing_stream(own);
     netlib_tls_context *client = client_context();
-    netlib_tls_stream *outer = own->handle, *inner = NULL;
+    netlib_stream *outer = own->handle, *inner = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, outer, "localhost", &inner, &err));
-    netlib_tls_stream_free(outer);
+    netlib_stream_free(outer);
     netlib_tls_context_free(client);
     own->handle = inner;
 }
@@ -362,24 +362,24 @@ static int descriptors[2];
 static void make_servername_stream(struct own *own) {
     netlib_error *err = NULL;
     netlib_tls_context *server = servername_context(own);
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, descriptors) == 0);
     CHECK_INT((long long)client_hello_len, send(descriptors[1], client_hello, client_hello_len, MSG_NOSIGNAL));
     CHECK_OK(netlib_tls_accept_fd(server, descriptors[0], &stream, &err));
     netlib_tls_context_free(server);
     own->handle = stream;
 }
-static netlib_status handshake_own_stream(void *stream) { return netlib_tls_stream_handshake(stream, NULL); }
+static netlib_status handshake_own_stream(void *stream) { return netlib_stream_handshake(stream, NULL); }
 static netlib_status read_own_stream(void *stream) {
     char byte;
     size_t n = 0;
-    return netlib_tls_stream_read(stream, &byte, 1, &n, NULL);
+    return netlib_stream_read(stream, &byte, 1, &n, NULL);
 }
 static netlib_status write_own_stream(void *stream) {
     size_t n = 0;
-    return netlib_tls_stream_write(stream, "x", 1, &n, NULL);
+    return netlib_stream_write(stream, "x", 1, &n, NULL);
 }
-static void free_own_stream(void *stream) { netlib_tls_stream_free(stream); }
+static void free_own_stream(void *stream) { netlib_stream_free(stream); }
 
 static void callbacks_may_use_and_free_their_handle(void) {
     static const struct reentry rows[] = {

@@ -166,10 +166,10 @@ static netlib_status of_tls_servername(netlib_error **err) {
 
 static netlib_status handshake_over(netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn, netlib_error **err) {
     netlib_tls_context *context = client_context();
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_INT(NETLIB_OK, netlib_tls_wrap_callbacks(context, "localhost", read_fn, write_fn, NULL, NULL, &stream, err));
-    netlib_status status = netlib_tls_stream_handshake(stream, err);
-    netlib_tls_stream_free(stream);
+    netlib_status status = netlib_stream_handshake(stream, err);
+    netlib_stream_free(stream);
     netlib_tls_context_free(context);
     return status;
 }

@@ -179,9 +179,9 @@ static netlib_status source_host(const char *text, size_t len) {
 static netlib_tls_context *context;
 static netlib_status server_hostname(const char *text, size_t len) {
     (void)len;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_status status = netlib_tls_wrap_fd(context, 0, text, &stream, NULL);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     return status;
 }
 

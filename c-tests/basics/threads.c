@@ -181,12 +181,12 @@ static bool share_response(const void *shared) {
 static bool share_tls_context(const void *shared) {
     const netlib_tls_context *context = shared;
     netlib_tls_context *mine = netlib_tls_context_clone(context);
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return false;
     bool right = netlib_tls_wrap_fd(mine, pair[0], "localhost", &stream, NULL) == NETLIB_OK;
     netlib_tls_context_free(mine);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(pair[0]);
     close(pair[1]);
     return right;

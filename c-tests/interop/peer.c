@@ -38,7 +38,7 @@ static char reversed_at(size_t i) {
 }
 
 struct session {
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     const struct settings *settings;
     netlib_status early, handshake, data, end, shutdown;
     int32_t alert, problem;
@@ -70,12 +70,12 @@ static netlib_status note(struct session *session, netlib_status status, netlib_
     return status;
 }
 
-static netlib_status write_all(netlib_tls_stream *stream, size_t total, netlib_error **err) {
+static netlib_status write_all(netlib_stream *stream, size_t total, netlib_error **err) {
     char *data = malloc(total + 1);
     if (data == NULL) abort();
     for (size_t i = 0; i < total; i++) data[i] = letter_at(i);
     size_t n = 0;
-    netlib_status status = netlib_tls_stream_write(stream, data, total, &n, err);
+    netlib_status status = netlib_stream_write(stream, data, total, &n, err);
     free(data);
     return status;
 }
@@ -86,8 +86,7 @@ static void write_early(struct session *session) {
     netlib_error *err = NULL;
     size_t n = 0;
     for (size_t i = 0; i < session->settings->early; i++) data[i] = letter_at(i);
-    netlib_status status =
-        netlib_tls_stream_write_early_data(session->stream, data, session->settings->early, &n, &err);
+    netlib_status status = netlib_stream_write_early_data(session->stream, data, session->settings->early, &n, &err);
     session->early = note(session, status, err);
 }
 
@@ -95,11 +94,10 @@ static void write_early(struct session *session) {
 static void write_rest(struct session *session) {
     static char data[1 << 20];
     netlib_error *err = NULL;
-    size_t n = 0, done = netlib_tls_stream_early_data_written(session->stream);
-    if (netlib_tls_stream_early_data_status(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
+    size_t n = 0, done = netlib_stream_early_data_written(session->stream);
+    if (netlib_stream_early_data_status(session->stream) != NETLIB_EARLY_DATA_ACCEPTED) done = 0;
     for (size_t i = 0; i < session->settings->bytes; i++) data[i] = letter_at(i);
-    netlib_status status =
-        netlib_tls_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
+    netlib_status status = netlib_stream_write(session->stream, data + done, session->settings->bytes - done, &n, &err);
     session->data = note(session, status, err);
 }
 
@@ -122,7 +120,7 @@ static void read_expected(struct session *session) {
         netlib_error *err = NULL;
         size_t n = 0, room = session->settings->bytes - session->bytes;
         if (room > sizeof buffer) room = sizeof buffer;
-        netlib_status status = netlib_tls_stream_read(session->stream, buffer, room, &n, &err);
+        netlib_status status = netlib_stream_read(session->stream, buffer, room, &n, &err);
         session->data = note(session, status, err);
         bool reversed = strcmp(session->settings->how, "reversed") == 0;
         for (size_t i = 0; i < n; i++, session->bytes++) {
@@ -139,10 +137,10 @@ static void get_page(struct session *session) {
     size_t n = 0;
     FILE *page = fopen(session->settings->page, "a");
     if (page == NULL) abort();
-    netlib_status status = netlib_tls_stream_write(session->stream, request, sizeof request - 1, &n, &err);
+    netlib_status status = netlib_stream_write(session->stream, request, sizeof request - 1, &n, &err);
     session->data = note(session, status, err);
     while (session->data == NETLIB_OK) {
-        status = netlib_tls_stream_read(session->stream, buffer, sizeof buffer, &n, &err);
+        status = netlib_stream_read(session->stream, buffer, sizeof buffer, &n, &err);
         if (status == NETLIB_END_OF_STREAM) break;
         session->data = note(session, status, err);
         if (fwrite(buffer, 1, n, page) != n) abort();
@@ -154,13 +152,13 @@ static netlib_status read_end(struct session *session) {
     netlib_error *err = NULL;
     char byte;
     size_t n = 0;
-    netlib_status status = netlib_tls_stream_read(session->stream, &byte, 1, &n, &err);
+    netlib_status status = netlib_stream_read(session->stream, &byte, 1, &n, &err);
     return note(session, status, err);
 }
 
 static void shut_down(struct session *session) {
     netlib_error *err = NULL;
-    netlib_status status = netlib_tls_stream_shutdown(session->stream, &err);
+    netlib_status status = netlib_stream_shutdown(session->stream, &err);
     session->shutdown = note(session, status, err);
 }
 
@@ -204,35 +202,35 @@ static const char *text_or_dash(const char *text) { return text != NULL ? text :
 
 static void run_session(struct session *session, bool client) {
     netlib_error *err = NULL;
-    if (netlib_tls_stream_set_read_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
-    if (netlib_tls_stream_set_write_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
-    size_t left = netlib_tls_stream_early_data_left(session->stream);
+    if (netlib_stream_set_read_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
+    if (netlib_stream_set_write_timeout(session->stream, LONG, NULL) != NETLIB_OK) abort();
+    size_t left = netlib_stream_early_data_left(session->stream);
     if (session->settings->early > 0) write_early(session);
-    netlib_status status = netlib_tls_stream_handshake(session->stream, &err);
+    netlib_status status = netlib_stream_handshake(session->stream, &err);
     session->handshake = note(session, status, err);
     if (status == NETLIB_OK) exchange(session, client);
-    int32_t version = netlib_tls_stream_version(session->stream);
+    int32_t version = netlib_stream_tls_version(session->stream);
     if (session->settings->early > 0) {
         static const char *const names[] = {"not-sent", "rejected", "accepted", "undecided"};
         printf("early=%s allowed=%zu written=%zu %s ", netlib_status_name(session->early), left,
-               netlib_tls_stream_early_data_written(session->stream),
-               names[netlib_tls_stream_early_data_status(session->stream)]);
+               netlib_stream_early_data_written(session->stream),
+               names[netlib_stream_early_data_status(session->stream)]);
     }
     printf("handshake=%s", netlib_status_name(session->handshake));
     printf(" version=%s", version == NETLIB_TLS_VERSION_1_3 ? "1.3" : version == NETLIB_TLS_VERSION_1_2 ? "1.2" : "-");
-    printf(" suite=%s", text_or_dash(netlib_tls_stream_cipher_suite(session->stream, NULL)));
-    printf(" group=%s", text_or_dash(netlib_tls_stream_key_exchange_group(session->stream, NULL)));
-    printf(" resumed=%s", netlib_tls_stream_is_resumed(session->stream) ? "yes" : "no");
-    printf(" name=%s", text_or_dash(netlib_tls_stream_server_name(session->stream, NULL)));
-    printf(" alpn=%s", text_or_dash(netlib_tls_stream_alpn_protocol(session->stream, NULL)));
-    printf(" certificates=%zu", netlib_tls_stream_peer_certificate_count(session->stream));
+    printf(" suite=%s", text_or_dash(netlib_stream_cipher_suite(session->stream, NULL)));
+    printf(" group=%s", text_or_dash(netlib_stream_key_exchange_group(session->stream, NULL)));
+    printf(" resumed=%s", netlib_stream_is_resumed(session->stream) ? "yes" : "no");
+    printf(" name=%s", text_or_dash(netlib_stream_server_name(session->stream, NULL)));
+    printf(" alpn=%s", text_or_dash(netlib_stream_alpn_protocol(session->stream, NULL)));
+    printf(" certificates=%zu", netlib_stream_peer_certificate_count(session->stream));
     printf(" bytes=%zu intact=%s", session->bytes, session->intact ? "yes" : "no");
     printf(" data=%s end=%s", netlib_status_name(session->data), netlib_status_name(session->end));
-    if (session->settings->ech != NULL) printf(" ech=%d", (int)netlib_tls_stream_ech_status(session->stream));
+    if (session->settings->ech != NULL) printf(" ech=%d", (int)netlib_stream_ech_status(session->stream));
     printf(" shutdown=%s alert=%d problem=%d\n", netlib_status_name(session->shutdown), (int)session->alert,
            (int)session->problem);
     fflush(stdout);
-    netlib_tls_stream_free(session->stream);
+    netlib_stream_free(session->stream);
 }
 
 /* Reads all pending bytes before closing the socket. Unread bytes would cause a reset, after which the peer could lose

@@ -13,8 +13,8 @@ static netlib_tls_context *client, *server;
 /* The objects that the current blocking call uses. */
 static struct {
     struct pair pair;
-    netlib_tls_stream *outer_near, *outer_far;
-    netlib_tls_stream *near, *far; /* the two ends of the session whose calls block */
+    netlib_stream *outer_near, *outer_far;
+    netlib_stream *near, *far; /* the two ends of the session whose calls block */
     size_t n;
     bool intact;
     pthread_t other;
@@ -28,19 +28,19 @@ static char scrap[65536];
 /* ---- sessions ---- */
 
 /* Runs the handshake on both ends without waiting. */
-static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_stream *near, netlib_stream *far) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     netlib_status statuses[2] = {NETLIB_WANT_READ, NETLIB_WANT_READ};
     for (int i = 0; i < 20 && (statuses[0] != NETLIB_OK || statuses[1] != NETLIB_OK); i++) {
-        statuses[0] = netlib_tls_stream_handshake(near, NULL);
-        statuses[1] = netlib_tls_stream_handshake(far, NULL);
+        statuses[0] = netlib_stream_handshake(near, NULL);
+        statuses[1] = netlib_stream_handshake(far, NULL);
     }
-    CHECK_OK(netlib_tls_stream_handshake(near, &err));
-    CHECK_OK(netlib_tls_stream_handshake(far, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
+    CHECK_OK(netlib_stream_handshake(near, &err));
+    CHECK_OK(netlib_stream_handshake(far, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 1, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 1, &err));
 }
 
 static void open_unix_socket_pair(void) {
@@ -82,11 +82,11 @@ static void open_inner_session_with_handshake(void) {
 /* Writes until the socket buffers are full, so that the next write blocks. */
 static void fill_socket_buffers(void) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_set_blocking(at.near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(at.near, 0, &err));
     netlib_status status;
-    while ((status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err)) == NETLIB_OK) {}
+    while ((status = netlib_stream_write(at.near, data, sizeof data, &at.n, &err)) == NETLIB_OK) {}
     CHECK_STATUS(NETLIB_WANT_WRITE, status);
-    CHECK_OK(netlib_tls_stream_set_blocking(at.near, 1, &err));
+    CHECK_OK(netlib_stream_set_blocking(at.near, 1, &err));
 }
 
 static void open_session_with_full_buffers(void) {
@@ -100,47 +100,47 @@ static void open_inner_session_with_full_buffers(void) {
 }
 
 static void free_streams_and_close_pair(void) {
-    netlib_tls_stream_free(at.near);
-    netlib_tls_stream_free(at.far);
-    netlib_tls_stream_free(at.outer_near);
-    netlib_tls_stream_free(at.outer_far);
+    netlib_stream_free(at.near);
+    netlib_stream_free(at.far);
+    netlib_stream_free(at.outer_near);
+    netlib_stream_free(at.outer_far);
     close_pair(at.pair);
 }
 
 /* ---- calls that block ---- */
 
 static netlib_status handshake(const netlib_limit *limit, netlib_error **err) {
-    netlib_tls_stream_set_limit(at.near, limit);
-    return netlib_tls_stream_handshake(at.near, err);
+    netlib_stream_set_limit(at.near, limit);
+    return netlib_stream_handshake(at.near, err);
 }
 
 static netlib_status read_one(const netlib_limit *limit, netlib_error **err) {
     char byte = 0;
-    netlib_tls_stream_set_limit(at.near, limit);
-    netlib_status status = netlib_tls_stream_read(at.near, &byte, 1, &at.n, err);
+    netlib_stream_set_limit(at.near, limit);
+    netlib_status status = netlib_stream_read(at.near, &byte, 1, &at.n, err);
     if (status == NETLIB_OK) CHECK(at.n == 1 && byte == 'x');
     return status;
 }
 
 static netlib_status write_all(const netlib_limit *limit, netlib_error **err) {
-    netlib_tls_stream_set_limit(at.near, limit);
-    return netlib_tls_stream_write(at.near, data, sizeof data, &at.n, err);
+    netlib_stream_set_limit(at.near, limit);
+    return netlib_stream_write(at.near, data, sizeof data, &at.n, err);
 }
 
 static netlib_status writev_all(const netlib_limit *limit, netlib_error **err) {
     const netlib_slice slices[] = {{data, 100}, {data + 100, 50000}, {data + 50100, sizeof data - 50100}};
-    netlib_tls_stream_set_limit(at.near, limit);
-    return netlib_tls_stream_writev(at.near, slices, 3, &at.n, err);
+    netlib_stream_set_limit(at.near, limit);
+    return netlib_stream_writev(at.near, slices, 3, &at.n, err);
 }
 
 static netlib_status shut_down(const netlib_limit *limit, netlib_error **err) {
-    netlib_tls_stream_set_limit(at.near, limit);
-    return netlib_tls_stream_shutdown(at.near, err);
+    netlib_stream_set_limit(at.near, limit);
+    return netlib_stream_shutdown(at.near, err);
 }
 
 static netlib_status shut_down_both(const netlib_limit *limit, netlib_error **err) {
-    netlib_tls_stream_set_limit(at.near, limit);
-    return netlib_tls_stream_shutdown_both(at.near, err);
+    netlib_stream_set_limit(at.near, limit);
+    return netlib_stream_shutdown_both(at.near, err);
 }
 
 static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) {
@@ -151,7 +151,7 @@ static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) 
 
 static void peer_does_handshake(void) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_handshake(at.far, &err));
+    CHECK_OK(netlib_stream_handshake(at.far, &err));
 }
 
 static void peer_wraps_its_socket_and_does_handshake(void) {
@@ -162,7 +162,7 @@ static void peer_wraps_its_socket_and_does_handshake(void) {
 static void peer_writes_a_byte(void) {
     netlib_error *err = NULL;
     size_t n = 0;
-    CHECK_OK(netlib_tls_stream_write(at.far, "x", 1, &n, &err));
+    CHECK_OK(netlib_stream_write(at.far, "x", 1, &n, &err));
 }
 
 static void peer_reads_and_compares_all_data(void) {
@@ -170,7 +170,7 @@ static void peer_reads_and_compares_all_data(void) {
     size_t done = 0, n = 0;
     at.intact = true;
     while (done < sizeof data) {
-        netlib_status status = netlib_tls_stream_read(at.far, scrap, sizeof scrap, &n, &err);
+        netlib_status status = netlib_stream_read(at.far, scrap, sizeof scrap, &n, &err);
         CHECK_OK(status);
         if (status != NETLIB_OK || n > sizeof data - done) break;
         at.intact &= memcmp(scrap, data + done, n) == 0;
@@ -188,7 +188,7 @@ static void peer_discards_bytes_until_the_call_ends(void) {
 
 static void peer_sends_close_notify(void) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_shutdown(at.far, &err));
+    CHECK_OK(netlib_stream_shutdown(at.far, &err));
 }
 
 static void check_that_all_data_arrived(void) {
@@ -201,7 +201,7 @@ static void check_that_all_data_arrived(void) {
 static void *do_handshake_in_thread(void *unused) {
     (void)unused;
     block_alarms();
-    at.other_status = netlib_tls_stream_handshake(at.near, NULL);
+    at.other_status = netlib_stream_handshake(at.near, NULL);
     return NULL;
 }
 
@@ -267,7 +267,7 @@ static const struct phase phases[] = {
 /* If the limit has ended, netlib_tls_context_new fails before it reads any file. */
 static void with_an_ended_limit_context_creation_fails_before_reading_files(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, CERTS "no such file");
     for (int ended = 0; ended < 3; ended++) {
@@ -310,12 +310,12 @@ static int32_t swallow(void *ctx, const void *buf, size_t len, size_t *n) {
 static void a_cancel_ends_the_handshake_between_two_transport_callbacks(void) {
     netlib_error *err = NULL;
     struct dripping dripping = {limit_of(LONG), 0};
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", drip, swallow, &dripping, NULL, &stream, &err));
-    netlib_tls_stream_set_limit(stream, dripping.limit);
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_handshake(stream, &err));
+    netlib_stream_set_limit(stream, dripping.limit);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_handshake(stream, &err));
     CHECK_INT(20, dripping.calls);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     netlib_limit_free(dripping.limit);
 }
 
@@ -369,8 +369,8 @@ static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
         for (int stops = 0; status != NETLIB_OK && stops < 100000; stops++) {
             /* Each limit lasts longer than the previous limit, so that the write finishes even on a slow machine. */
             netlib_limit *limit = limit_of(0.0005 * (1 + stops / 20));
-            netlib_tls_stream_set_limit(at.near, limit);
-            status = netlib_tls_stream_write(at.near, data, sizeof data, &at.n, &err);
+            netlib_stream_set_limit(at.near, limit);
+            status = netlib_stream_write(at.near, data, sizeof data, &at.n, &err);
             CHECK(status == NETLIB_OK || status == NETLIB_DEADLINE_EXCEEDED);
             netlib_error_free(err);
             err = NULL;
@@ -379,8 +379,8 @@ static void writes_that_are_stopped_and_continued_lose_no_bytes(void) {
         }
         CHECK_INT(NETLIB_OK, status);
         CHECK_INT(sizeof data, (long long)at.n);
-        netlib_tls_stream_set_limit(at.near, NULL);
-        CHECK_OK(netlib_tls_stream_shutdown(at.near, &err));
+        netlib_stream_set_limit(at.near, NULL);
+        CHECK_OK(netlib_stream_shutdown(at.near, &err));
         CHECK(pthread_join(reader, NULL) == 0);
         CHECK(flow.intact);
         CHECK_INT(NETLIB_END_OF_STREAM, flow.status);

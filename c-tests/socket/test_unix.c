@@ -414,20 +414,20 @@ static void a_tls_stream_transfers_data_over_a_unix_socket(void) {
     netlib_tls_context *client = client_context(), *context = server_context("server");
     struct server server = {.does = SERVE_ECHO, .context = context, .fd = accept(listening, NULL, NULL)};
     server_start(&server);
-    netlib_tls_stream *stream = wrap(client, fd, "localhost");
+    netlib_stream *stream = wrap(client, fd, "localhost");
     size_t n = 0;
     char answer[64] = "";
-    CHECK_OK(netlib_tls_stream_write(stream, "over a path", 11, &n, &err));
+    CHECK_OK(netlib_stream_write(stream, "over a path", 11, &n, &err));
     CHECK_INT(11, (long long)n);
     for (size_t got = 0; got < 11; got += n) {
-        if (netlib_tls_stream_read(stream, answer + got, sizeof answer - 1 - got, &n, &err) != NETLIB_OK) break;
+        if (netlib_stream_read(stream, answer + got, sizeof answer - 1 - got, &n, &err) != NETLIB_OK) break;
     }
     CHECK_STR("over a path", answer);
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, answer, sizeof answer, &n, &err));
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, answer, sizeof answer, &n, &err));
     server_join(&server);
     CHECK_INT(NETLIB_END_OF_STREAM, server.status);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(fd);
 
     /* TLS over a Unix domain socket still needs a server name for the certificate check, because a path contains no
@@ -437,9 +437,9 @@ static void a_tls_stream_transfers_data_over_a_unix_socket(void) {
     server.does = SERVE_HANDSHAKE;
     server_start(&server);
     stream = wrap(client, fd, "other.test");
-    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_stream_handshake(stream, &err));
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_stream_handshake(stream, &err));
     server_join(&server);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(fd);
     netlib_tls_context_free(client);
     netlib_tls_context_free(context);

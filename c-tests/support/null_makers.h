@@ -406,12 +406,12 @@ static inline netlib_status use_tls_options(netlib_tls_options *options, netlib_
     return netlib_tls_context_new(options, &context, err);
 }
 /* Returns a stream in non-blocking mode, because its peer sends nothing. */
-static inline netlib_tls_stream *make_tls_stream(void) {
-    netlib_tls_stream *stream = NULL;
+static inline netlib_stream *make_tls_stream(void) {
+    netlib_stream *stream = NULL;
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     MUST_OK(netlib_tls_wrap_fd(make_tls_context(), pair[0], "localhost", &stream, NULL));
-    MUST_OK(netlib_tls_stream_set_blocking(stream, 0, NULL));
+    MUST_OK(netlib_stream_set_blocking(stream, 0, NULL));
     return stream;
 }
 /* Returns a socket whose peer has sent close_notify. */
@@ -439,7 +439,7 @@ static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, siz
 }
 #define MAKE__netlib_tls_read_fn make_tls_read
 #define MAKE__netlib_tls_write_fn make_tls_write
-#ifdef HAVE_netlib_tls_stream_writev
+#ifdef HAVE_netlib_stream_writev
 static const netlib_slice make_slice = {"data", 4};
 #endif
 #define MAKE__netlib_slice_ptr &make_slice
@@ -482,7 +482,7 @@ static inline netlib_certificate *make_certificate(void) {
 #define MAKE__const_char_ptr__fingerprint "900150983cd24fb0d6963f7d28e17f72" /* MD5 of "abc" */
 #define MAKE__netlib_assert_fingerprint__cert "abc"
 #define MAKE__netlib_assert_fingerprint__cert_len 3
-#define MAKE__netlib_tls_stream_ptr make_tls_stream()
+#define MAKE__netlib_stream_ptr make_tls_stream()
 #define MAKE__const_char_ptr__server_hostname "localhost"
 #define MAKE__const_char_ptr__path CERT_FILE
 #define MAKE__const_char_ptr__chain_path CERT_FILE
@@ -512,8 +512,8 @@ static inline netlib_tls_context *make_resuming_context(void) {
     if (context == NULL) context = make_tls_context();
     return context;
 }
-static inline netlib_tls_stream *make_resuming_stream(void) {
-    netlib_tls_stream *stream = NULL;
+static inline netlib_stream *make_resuming_stream(void) {
+    netlib_stream *stream = NULL;
     int pair[2];
     MUST(socketpair(AF_UNIX, SOCK_STREAM, 0, pair) == 0);
     MUST_OK(netlib_tls_wrap_fd(make_resuming_context(), pair[0], "localhost", &stream, NULL));
@@ -542,7 +542,7 @@ static inline netlib_tls_session *make_tls_session(void) {
 }
 #endif
 #define MAKE__netlib_tls_session_ptr make_tls_session()
-#define MAKE__netlib_tls_stream_set_session__stream make_resuming_stream()
+#define MAKE__netlib_stream_set_session__stream make_resuming_stream()
 #define MAKE__netlib_tls_engine_set_session__engine make_resuming_engine()
 #define MAKE__netlib_connection_key__key (char[NETLIB_CONNECTION_KEY_SIZE]){0}
 #define MAKE__netlib_connection_key__size NETLIB_CONNECTION_KEY_SIZE

@@ -98,16 +98,16 @@ static inline netlib_tls_options *client_options(void) {
 
 static inline netlib_tls_context *client_context(void) { return context_of(client_options()); }
 
-static inline netlib_tls_stream *wrap(const netlib_tls_context *context, int fd, const char *name) {
+static inline netlib_stream *wrap(const netlib_tls_context *context, int fd, const char *name) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_fd(context, fd, name, &stream, &err));
     return stream;
 }
 
-static inline netlib_tls_stream *accept_tls(const netlib_tls_context *context, int fd) {
+static inline netlib_stream *accept_tls(const netlib_tls_context *context, int fd) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_accept_fd(context, fd, &stream, &err));
     return stream;
 }
@@ -151,7 +151,7 @@ static inline void server_note(struct server *server, netlib_status status, netl
 static inline void *server_main(void *argument) {
     struct server *server = argument;
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     char buffer[40000];
     size_t n = 0;
     server->status = NETLIB_OK;
@@ -167,26 +167,26 @@ static inline void *server_main(void *argument) {
         return NULL;
     }
     netlib_status status = netlib_tls_accept_fd(server->context, server->fd, &stream, &err);
-    if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, &err);
+    if (status == NETLIB_OK) status = netlib_stream_handshake(stream, &err);
     if (status == NETLIB_OK) {
-        const char *alpn = netlib_tls_stream_alpn_protocol(stream, NULL);
+        const char *alpn = netlib_stream_alpn_protocol(stream, NULL);
         snprintf(server->alpn, sizeof server->alpn, "%s", alpn != NULL ? alpn : "");
-        server->client_certificates = netlib_tls_stream_peer_certificate_count(stream);
+        server->client_certificates = netlib_stream_peer_certificate_count(stream);
     }
     if (server->does == SERVE_ECHO) {
         while (status == NETLIB_OK) {
-            status = netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err);
-            if (status == NETLIB_OK) status = netlib_tls_stream_write(stream, buffer, n, &n, &err);
+            status = netlib_stream_read(stream, buffer, sizeof buffer, &n, &err);
+            if (status == NETLIB_OK) status = netlib_stream_write(stream, buffer, n, &n, &err);
         }
     } else if (status == NETLIB_OK && server->does != SERVE_HANDSHAKE) {
-        status = netlib_tls_stream_write(stream, "data", 4, &n, &err);
+        status = netlib_stream_write(stream, "data", 4, &n, &err);
     }
     server_note(server, status, err);
     if (server->does == SERVE_CLEAN || (server->does == SERVE_ECHO && status == NETLIB_END_OF_STREAM)) {
-        netlib_status ended = netlib_tls_stream_shutdown(stream, NULL);
+        netlib_status ended = netlib_stream_shutdown(stream, NULL);
         if (ended != NETLIB_OK) server->status = ended;
     }
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(server->fd);
     return NULL;
 }
@@ -198,7 +198,7 @@ static inline void server_start(struct server *server) {
 static inline void server_join(struct server *server) { CHECK(pthread_join(server->thread, NULL) == 0); }
 
 struct flow {
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     size_t total;
     size_t chunk;
     netlib_status status;
@@ -217,10 +217,10 @@ static inline void *write_flow(void *argument) {
     for (size_t done = 0; done < flow->total && flow->status == NETLIB_OK;) {
         size_t len = flow->total - done < flow->chunk ? flow->total - done : flow->chunk, n = 0;
         for (size_t i = 0; i < len; i++) bytes[i] = at_position(done + i);
-        flow->status = netlib_tls_stream_write(flow->stream, bytes, len, &n, &err);
+        flow->status = netlib_stream_write(flow->stream, bytes, len, &n, &err);
         done += n;
     }
-    if (flow->status == NETLIB_OK) flow->status = netlib_tls_stream_shutdown(flow->stream, &err);
+    if (flow->status == NETLIB_OK) flow->status = netlib_stream_shutdown(flow->stream, &err);
     netlib_error_free(err);
     free(bytes);
     return NULL;
@@ -234,7 +234,7 @@ static inline void *read_flow(void *argument) {
     flow->intact = true;
     for (;;) {
         size_t n = 0;
-        flow->status = netlib_tls_stream_read(flow->stream, bytes, flow->chunk, &n, &err);
+        flow->status = netlib_stream_read(flow->stream, bytes, flow->chunk, &n, &err);
         if (flow->status != NETLIB_OK) break;
         for (size_t i = 0; i < n; i++) flow->intact &= bytes[i] == at_position(done + i);
         done += n;
@@ -247,8 +247,8 @@ static inline void *read_flow(void *argument) {
 
 /* Transfers `total` bytes in each direction, with a reader thread and a writer thread at each end. The ends write
  * `write_chunk` bytes per call, and read up to `read_chunk` bytes per call. */
-static inline void transfer_with_threads(netlib_tls_stream *near, netlib_tls_stream *far, size_t total,
-                                         size_t write_chunk, size_t read_chunk) {
+static inline void transfer_with_threads(netlib_stream *near, netlib_stream *far, size_t total, size_t write_chunk,
+                                         size_t read_chunk) {
     struct flow flows[4] = {
         {near, total, write_chunk, 0, true},
         {far, total, read_chunk, 0, true},
@@ -268,7 +268,7 @@ static inline void transfer_with_threads(netlib_tls_stream *near, netlib_tls_str
 
 /* Writes `total` bytes and close_notify at one end and reads them at the other, on one thread with calls that do not
  * wait. Checks that calls at both ends have returned WANT_READ or WANT_WRITE. */
-static inline void transfer_without_waiting(netlib_tls_stream *near, netlib_tls_stream *far, size_t total) {
+static inline void transfer_without_waiting(netlib_stream *near, netlib_stream *far, size_t total) {
     netlib_error *err = NULL;
     unsigned char *sent = malloc(total), *received = malloc(total + 1);
     if (sent == NULL || received == NULL) abort();
@@ -278,17 +278,17 @@ static inline void transfer_without_waiting(netlib_tls_stream *near, netlib_tls_
     for (long turn = 0; turn < 3000000 && !has_ended && !has_failed; turn++) {
         netlib_status status = NETLIB_OK;
         if (written < total) {
-            status = netlib_tls_stream_write(near, sent + written, total - written, &n, &err);
+            status = netlib_stream_write(near, sent + written, total - written, &n, &err);
             written += n;
         } else if (!is_shut_down) {
-            status = netlib_tls_stream_shutdown(near, &err);
+            status = netlib_stream_shutdown(near, &err);
             is_shut_down = status == NETLIB_OK;
         }
         wants_write += status == NETLIB_WANT_WRITE;
         has_failed = status != NETLIB_OK && status != NETLIB_WANT_WRITE && status != NETLIB_WANT_READ;
         CHECK(!has_failed);
         if (has_failed) CHECK_OK(status);
-        status = netlib_tls_stream_read(far, received + read, read < total ? total - read : 1, &n, &err);
+        status = netlib_stream_read(far, received + read, read < total ? total - read : 1, &n, &err);
         read += n;
         wants_read += status == NETLIB_WANT_READ;
         has_ended = status == NETLIB_END_OF_STREAM;

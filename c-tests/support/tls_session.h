@@ -12,7 +12,7 @@ static netlib_tls_context *client, *server;
 /* A client stream, and a server engine. The test moves the bytes between the stream's socket and the engine. */
 struct session {
     struct pair pair;
-    netlib_tls_stream *near;
+    netlib_stream *near;
     netlib_tls_engine *far;
     char tickets[4000];
     size_t tickets_len;
@@ -43,13 +43,13 @@ static inline struct session begin(struct pair pair) {
     struct session session = {.pair = pair, .near = wrap(client, pair.near, "localhost"), .far = server_engine(server)};
     netlib_error *err = NULL;
     char bytes[20000];
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
-    CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err)); /* no call may wait from now on */
+    CHECK_OK(netlib_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 1, &err)); /* no call may wait from now on */
     receive_far(&session);
     CHECK_OK(netlib_tls_engine_handshake(session.far, &err));
     session.tickets_len = drain_all(session.far, session.tickets, sizeof session.tickets);
@@ -58,7 +58,7 @@ static inline struct session begin(struct pair pair) {
 }
 
 static inline void end(struct session *session) {
-    netlib_tls_stream_free(session->near);
+    netlib_stream_free(session->near);
     netlib_tls_engine_free(session->far);
     close_pair(session->pair);
 }

@@ -138,15 +138,15 @@ static void invalid_tls_options_are_refused(void) {
     CHECK_INT(NETLIB_CERT_OPTIONAL, netlib_tls_context_verify_mode(context));
     CHECK(netlib_tls_context_check_hostname(context));
     /* The verify mode CERT_OPTIONAL includes the host name check. */
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(context, -1, NULL, &stream, &err));
     netlib_tls_context *server = server_context("wrong-name");
     struct pair pair = unix_pair();
     struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
     server_start(&peer);
     stream = wrap(context, pair.near, "localhost");
-    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_stream_handshake(stream, &err));
-    netlib_tls_stream_free(stream);
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_stream_handshake(stream, &err));
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&peer);
     netlib_tls_context_free(server);
@@ -295,7 +295,7 @@ static void oversized_tls_inputs_are_refused(void) {
     CHECK(strlen(netlib_error_message(err, NULL)) < 250);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
     netlib_tls_context *context = client_context();
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     status = netlib_tls_wrap_fd(context, -1, data, &stream, &err);
     CHECK_STR("server_hostname is not a host name", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);

@@ -118,8 +118,8 @@ static void use_context(void *shared, int thread) {
         netlib_tls_context *derived = context_of(options);
         /* Both calls use parts of the context's configuration that netlib creates on first use. */
         struct pair pair = unix_pair();
-        netlib_tls_stream *stream = NULL;
-        netlib_tls_stream_free(wrap(derived, pair.near, "localhost"));
+        netlib_stream *stream = NULL;
+        netlib_stream_free(wrap(derived, pair.near, "localhost"));
         close(pair.far);
         CHECK(netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", NULL, &stream, NULL) != NETLIB_OK);
         netlib_tls_context_free(derived);

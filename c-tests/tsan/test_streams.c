@@ -8,7 +8,7 @@ static netlib_tls_context *client, *server;
 
 struct both {
     struct pair pair;
-    netlib_tls_stream *near, *far;
+    netlib_stream *near, *far;
     netlib_limit *limit;
     atomic_bool is_done;
     atomic_uint getter_calls;
@@ -16,7 +16,7 @@ struct both {
 
 static void *handshake_far(void *argument) {
     struct both *both = argument;
-    CHECK_INT(NETLIB_OK, netlib_tls_stream_handshake(both->far, NULL));
+    CHECK_INT(NETLIB_OK, netlib_stream_handshake(both->far, NULL));
     return NULL;
 }
 
@@ -28,34 +28,34 @@ static void begin(struct both *both) {
     both->near = wrap(client, both->pair.near, "localhost");
     both->far = accept_tls(server, both->pair.far);
     CHECK_OK(netlib_limit_new(LONG, &both->limit, &err));
-    netlib_tls_stream_set_limit(both->near, both->limit);
-    netlib_tls_stream_set_limit(both->far, both->limit);
+    netlib_stream_set_limit(both->near, both->limit);
+    netlib_stream_set_limit(both->far, both->limit);
     CHECK(pthread_create(&thread, NULL, handshake_far, both) == 0);
-    CHECK_OK(netlib_tls_stream_handshake(both->near, &err));
+    CHECK_OK(netlib_stream_handshake(both->near, &err));
     CHECK(pthread_join(thread, NULL) == 0);
     both->is_done = false;
     both->getter_calls = 0;
 }
 
 static void end(struct both *both) {
-    netlib_tls_stream_free(both->near);
-    netlib_tls_stream_free(both->far);
+    netlib_stream_free(both->near);
+    netlib_stream_free(both->far);
     netlib_limit_free(both->limit);
     close_pair(both->pair);
 }
 
 /* Calls every getter and setter that is allowed while other threads read and write. */
-static bool call_getters(struct both *both, netlib_tls_stream *stream) {
+static bool call_getters(struct both *both, netlib_stream *stream) {
     int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
-    netlib_status status = netlib_tls_stream_is_dropped(stream, &dropped, &why, NULL);
+    netlib_status status = netlib_stream_is_dropped(stream, &dropped, &why, NULL);
     bool right = status == NETLIB_OK || status == NETLIB_BUSY;
-    right = right && netlib_tls_stream_version(stream) == NETLIB_TLS_VERSION_1_3;
-    right = right && netlib_tls_stream_cipher_suite(stream, NULL) != NULL;
-    right = right && netlib_tls_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK;
-    netlib_tls_stream_set_limit(stream, both->limit);
-    (void)netlib_tls_stream_is_resumed(stream);
-    (void)netlib_tls_stream_pending(stream);
+    right = right && netlib_stream_tls_version(stream) == NETLIB_TLS_VERSION_1_3;
+    right = right && netlib_stream_cipher_suite(stream, NULL) != NULL;
+    right = right && netlib_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK;
+    netlib_stream_set_limit(stream, both->limit);
+    (void)netlib_stream_is_resumed(stream);
+    (void)netlib_stream_pending(stream);
     both->getter_calls++;
     return right;
 }
@@ -71,21 +71,21 @@ static void *call_getters_in_a_loop(void *argument) {
     return NULL;
 }
 
-/* Repeats a read that returns NETLIB_BUSY. netlib_tls_stream_is_dropped counts as a reader and a writer while it
+/* Repeats a read that returns NETLIB_BUSY. netlib_stream_is_dropped counts as a reader and a writer while it
  * runs. */
-static netlib_status read_until_not_busy(netlib_tls_stream *stream, void *buf, size_t len, size_t *n) {
+static netlib_status read_until_not_busy(netlib_stream *stream, void *buf, size_t len, size_t *n) {
     for (;;) {
-        netlib_status status = netlib_tls_stream_read(stream, buf, len, n, NULL);
+        netlib_status status = netlib_stream_read(stream, buf, len, n, NULL);
         if (status != NETLIB_BUSY) return status;
         sched_yield();
     }
 }
 
-static netlib_status write_until_not_busy(netlib_tls_stream *stream, const void *buf, size_t len) {
+static netlib_status write_until_not_busy(netlib_stream *stream, const void *buf, size_t len) {
     for (;;) {
         size_t n = 0;
         netlib_status status =
-            len > 0 ? netlib_tls_stream_write(stream, buf, len, &n, NULL) : netlib_tls_stream_shutdown(stream, NULL);
+            len > 0 ? netlib_stream_write(stream, buf, len, &n, NULL) : netlib_stream_shutdown(stream, NULL);
         if (status != NETLIB_BUSY) return status;
         sched_yield();
     }
@@ -155,9 +155,9 @@ static void crowd_at_one_end(void *shared, int thread) {
     char bytes[200] = "x";
     size_t n = 0;
     for (int i = 0; i < 30; i++) {
-        netlib_tls_stream *stream = thread % 4 < 2 ? both->near : both->far;
-        netlib_status status = thread % 2 == 0 ? netlib_tls_stream_write(stream, bytes, sizeof bytes, &n, NULL)
-                                               : netlib_tls_stream_read(stream, bytes, 1, &n, NULL);
+        netlib_stream *stream = thread % 4 < 2 ? both->near : both->far;
+        netlib_status status = thread % 2 == 0 ? netlib_stream_write(stream, bytes, sizeof bytes, &n, NULL)
+                                               : netlib_stream_read(stream, bytes, 1, &n, NULL);
         CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_WANT_READ ||
               status == NETLIB_WANT_WRITE);
     }
@@ -167,8 +167,8 @@ static void further_concurrent_calls_on_a_stream_fail_only_with_busy(void) {
     netlib_error *err = NULL;
     struct both both;
     begin(&both);
-    CHECK_OK(netlib_tls_stream_set_blocking(both.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(both.far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(both.near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(both.far, 0, &err));
     in_threads(crowd_at_one_end, &both);
     end(&both);
 }
@@ -178,10 +178,10 @@ static void close_or_read(void *shared, int thread) {
     struct both *both = shared;
     char byte = 0;
     size_t n = 0;
-    netlib_tls_stream *stream = thread % 2 == 0 ? both->near : both->far;
-    netlib_status status = thread < 4   ? netlib_tls_stream_shutdown(stream, NULL)
-                           : thread < 6 ? netlib_tls_stream_read(stream, &byte, 1, &n, NULL)
-                                        : netlib_tls_stream_shutdown_both(stream, NULL);
+    netlib_stream *stream = thread % 2 == 0 ? both->near : both->far;
+    netlib_status status = thread < 4   ? netlib_stream_shutdown(stream, NULL)
+                           : thread < 6 ? netlib_stream_read(stream, &byte, 1, &n, NULL)
+                                        : netlib_stream_shutdown_both(stream, NULL);
     CHECK(status == NETLIB_OK || status == NETLIB_BUSY || status == NETLIB_END_OF_STREAM);
 }
 
@@ -200,15 +200,15 @@ static void wait_or_cancel(void *shared, int thread) {
     char bytes[30000] = "";
     size_t n = 0;
     netlib_status status = NETLIB_OK;
-    netlib_tls_stream *stream = thread % 2 == 0 ? both->near : both->far;
+    netlib_stream *stream = thread % 2 == 0 ? both->near : both->far;
     if (thread >= 4) {
         CHECK(call_getters(both, stream));
         if (thread == 7) netlib_limit_cancel(both->limit);
         return;
     }
     while (status == NETLIB_OK) {
-        status = thread < 2 ? netlib_tls_stream_write(stream, bytes, sizeof bytes, &n, NULL)
-                            : netlib_tls_stream_read(stream, bytes, 1, &n, NULL);
+        status = thread < 2 ? netlib_stream_write(stream, bytes, sizeof bytes, &n, NULL)
+                            : netlib_stream_read(stream, bytes, 1, &n, NULL);
     }
     CHECK(status == NETLIB_CANCELLED || status == NETLIB_BUSY);
 }

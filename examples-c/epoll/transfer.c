@@ -103,7 +103,7 @@ static netlib_status send_some(struct transfer *transfer, netlib_error **err) {
     const char *data = transfer->buffer + transfer->start;
     size_t len = transfer->end - transfer->start, sent = 0;
     if (transfer->tls != NULL) {
-        netlib_status status = netlib_tls_stream_write(transfer->tls, data, len, &sent, err);
+        netlib_status status = netlib_stream_write(transfer->tls, data, len, &sent, err);
         transfer->start += sent;
         return status;
     }
@@ -122,7 +122,7 @@ static netlib_status receive_some(struct transfer *transfer, netlib_error **err)
     size_t len = BUFFER_SIZE - transfer->end, got = 0;
     if (len == 0) return fail(NETLIB_PROTOCOL, err, "the response head or a line has more than %zu bytes", BUFFER_SIZE);
     if (transfer->tls != NULL) {
-        netlib_status status = netlib_tls_stream_read(transfer->tls, room, len, &got, err);
+        netlib_status status = netlib_stream_read(transfer->tls, room, len, &got, err);
         transfer->end += got;
         return status;
     }
@@ -163,13 +163,13 @@ static netlib_status advance_connect(struct transfer *transfer, netlib_error **e
     if (!is_https(transfer)) return write_request(transfer, err);
     const char *host = netlib_url_host(transfer->url, NULL);
     status = netlib_tls_wrap_fd(transfer->shared->tls, transfer->fd, host, &transfer->tls, err);
-    if (status == NETLIB_OK) status = netlib_tls_stream_set_blocking(transfer->tls, 0, err);
+    if (status == NETLIB_OK) status = netlib_stream_set_blocking(transfer->tls, 0, err);
     transfer->phase = HANDSHAKING;
     return status;
 }
 
 static netlib_status do_handshake(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = netlib_tls_stream_handshake(transfer->tls, err);
+    netlib_status status = netlib_stream_handshake(transfer->tls, err);
     return status == NETLIB_OK ? write_request(transfer, err) : status;
 }
 
@@ -263,7 +263,7 @@ static void finish(struct transfer *transfer, netlib_status status, const netlib
     print_line(transfer, status, err);
     transfer->succeeded = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
     unwatch_race(transfer);
-    netlib_tls_stream_free(transfer->tls);
+    netlib_stream_free(transfer->tls);
     if (transfer->fd >= 0) close(transfer->fd);
     netlib_connect_free(transfer->connect);
     netlib_response_free(transfer->response);

@@ -40,7 +40,7 @@ struct transfer {
     size_t watched_count;
     int fd;          /* the connection; -1: none */
     uint32_t events; /* the events that epoll watches `fd` for; 0: not watched */
-    netlib_tls_stream *tls;
+    netlib_stream *tls;
     uint64_t head_state; /* how much of the head in the buffer netlib_response_parse has parsed */
     netlib_response *response;
     int interim_responses;

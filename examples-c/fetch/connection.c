@@ -82,38 +82,38 @@ static netlib_status name_slow_peer(const struct connection *connection, netlib_
 
 /* --- TLS ---------------------------------------------------------------------------------------------------------- */
 
-netlib_tls_stream *connection_tls(const struct connection *connection) {
+netlib_stream *connection_tls(const struct connection *connection) {
     return connection->tls_count > 0 ? connection->tls[connection->tls_count - 1] : NULL;
 }
 
 /* Creates a TLS stream on the socket or, if there is a TLS layer already, inside that layer. */
 static netlib_status wrap(const struct connection *connection, const netlib_tls_context *context, const char *host,
-                          netlib_tls_stream **stream, netlib_error **err) {
-    netlib_tls_stream *outer = connection_tls(connection);
+                          netlib_stream **stream, netlib_error **err) {
+    netlib_stream *outer = connection_tls(connection);
     if (outer == NULL) return netlib_tls_wrap_fd(context, connection->fd, host, stream, err);
     return netlib_tls_wrap_stream(context, outer, host, stream, err);
 }
 
 netlib_status connection_add_tls(struct connection *connection, const netlib_tls_context *context, const char *host,
                                  netlib_error **err) {
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_status status = wrap(connection, context, host, &stream, err);
     if (status != NETLIB_OK) return status;
     connection->tls[connection->tls_count++] = stream;
-    netlib_tls_stream_set_limit(stream, connection->limit);
-    status = netlib_tls_stream_set_read_timeout(stream, connection->read_timeout, err);
-    if (status == NETLIB_OK) status = netlib_tls_stream_set_write_timeout(stream, connection->read_timeout, err);
+    netlib_stream_set_limit(stream, connection->limit);
+    status = netlib_stream_set_read_timeout(stream, connection->read_timeout, err);
+    if (status == NETLIB_OK) status = netlib_stream_set_write_timeout(stream, connection->read_timeout, err);
     if (status == NETLIB_OK) {
-        status = netlib_tls_stream_set_minimum_throughput(stream, connection->minimum_bytes,
-                                                          connection->minimum_seconds, err);
+        status =
+            netlib_stream_set_minimum_throughput(stream, connection->minimum_bytes, connection->minimum_seconds, err);
     }
-    if (status == NETLIB_OK) status = netlib_tls_stream_handshake(stream, err);
+    if (status == NETLIB_OK) status = netlib_stream_handshake(stream, err);
     return name_slow_peer(connection, status, err);
 }
 
 /* Closes the connection without sending close_notify, because no more data is needed. */
 void connection_close(struct connection *connection) {
-    while (connection->tls_count > 0) netlib_tls_stream_free(connection->tls[--connection->tls_count]);
+    while (connection->tls_count > 0) netlib_stream_free(connection->tls[--connection->tls_count]);
     if (connection->fd >= 0) close(connection->fd);
     connection->fd = -1;
     netlib_throughput_free(connection->throughput);
@@ -168,16 +168,16 @@ static netlib_status receive_plaintext(struct connection *connection, char *data
 }
 
 netlib_status connection_send(struct connection *connection, const char *data, size_t len, netlib_error **err) {
-    netlib_tls_stream *tls = connection_tls(connection);
+    netlib_stream *tls = connection_tls(connection);
     size_t sent = 0;
-    if (tls != NULL) return netlib_tls_stream_write(tls, data, len, &sent, err);
+    if (tls != NULL) return netlib_stream_write(tls, data, len, &sent, err);
     return send_plaintext(connection, data, len, err);
 }
 
 netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
                                  netlib_error **err) {
-    netlib_tls_stream *tls = connection_tls(connection);
-    netlib_status status = tls != NULL ? netlib_tls_stream_read(tls, data, len, received, err)
+    netlib_stream *tls = connection_tls(connection);
+    netlib_status status = tls != NULL ? netlib_stream_read(tls, data, len, received, err)
                                        : receive_plaintext(connection, data, len, received, err);
     return name_slow_peer(connection, status, err);
 }

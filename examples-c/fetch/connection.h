@@ -16,9 +16,9 @@
 enum { MAX_TLS_LAYERS = 2 };
 
 struct connection {
-    netlib_connect *race;                   /* the attempts and their results; NULL before connection_open */
-    int fd;                                 /* -1: closed */
-    netlib_tls_stream *tls[MAX_TLS_LAYERS]; /* the outermost layer first */
+    netlib_connect *race;               /* the attempts and their results; NULL before connection_open */
+    int fd;                             /* -1: closed */
+    netlib_stream *tls[MAX_TLS_LAYERS]; /* the outermost layer first */
     size_t tls_count;
     const netlib_limit *limit;     /* borrowed: ends every wait */
     netlib_throughput *throughput; /* the minimum throughput in plaintext; TLS streams get the values below */
@@ -42,7 +42,7 @@ netlib_status connection_add_tls(struct connection *connection, const netlib_tls
                                  netlib_error **err);
 
 /* Returns the innermost TLS layer; NULL if the connection is in plaintext. */
-netlib_tls_stream *connection_tls(const struct connection *connection);
+netlib_stream *connection_tls(const struct connection *connection);
 
 /* Sends all `len` bytes. */
 netlib_status connection_send(struct connection *connection, const char *data, size_t len, netlib_error **err);

@@ -47,14 +47,13 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
     return status;
 }
 
-netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream,
-                                    netlib_error **err) {
+netlib_status tls_check_fingerprint(const struct options *options, const netlib_stream *stream, netlib_error **err) {
     if (stream == NULL && (options->fingerprint != NULL || options->pin_count > 0)) {
         return fail(NETLIB_FINGERPRINT_MISMATCH, err, "%s: a server without TLS has no certificate",
                     options->fingerprint != NULL ? "--fingerprint" : "--pin");
     }
     if (options->fingerprint == NULL) return NETLIB_OK;
     size_t len = 0;
-    const uint8_t *certificate = netlib_tls_stream_peer_certificate(stream, 0, &len);
+    const uint8_t *certificate = netlib_stream_peer_certificate(stream, 0, &len);
     return netlib_assert_fingerprint(certificate, len, options->fingerprint, err);
 }

@@ -20,6 +20,6 @@ netlib_status tls_make_context(const struct options *options, enum tls_peer peer
 
 /* Checks that the server's certificate has the fingerprint of --fingerprint. Succeeds if --fingerprint was not
  * given. */
-netlib_status tls_check_fingerprint(const struct options *options, const netlib_tls_stream *stream, netlib_error **err);
+netlib_status tls_check_fingerprint(const struct options *options, const netlib_stream *stream, netlib_error **err);
 
 #endif

@@ -42,13 +42,13 @@ void trace_race(struct trace *to, const netlib_connect *race) {
 }
 
 void trace_connection(struct trace *to, const char *whose, const netlib_url *url, const struct connection *connection) {
-    const netlib_tls_stream *tls = connection_tls(connection);
+    const netlib_stream *tls = connection_tls(connection);
     if (tls == NULL) {
         trace(to, "  connected to %s%s", whose, netlib_url_netloc(url, NULL));
     } else {
-        int32_t version = netlib_tls_stream_version(tls);
+        int32_t version = netlib_stream_tls_version(tls);
         trace(to, "  connected to %s%s with TLS %s, %s%s", whose, netlib_url_netloc(url, NULL),
-              version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_tls_stream_cipher_suite(tls, NULL),
+              version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_stream_cipher_suite(tls, NULL),
               connection->tls_count > 1 ? ", inside the TLS session with the proxy" : "");
     }
 }

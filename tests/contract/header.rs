@@ -103,12 +103,12 @@ fn add_part(root: &Path, file: &Path, handles: &mut String, sections: &mut Strin
 /// Functions whose failure a caller may ignore, because the connection is closed anyway, or a full handshake takes the
 /// place of resumption.
 pub const BEST_EFFORT: &[&str] = &[
-    "netlib_tls_stream_shutdown",
-    "netlib_tls_stream_shutdown_both",
+    "netlib_stream_shutdown",
+    "netlib_stream_shutdown_both",
     "netlib_tls_engine_shutdown",
-    "netlib_tls_stream_take_session",
+    "netlib_stream_take_session",
     "netlib_tls_engine_take_session",
-    "netlib_tls_stream_set_session",
+    "netlib_stream_set_session",
     "netlib_tls_engine_set_session",
 ];
 

@@ -52,11 +52,11 @@ crate::functions!(Functions {
     netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
     netlib_tls_accept_fd: fn(Handle, i32, *mut Handle, *mut Handle) -> i32;
-    netlib_tls_stream_set_limit: fn(Handle, Handle);
-    netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
-    netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
-    netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
-    netlib_tls_stream_free: fn(Handle);
+    netlib_stream_set_limit: fn(Handle, Handle);
+    netlib_stream_handshake: fn(Handle, *mut Handle) -> i32;
+    netlib_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_stream_free: fn(Handle);
     netlib_response_parse: fn(*const c_char, *const c_char, usize, *mut u64, *mut Handle, *mut usize, *mut Handle) -> i32;
     netlib_retry_options_new: fn() -> Handle;
     netlib_retry_new: fn(Handle, *mut Handle, *mut Handle) -> i32;

@@ -105,24 +105,24 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     let (handshakes, reads, writes) = (Rc::clone(c), Rc::clone(c), Rc::clone(c));
     let handshake = move |limit| unsafe {
         let stream = wrap(&handshakes, client, silent).expect("a stream");
-        (handshakes.0.netlib_tls_stream_set_limit)(stream, limit);
-        let status = (handshakes.0.netlib_tls_stream_handshake)(stream, null_mut());
-        (handshakes.0.netlib_tls_stream_free)(stream);
+        (handshakes.0.netlib_stream_set_limit)(stream, limit);
+        let status = (handshakes.0.netlib_stream_handshake)(stream, null_mut());
+        (handshakes.0.netlib_stream_free)(stream);
         status
     };
     let read = move |limit| unsafe {
         let (mut buffer, mut n) = ([0_u8; 64], 0);
-        (reads.0.netlib_tls_stream_set_limit)(session, limit);
-        (reads.0.netlib_tls_stream_read)(session, buffer.as_mut_ptr().cast(), buffer.len(), &mut n, null_mut())
+        (reads.0.netlib_stream_set_limit)(session, limit);
+        (reads.0.netlib_stream_read)(session, buffer.as_mut_ptr().cast(), buffer.len(), &mut n, null_mut())
     };
     let write = move |limit| unsafe {
-        (writes.0.netlib_tls_stream_set_limit)(session, limit);
+        (writes.0.netlib_stream_set_limit)(session, limit);
         write(&writes, session)
     };
     // Fills the socket's buffers before anything is measured.
     let limit = c.limit(0.5);
-    unsafe { (c.0.netlib_tls_stream_set_limit)(session, limit) };
-    expect("netlib_tls_stream_write to a full socket", DEADLINE_EXCEEDED, unsafe { self::write(c, session) })?;
+    unsafe { (c.0.netlib_stream_set_limit)(session, limit) };
+    expect("netlib_stream_write to a full socket", DEADLINE_EXCEEDED, unsafe { self::write(c, session) })?;
     Ok(vec![
         by_limit("tls_stream_handshake", handshake),
         by_limit("tls_stream_read", read),
@@ -139,7 +139,7 @@ unsafe fn write(c: &Calls, session: Handle) -> i32 {
     let mut n = 0;
     loop {
         let data: *const c_void = [0_u8; MUCH].as_ptr().cast();
-        match unsafe { (c.0.netlib_tls_stream_write)(session, data, MUCH, &mut n, null_mut()) } {
+        match unsafe { (c.0.netlib_stream_write)(session, data, MUCH, &mut n, null_mut()) } {
             OK => {}
             status => return status,
         }
@@ -177,11 +177,11 @@ fn session(c: &Calls, client: Handle) -> Result<Handle, String> {
     let theirs =
         made("netlib_tls_accept_fd", |out| unsafe { (c.0.netlib_tls_accept_fd)(server, far_fd, out, null_mut()) })?;
     // Handles may be used on any thread.
-    let (stream, handshake) = (theirs as usize, c.0.netlib_tls_stream_handshake);
+    let (stream, handshake) = (theirs as usize, c.0.netlib_stream_handshake);
     let peer = std::thread::spawn(move || unsafe { handshake(stream as Handle, null_mut()) });
-    let status = unsafe { (c.0.netlib_tls_stream_handshake)(ours, null_mut()) };
-    expect("netlib_tls_stream_handshake", OK, status)?;
-    expect("netlib_tls_stream_handshake of the server", OK, peer.join().unwrap_or(-1))?;
+    let status = unsafe { (c.0.netlib_stream_handshake)(ours, null_mut()) };
+    expect("netlib_stream_handshake", OK, status)?;
+    expect("netlib_stream_handshake of the server", OK, peer.join().unwrap_or(-1))?;
     Ok(ours)
 }
 

@@ -19,15 +19,15 @@ crate::functions!(Functions {
     netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
     netlib_limit_new: fn(f64, *mut Handle, *mut Handle) -> i32;
-    netlib_tls_stream_set_limit: fn(Handle, Handle);
-    netlib_tls_stream_set_read_timeout: fn(Handle, f64, *mut Handle) -> i32;
-    netlib_tls_stream_handshake: fn(Handle, *mut Handle) -> i32;
-    netlib_tls_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
-    netlib_tls_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
-    netlib_tls_stream_is_resumed: fn(Handle) -> i32;
-    netlib_tls_stream_key_exchange_group: fn(Handle, *mut usize) -> *const c_char;
-    netlib_tls_stream_cipher_suite: fn(Handle, *mut usize) -> *const c_char;
-    netlib_tls_stream_free: fn(Handle);
+    netlib_stream_set_limit: fn(Handle, Handle);
+    netlib_stream_set_read_timeout: fn(Handle, f64, *mut Handle) -> i32;
+    netlib_stream_handshake: fn(Handle, *mut Handle) -> i32;
+    netlib_stream_read: fn(Handle, *mut c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_stream_write: fn(Handle, *const c_void, usize, *mut usize, *mut Handle) -> i32;
+    netlib_stream_is_resumed: fn(Handle) -> i32;
+    netlib_stream_key_exchange_group: fn(Handle, *mut usize) -> *const c_char;
+    netlib_stream_cipher_suite: fn(Handle, *mut usize) -> *const c_char;
+    netlib_stream_free: fn(Handle);
 });
 
 const OK: i32 = 0;
@@ -71,11 +71,11 @@ impl Client for Netlib {
             let made = (self.c.netlib_tls_wrap_fd)(self.context, fd, host.as_ptr(), &mut stream, null_mut());
             assert_eq!(made, OK, "netlib_tls_wrap_fd");
             if let Some(limit) = self.limit {
-                (self.c.netlib_tls_stream_set_limit)(stream, limit);
-                let set = (self.c.netlib_tls_stream_set_read_timeout)(stream, READ_TIMEOUT, null_mut());
-                assert_eq!(set, OK, "netlib_tls_stream_set_read_timeout");
+                (self.c.netlib_stream_set_limit)(stream, limit);
+                let set = (self.c.netlib_stream_set_read_timeout)(stream, READ_TIMEOUT, null_mut());
+                assert_eq!(set, OK, "netlib_stream_set_read_timeout");
             }
-            assert_eq!((self.c.netlib_tls_stream_handshake)(stream, null_mut()), OK, "netlib_tls_stream_handshake");
+            assert_eq!((self.c.netlib_stream_handshake)(stream, null_mut()), OK, "netlib_stream_handshake");
         }
         Box::new(Stream { c: Rc::clone(&self.c), stream })
     }
@@ -94,26 +94,26 @@ impl Session for Stream {
     fn read(&mut self, room: &mut [u8]) -> usize {
         let mut count = 0;
         let (at, len) = (room.as_mut_ptr().cast(), room.len());
-        let status = unsafe { (self.c.netlib_tls_stream_read)(self.stream, at, len, &mut count, null_mut()) };
-        assert_eq!(status, OK, "netlib_tls_stream_read");
+        let status = unsafe { (self.c.netlib_stream_read)(self.stream, at, len, &mut count, null_mut()) };
+        assert_eq!(status, OK, "netlib_stream_read");
         count
     }
 
     fn write(&mut self, data: &[u8]) {
         let mut count = 0;
         let (at, len) = (data.as_ptr().cast(), data.len());
-        let status = unsafe { (self.c.netlib_tls_stream_write)(self.stream, at, len, &mut count, null_mut()) };
-        assert_eq!((status, count), (OK, len), "netlib_tls_stream_write");
+        let status = unsafe { (self.c.netlib_stream_write)(self.stream, at, len, &mut count, null_mut()) };
+        assert_eq!((status, count), (OK, len), "netlib_stream_write");
     }
 
     fn is_resumed(&self) -> bool {
-        unsafe { (self.c.netlib_tls_stream_is_resumed)(self.stream) != 0 }
+        unsafe { (self.c.netlib_stream_is_resumed)(self.stream) != 0 }
     }
 
     fn agreed(&self) -> String {
         unsafe {
-            let group = (self.c.netlib_tls_stream_key_exchange_group)(self.stream, null_mut());
-            let suite = (self.c.netlib_tls_stream_cipher_suite)(self.stream, null_mut());
+            let group = (self.c.netlib_stream_key_exchange_group)(self.stream, null_mut());
+            let suite = (self.c.netlib_stream_cipher_suite)(self.stream, null_mut());
             format!("{}, {}", CStr::from_ptr(group).to_string_lossy(), CStr::from_ptr(suite).to_string_lossy())
         }
     }
@@ -121,6 +121,6 @@ impl Session for Stream {
 
 impl Drop for Stream {
     fn drop(&mut self) {
-        unsafe { (self.c.netlib_tls_stream_free)(self.stream) };
+        unsafe { (self.c.netlib_stream_free)(self.stream) };
     }
 }

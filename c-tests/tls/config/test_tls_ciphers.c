@@ -244,14 +244,14 @@ static void handshakes_use_a_suite_that_both_sides_allow(void) {
         struct pair pair = unix_pair();
         struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
         server_start(&server);
-        netlib_tls_stream *stream = wrap(client_side, pair.near, "localhost");
-        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        netlib_stream *stream = wrap(client_side, pair.near, "localhost");
+        netlib_status status = netlib_stream_handshake(stream, &err);
         CHECK((status == NETLIB_OK) == (rows[i].suite != NULL));
-        CHECK_STR(rows[i].suite, netlib_tls_stream_cipher_suite(stream, NULL));
+        CHECK_STR(rows[i].suite, netlib_stream_cipher_suite(stream, NULL));
         netlib_error_free(err);
         close(pair.near);
         server_join(&server);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         netlib_tls_context_free(client_side);
         netlib_tls_context_free(server_side);
     }

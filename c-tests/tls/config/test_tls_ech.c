@@ -406,15 +406,15 @@ static void sessions_are_not_shared_with_a_context_without_ech(void) {
  * fails. */
 static void streams_and_wrap_socket_use_ech(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     struct pair pair = unix_pair();
     CHECK_OK(netlib_tls_wrap_fd(with_ech, pair.near, HIDDEN, &stream, &err));
-    CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
+    CHECK_INT(NETLIB_ECH_OFFERED, netlib_stream_ech_status(stream));
     close(pair.far);
-    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(stream, &err));
-    CHECK_INT(NETLIB_ECH_OFFERED, netlib_tls_stream_ech_status(stream));
-    netlib_tls_stream_free(stream);
+    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_stream_handshake(stream, &err));
+    CHECK_INT(NETLIB_ECH_OFFERED, netlib_stream_ech_status(stream));
+    netlib_stream_free(stream);
     close(pair.near);
     /* netlib_ssl_wrap_socket uses the ECHConfigList of the options, even if the context has a list. */
     struct bytes list = list_for(PUBLIC, 0xfe0d);

@@ -23,11 +23,11 @@ static void do_handshake(const netlib_tls_context *client_side, const netlib_tls
     struct pair pair = unix_pair();
     struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
     server_start(&server);
-    netlib_tls_stream *stream = wrap(client_side, pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+    netlib_stream *stream = wrap(client_side, pair.near, "localhost");
+    CHECK_OK(netlib_stream_handshake(stream, &err));
     server_join(&server);
     CHECK_INT(NETLIB_OK, server.status);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(pair.near);
 }
 

@@ -245,10 +245,10 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     netlib_error *err = NULL;
     netlib_tls_context *context = context_of(options);
     struct pair pair = unix_pair();
-    netlib_tls_stream *stream = wrap(context, pair.near, "localhost");
+    netlib_stream *stream = wrap(context, pair.near, "localhost");
     unsigned char hello[16384];
-    CHECK_OK(netlib_tls_stream_set_blocking(stream, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(stream, &err));
+    CHECK_OK(netlib_stream_set_blocking(stream, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(stream, &err));
     ssize_t size = recv(pair.far, hello, sizeof hello, 0);
     size_t at = 5 + 4 + 2 + 32; /* record, message, version, random */
     bool found = false;
@@ -259,7 +259,7 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     size_t end = at + 2 + two_bytes(hello + at);
     CHECK_INT((long long)size, (long long)end);
     for (at += 2; at + 4 <= end; at += 4 + two_bytes(hello + at + 2)) found |= two_bytes(hello + at) == extension;
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     netlib_tls_context_free(context);
     close_pair(pair);
     return found;

@@ -155,9 +155,9 @@ static void a_server_with_an_encrypted_private_key_completes_a_handshake(void) {
     struct pair pair = unix_pair();
     struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
     server_start(&peer);
-    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
-    netlib_tls_stream_free(stream);
+    netlib_stream *stream = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_stream_handshake(stream, &err));
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&peer);
     netlib_tls_context_free(client);

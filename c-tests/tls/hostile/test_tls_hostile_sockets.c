@@ -14,7 +14,7 @@ static const char *const end_names[] = {"FIN", "RST"};
 /* A stream, and the peer engine at the other end of its socket. */
 struct session {
     struct pair pair;
-    netlib_tls_stream *outer, *victim; /* `outer` is NULL unless TLS in TLS is tested */
+    netlib_stream *outer, *victim; /* `outer` is NULL unless TLS in TLS is tested */
     netlib_tls_engine *outer_peer, *peer;
     netlib_limit *limit;
 };
@@ -61,9 +61,9 @@ static struct session begin_session(enum version version, enum side side, bool i
     if (is_nested) {
         session.outer = wrap(contexts[V13][CLIENT], session.pair.near, "localhost");
         session.outer_peer = server_engine(contexts[V13][SERVER]);
-        CHECK_OK(netlib_tls_stream_set_blocking(session.outer, 0, &err));
+        CHECK_OK(netlib_stream_set_blocking(session.outer, 0, &err));
         for (int turn = 0; turn < 2; turn++) {
-            CHECK_STATUS(turn == 0 ? NETLIB_WANT_READ : NETLIB_OK, netlib_tls_stream_handshake(session.outer, &err));
+            CHECK_STATUS(turn == 0 ? NETLIB_WANT_READ : NETLIB_OK, netlib_stream_handshake(session.outer, &err));
             ssize_t n = recv(session.pair.far, bytes, sizeof bytes, 0);
             (void)feed_all(session.outer_peer, bytes, (size_t)n);
             (void)netlib_tls_engine_handshake(session.outer_peer, NULL);
@@ -81,14 +81,14 @@ static struct session begin_session(enum version version, enum side side, bool i
     session.peer = side == CLIENT ? server_engine(contexts[version][SERVER])
                                   : client_engine(contexts[version][CLIENT], "localhost");
     /* Only a call that hangs reaches this timeout. */
-    netlib_tls_stream_set_limit(session.victim, session.limit);
-    CHECK_OK(netlib_tls_stream_set_blocking(session.victim, 0, &err));
+    netlib_stream_set_limit(session.victim, session.limit);
+    CHECK_OK(netlib_stream_set_blocking(session.victim, 0, &err));
     return session;
 }
 
 static void end_session(struct session *session) {
-    netlib_tls_stream_free(session->victim);
-    netlib_tls_stream_free(session->outer);
+    netlib_stream_free(session->victim);
+    netlib_stream_free(session->outer);
     netlib_tls_engine_free(session->peer);
     netlib_tls_engine_free(session->outer_peer);
     netlib_limit_free(session->limit);
@@ -111,7 +111,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
     netlib_status status = NETLIB_WANT_READ;
     for (int turn = 0; turn < 5 && !is_gone; turn++) {
         if (!is_done) {
-            status = netlib_tls_stream_handshake(session.victim, &err);
+            status = netlib_stream_handshake(session.victim, &err);
             CHECK_STATUS(status == NETLIB_OK ? NETLIB_OK : NETLIB_WANT_READ, status);
             is_done = status == NETLIB_OK;
         }
@@ -127,9 +127,9 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         if (how == FIN) close(session.pair.far);
         else reset_connection(session.pair.far);
         session.pair.far = -1;
-        CHECK_OK(netlib_tls_stream_set_blocking(session.victim, is_blocking, &err));
+        CHECK_OK(netlib_stream_set_blocking(session.victim, is_blocking, &err));
         if (!is_done) {
-            status = netlib_tls_stream_handshake(session.victim, &err);
+            status = netlib_stream_handshake(session.victim, &err);
             is_done = status == NETLIB_OK;
             if (!is_done) {
                 /* The errno is ECONNRESET, or EPIPE if a write failed first. */
@@ -142,7 +142,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         }
         ended[how][is_done]++;
         for (int again = 0; again < 2; again++) {
-            status = netlib_tls_stream_read(session.victim, bytes, 10, &n, &err);
+            status = netlib_stream_read(session.victim, bytes, 10, &n, &err);
             /* The write of the last flight may already have reported the reset. */
             netlib_status expected = !is_done                                  ? NETLIB_TLS_HANDSHAKE_EOF
                                      : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL
@@ -186,7 +186,7 @@ static struct session begin_sealed(enum version version, struct scene *scene) {
     netlib_error *err = NULL;
     size_t len = 0;
     for (int turn = 0; turn < 2; turn++) {
-        (void)netlib_tls_stream_handshake(session.victim, NULL);
+        (void)netlib_stream_handshake(session.victim, NULL);
         ssize_t n = recv(session.pair.far, bytes, sizeof bytes, 0);
         if (turn == 0) memcpy(randoms[0], bytes + 11, 32);
         (void)feed_all(session.peer, bytes, (size_t)n);
@@ -195,7 +195,7 @@ static struct session begin_sealed(enum version version, struct scene *scene) {
         if (turn == 0) memcpy(randoms[1], bytes + 11, 32);
         if (turn == 0 || version == V12) CHECK_INT((long long)len, send(session.pair.far, bytes, len, MSG_NOSIGNAL));
     }
-    CHECK_OK(netlib_tls_stream_handshake(session.victim, &err));
+    CHECK_OK(netlib_stream_handshake(session.victim, &err));
     *scene = (struct scene){.version = version, .side = CLIENT, .moment = DONE};
     take_keys(scene, randoms[0], randoms[1]);
     return session;
@@ -235,27 +235,27 @@ static void a_second_renegotiation_request_ends_an_idle_session(void) {
         size_t n = 0;
         send_script(&session, &scene, "s22:00000000");
         if (by_read) {
-            CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(session.victim, &byte, 1, &n, &err));
         } else {
-            CHECK_OK(netlib_tls_stream_is_dropped(session.victim, &dropped, &why, &err));
+            CHECK_OK(netlib_stream_is_dropped(session.victim, &dropped, &why, &err));
             CHECK(!dropped && why == NETLIB_WANT_READ);
         }
         CHECK_INT(WARNING + 100, alert_at_peer(&session, &scene)); /* no_renegotiation */
         /* The session continues. */
         send_script(&session, &scene, "s23:41");
-        CHECK_OK(netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
-        CHECK_OK(netlib_tls_stream_write(session.victim, "x", 1, &n, &err));
+        CHECK_OK(netlib_stream_read(session.victim, &byte, 1, &n, &err));
+        CHECK_OK(netlib_stream_write(session.victim, "x", 1, &n, &err));
         CHECK_INT(NO_ALERT, alert_at_peer(&session, &scene));
         send_script(&session, &scene, "s22:00000000");
         if (by_read) {
-            CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
+            CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_stream_read(session.victim, &byte, 1, &n, &err));
         } else {
-            CHECK_OK(netlib_tls_stream_is_dropped(session.victim, &dropped, &why, &err));
+            CHECK_OK(netlib_stream_is_dropped(session.victim, &dropped, &why, &err));
             CHECK(dropped && why == NETLIB_TLS_PROTOCOL);
         }
         CHECK_INT(50, alert_at_peer(&session, &scene));
-        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
-        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_write(session.victim, "x", 1, &n, &err));
+        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_stream_read(session.victim, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_stream_write(session.victim, "x", 1, &n, &err));
         end_session(&session);
     }
 }
@@ -281,14 +281,14 @@ static void floods_of_useless_records_end_with_an_alert_to_the_peer(void) {
         if (rows[i].first[0] != '\0') send_script(&session, &scene, rows[i].first);
         for (; status == NETLIB_WANT_READ && times < 7000; times++) {
             send_script(&session, &scene, rows[i].then);
-            status = netlib_tls_stream_read(session.victim, &byte, 1, &n, &err);
+            status = netlib_stream_read(session.victim, &byte, 1, &n, &err);
             if (status == NETLIB_WANT_READ) continue;
             CHECK_INT(50, netlib_error_tls_alert(err));
             CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
         }
         CHECK_INT(rows[i].ends, times);
         CHECK_INT(50, alert_at_peer(&session, &scene));
-        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_read(session.victim, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_stream_read(session.victim, &byte, 1, &n, &err));
         end_session(&session);
     }
 }
@@ -299,7 +299,7 @@ static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
     for (int side = CLIENT; side <= SERVER; side++) {
         struct session session = begin_session(V13, (enum side)side, false);
         netlib_error *err = NULL;
-        netlib_status status = netlib_tls_stream_handshake(session.victim, &err);
+        netlib_status status = netlib_stream_handshake(session.victim, &err);
         CHECK_STATUS(NETLIB_WANT_READ, status);
         unsigned char bytes[4000];
         if (side == CLIENT) CHECK(recv(session.pair.far, bytes, sizeof bytes, 0) > 100);
@@ -310,14 +310,14 @@ static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
             for (size_t i = 0; i < 600; i++) memcpy(bytes + i * 6, piece, 6);
             CHECK_INT(3600, send(session.pair.far, bytes, 3600, MSG_NOSIGNAL));
             CHECK_INT(2400, send(session.pair.far, bytes, 2400, MSG_NOSIGNAL));
-            status = netlib_tls_stream_handshake(session.victim, &err);
+            status = netlib_stream_handshake(session.victim, &err);
             if (status != NETLIB_WANT_READ) CHECK_STATUS(NETLIB_TLS_PROTOCOL, status);
         }
         CHECK_INT(NETLIB_TLS_PROTOCOL, status);
         CHECK(sent > 68000 && sent <= 76000);
         CHECK_INT(7, recv(session.pair.far, bytes, sizeof bytes, MSG_DONTWAIT));
         CHECK(memcmp(bytes, "\x15\x03\x03\x00\x02\x02\x32", 7) == 0);
-        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_tls_stream_handshake(session.victim, &err));
+        CHECK_STATUS(NETLIB_TLS_PROTOCOL, netlib_stream_handshake(session.victim, &err));
         end_session(&session);
     }
 }

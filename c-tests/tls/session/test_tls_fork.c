@@ -104,22 +104,22 @@ static void check_closed(netlib_status status, netlib_error **err, const char *w
 
 #define CHECK_CLOSED(what, call) check_closed((call), &err, (what), owner, #call)
 
-static void use_foreign_stream(netlib_tls_stream *stream, int owner) {
+static void use_foreign_stream(netlib_stream *stream, int owner) {
     netlib_error *err = NULL;
     netlib_tls_session *session = NULL;
     char bytes[16] = "child";
     const netlib_slice pieces[2] = {{bytes, 2}, {bytes, 3}};
     size_t n = 0;
-    CHECK_CLOSED("stream", netlib_tls_stream_write(stream, bytes, 5, &n, &err));
+    CHECK_CLOSED("stream", netlib_stream_write(stream, bytes, 5, &n, &err));
     CHECK_INT(0, (long long)n);
-    CHECK_CLOSED("stream", netlib_tls_stream_writev(stream, pieces, 2, &n, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_write_early_data(stream, bytes, 5, &n, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_read(stream, bytes, sizeof bytes, &n, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_handshake(stream, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_shutdown(stream, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_shutdown_both(stream, &err));
-    CHECK_CLOSED("stream", netlib_tls_stream_take_session(stream, &session, &err));
-    CHECK_INT(0, (long long)netlib_tls_stream_pending(stream));
+    CHECK_CLOSED("stream", netlib_stream_writev(stream, pieces, 2, &n, &err));
+    CHECK_CLOSED("stream", netlib_stream_write_early_data(stream, bytes, 5, &n, &err));
+    CHECK_CLOSED("stream", netlib_stream_read(stream, bytes, sizeof bytes, &n, &err));
+    CHECK_CLOSED("stream", netlib_stream_handshake(stream, &err));
+    CHECK_CLOSED("stream", netlib_stream_shutdown(stream, &err));
+    CHECK_CLOSED("stream", netlib_stream_shutdown_both(stream, &err));
+    CHECK_CLOSED("stream", netlib_stream_take_session(stream, &session, &err));
+    CHECK_INT(0, (long long)netlib_stream_pending(stream));
 }
 
 static void use_foreign_engine(netlib_tls_engine *engine, int owner) {
@@ -166,14 +166,14 @@ static void a_forked_child_cannot_use_its_parents_stream(void) {
         netlib_error *err = NULL;
         struct pair pair = unix_pair();
         struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
-        netlib_tls_stream *stream = wrap(client_side, pair.near, "localhost");
+        netlib_stream *stream = wrap(client_side, pair.near, "localhost");
         char bytes[16] = "";
         size_t n = 0;
         int owner = (int)getpid();
         if (established) {
             server_start(&server);
-            CHECK_OK(netlib_tls_stream_write(stream, "one", 3, &n, &err));
-            CHECK_OK(netlib_tls_stream_read(stream, bytes, sizeof bytes, &n, &err));
+            CHECK_OK(netlib_stream_write(stream, "one", 3, &n, &err));
+            CHECK_OK(netlib_stream_read(stream, bytes, sizeof bytes, &n, &err));
             CHECK(n == 3 && memcmp(bytes, "one", 3) == 0);
         }
         unsigned long failed_before = checks_failed;
@@ -181,7 +181,7 @@ static void a_forked_child_cannot_use_its_parents_stream(void) {
         if (child == 0) {
             alarm(CHILD_SECONDS);
             use_foreign_stream(stream, owner);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             /* Freeing the stream sends nothing and leaves the connection open. */
             CHECK(is_silent(pair.near));
             exit_with_check_result(failed_before);
@@ -191,11 +191,11 @@ static void a_forked_child_cannot_use_its_parents_stream(void) {
             CHECK(is_silent(pair.far));
             server_start(&server);
         }
-        CHECK_OK(netlib_tls_stream_write(stream, "two", 3, &n, &err));
-        CHECK_OK(netlib_tls_stream_read(stream, bytes, sizeof bytes, &n, &err));
+        CHECK_OK(netlib_stream_write(stream, "two", 3, &n, &err));
+        CHECK_OK(netlib_stream_read(stream, bytes, sizeof bytes, &n, &err));
         CHECK(n == 3 && memcmp(bytes, "two", 3) == 0);
-        CHECK_OK(netlib_tls_stream_shutdown_both(stream, &err));
-        netlib_tls_stream_free(stream);
+        CHECK_OK(netlib_stream_shutdown_both(stream, &err));
+        netlib_stream_free(stream);
         server_join(&server);
         CHECK_INT(NETLIB_END_OF_STREAM, server.status);
         close(pair.near);
@@ -260,29 +260,29 @@ static void after_a_fork_in_a_callback_the_call_fails_only_in_the_child(void) {
     struct pair pair = unix_pair();
     struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
     struct forking_transport transport = {pair.near, false, -1};
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     char bytes[16] = "";
     size_t n = 0;
     int owner = (int)getpid();
     server_start(&server);
     CHECK_OK(
         netlib_tls_wrap_callbacks(client_side, "localhost", receive_from, send_to, &transport, NULL, &stream, &err));
-    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+    CHECK_OK(netlib_stream_handshake(stream, &err));
     unsigned long failed_before = checks_failed;
     transport.armed = true;
-    netlib_status status = netlib_tls_stream_write(stream, "one", 3, &n, &err);
+    netlib_status status = netlib_stream_write(stream, "one", 3, &n, &err);
     transport.armed = false;
     if (transport.child == 0) {
         alarm(CHILD_SECONDS);
         check_closed(status, &err, "stream", owner, "the write that forked");
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         exit_with_check_result(failed_before);
     }
     join_checks(transport.child);
     CHECK_STATUS(NETLIB_OK, status);
-    CHECK_OK(netlib_tls_stream_read(stream, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_read(stream, bytes, sizeof bytes, &n, &err));
     CHECK(n == 3 && memcmp(bytes, "one", 3) == 0);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&server);
     netlib_tls_context_free(server_side);

@@ -13,37 +13,37 @@ static void echo(const netlib_tls_context *client, const netlib_tls_context *ser
     struct pair pair = unix_pair();
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
-    netlib_tls_stream *stream = wrap(client, pair.near, name);
+    netlib_stream *stream = wrap(client, pair.near, name);
     size_t n = 0, len = 0;
     char buffer[16] = "";
-    CHECK_INT(0, netlib_tls_stream_version(stream));
-    CHECK(netlib_tls_stream_cipher_suite(stream, NULL) == NULL);
-    CHECK_INT(0, (long long)netlib_tls_stream_peer_certificate_count(stream));
-    CHECK_OK(netlib_tls_stream_write(stream, "hello", 5, &n, &err));
+    CHECK_INT(0, netlib_stream_tls_version(stream));
+    CHECK(netlib_stream_cipher_suite(stream, NULL) == NULL);
+    CHECK_INT(0, (long long)netlib_stream_peer_certificate_count(stream));
+    CHECK_OK(netlib_stream_write(stream, "hello", 5, &n, &err));
     CHECK_INT(5, (long long)n);
-    CHECK_OK(netlib_tls_stream_read(stream, buffer, 2, &n, &err));
+    CHECK_OK(netlib_stream_read(stream, buffer, 2, &n, &err));
     CHECK_INT(2, (long long)n);
-    CHECK_INT(3, (long long)netlib_tls_stream_pending(stream));
-    CHECK_OK(netlib_tls_stream_read(stream, buffer + 2, sizeof buffer - 2, &n, &err));
+    CHECK_INT(3, (long long)netlib_stream_pending(stream));
+    CHECK_OK(netlib_stream_read(stream, buffer + 2, sizeof buffer - 2, &n, &err));
     CHECK_STR("hello", buffer);
-    CHECK_INT(version, netlib_tls_stream_version(stream));
-    const char *suite = netlib_tls_stream_cipher_suite(stream, &len);
+    CHECK_INT(version, netlib_stream_tls_version(stream));
+    const char *suite = netlib_stream_cipher_suite(stream, &len);
     CHECK(suite != NULL && strncmp(suite, "TLS_", 4) == 0 && strlen(suite) == len);
     CHECK((strncmp(suite, "TLS_ECDHE_", 10) == 0) == (version == NETLIB_TLS_VERSION_1_2));
-    CHECK(netlib_tls_stream_alpn_protocol(stream, NULL) == NULL);
-    CHECK_INT(1, (long long)netlib_tls_stream_peer_certificate_count(stream));
-    const uint8_t *der = netlib_tls_stream_peer_certificate(stream, 0, &len);
+    CHECK(netlib_stream_alpn_protocol(stream, NULL) == NULL);
+    CHECK_INT(1, (long long)netlib_stream_peer_certificate_count(stream));
+    const uint8_t *der = netlib_stream_peer_certificate(stream, 0, &len);
     CHECK(der != NULL && len > 300 && der[0] == 0x30);
-    CHECK(netlib_tls_stream_peer_certificate(stream, 1, &len) == NULL && len == 0);
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(stream, "x", 1, &n, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+    CHECK(netlib_stream_peer_certificate(stream, 1, &len) == NULL && len == 0);
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    CHECK_STATUS(NETLIB_CLOSED, netlib_stream_write(stream, "x", 1, &n, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, buffer, sizeof buffer, &n, &err));
     CHECK_INT(0, (long long)n);
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, buffer, sizeof buffer, &n, &err));
     server_join(&peer);
     CHECK_INT(NETLIB_END_OF_STREAM, peer.status);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     /* netlib has neither closed the caller's descriptor nor changed its flags. */
     CHECK((fcntl(pair.near, F_GETFL) & O_NONBLOCK) == 0);
     close(pair.near);
@@ -98,19 +98,19 @@ static void server_names_are_verified_in_every_spelling(void) {
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
         server_start(&peer);
-        netlib_tls_stream *stream = wrap(client, pair.near, rows[i].name);
-        CHECK_STATUS(rows[i].status, netlib_tls_stream_handshake(stream, &err));
-        netlib_tls_stream_free(stream);
+        netlib_stream *stream = wrap(client, pair.near, rows[i].name);
+        CHECK_STATUS(rows[i].status, netlib_stream_handshake(stream, &err));
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&peer);
     }
     static const char *const bad[] = {NULL, "", "a b", "a..b", "[localhost]", "x/y", "."};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        netlib_tls_stream *stream = NULL;
+        netlib_stream *stream = NULL;
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_fd(client, -1, bad[i], &stream, &err));
         CHECK(stream == NULL);
     }
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_STATUS(NETLIB_INVALID_UTF8, netlib_tls_wrap_fd(client, -1, "\xff", &stream, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(client, -1, &stream, &err));
     netlib_tls_context_free(client);
@@ -168,8 +168,8 @@ static void errors_explain_refused_certificates(void) {
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
             server_start(&peer);
-            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-            netlib_status status = netlib_tls_stream_handshake(stream, &err);
+            netlib_stream *stream = wrap(client, pair.near, "localhost");
+            netlib_status status = netlib_stream_handshake(stream, &err);
             CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
             CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
             for (size_t j = 0; j < 2; j++) {
@@ -180,10 +180,10 @@ static void errors_explain_refused_certificates(void) {
             CHECK_STATUS(rows[i].status, status);
             /* Later calls return the status of the failed handshake. */
             size_t n = 0;
-            CHECK_STATUS(rows[i].status, netlib_tls_stream_write(stream, "x", 1, &n, &err));
-            CHECK_STATUS(rows[i].status, netlib_tls_stream_read(stream, &n, 1, &n, &err));
-            CHECK_STATUS(rows[i].status, netlib_tls_stream_shutdown(stream, &err));
-            netlib_tls_stream_free(stream);
+            CHECK_STATUS(rows[i].status, netlib_stream_write(stream, "x", 1, &n, &err));
+            CHECK_STATUS(rows[i].status, netlib_stream_read(stream, &n, 1, &n, &err));
+            CHECK_STATUS(rows[i].status, netlib_stream_shutdown(stream, &err));
+            netlib_stream_free(stream);
             /* The server got an alert that names the reason. */
             server_join(&peer);
             CHECK_INT(NETLIB_TLS_ALERT, peer.status);
@@ -208,12 +208,12 @@ static void errors_explain_refused_certificates(void) {
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
         server_start(&peer);
-        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        netlib_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_status status = netlib_stream_handshake(stream, &err);
         CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, netlib_error_certificate_problem(err));
         CHECK_CONTAINS("netlib test CA", netlib_error_message(err, NULL));
         CHECK_STATUS(NETLIB_CERTIFICATE_VERIFY, status);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&peer);
         netlib_tls_context_free(client);
@@ -255,15 +255,15 @@ static void alpn_selects_a_common_protocol_or_ends_the_handshake(void) {
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
         server_start(&peer);
-        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        netlib_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_status status = netlib_stream_handshake(stream, &err);
         CHECK_INT(rows[i].alert, netlib_error_tls_alert(err));
         CHECK_STATUS(rows[i].status, status);
-        const char *agreed = netlib_tls_stream_alpn_protocol(stream, NULL);
+        const char *agreed = netlib_stream_alpn_protocol(stream, NULL);
         CHECK_STR(rows[i].agreed, agreed != NULL ? agreed : "");
         server_join(&peer);
         CHECK_STR(rows[i].agreed, peer.alpn);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         netlib_tls_context_free(client);
         netlib_tls_context_free(server);
@@ -301,21 +301,21 @@ static void servers_verify_client_certificates(void) {
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
         server_start(&peer);
-        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_stream *stream = wrap(client, pair.near, "localhost");
         char buffer[8];
         size_t n = 0;
-        CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+        CHECK_OK(netlib_stream_handshake(stream, &err));
         if (rows[i].server == NETLIB_END_OF_STREAM) {
-            CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-            CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+            CHECK_OK(netlib_stream_shutdown(stream, &err));
+            CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, buffer, sizeof buffer, &n, &err));
         } else {
             /* In TLS 1.3 the refusal arrives after the client's handshake is done. */
-            CHECK_STATUS(NETLIB_TLS_ALERT, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+            CHECK_STATUS(NETLIB_TLS_ALERT, netlib_stream_read(stream, buffer, sizeof buffer, &n, &err));
         }
         server_join(&peer);
         CHECK_INT(rows[i].server, peer.status);
         CHECK_INT((long long)rows[i].certificates, (long long)peer.client_certificates);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         netlib_tls_context_free(client);
         netlib_tls_context_free(server);

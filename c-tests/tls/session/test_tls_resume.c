@@ -129,14 +129,13 @@ struct far_end {
 static void *serve(void *argument) {
     struct far_end *far = argument;
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = accept_tls(far->context, far->fd), *inner = NULL;
+    netlib_stream *stream = accept_tls(far->context, far->fd), *inner = NULL;
     char byte;
     size_t n;
     if (far->is_nested) CHECK_OK(netlib_tls_accept_stream(far->context, stream, &inner, &err));
-    netlib_tls_stream *used = far->is_nested ? inner : stream;
-    if (netlib_tls_stream_write(used, "x", 1, &n, NULL) == NETLIB_OK)
-        (void)netlib_tls_stream_read(used, &byte, 1, &n, NULL);
-    netlib_tls_stream_free(inner), netlib_tls_stream_free(stream);
+    netlib_stream *used = far->is_nested ? inner : stream;
+    if (netlib_stream_write(used, "x", 1, &n, NULL) == NETLIB_OK) (void)netlib_stream_read(used, &byte, 1, &n, NULL);
+    netlib_stream_free(inner), netlib_stream_free(stream);
     close(far->fd);
     return NULL;
 }
@@ -145,7 +144,7 @@ static enum outcome connect_by(enum way way, const netlib_tls_context *client, c
                                const char *name) {
     if (way == ENGINE) return connect_to(client, server, name);
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL, *outer = NULL;
+    netlib_stream *stream = NULL, *outer = NULL;
     struct pair pair = unix_pair();
     struct far_end far = {server, pair.far, way == NESTED};
     netlib_tls_context *outside = client_context();
@@ -161,9 +160,9 @@ static enum outcome connect_by(enum way way, const netlib_tls_context *client, c
         outer = wrap(outside, pair.near, "localhost");
         CHECK_OK(netlib_tls_wrap_stream(client, outer, name, &stream, &err));
     }
-    CHECK_OK(netlib_tls_stream_read(stream, &byte, 1, &n, &err));
-    enum outcome outcome = netlib_tls_stream_is_resumed(stream) ? RESUMED : FULL;
-    netlib_tls_stream_free(stream), netlib_tls_stream_free(outer);
+    CHECK_OK(netlib_stream_read(stream, &byte, 1, &n, &err));
+    enum outcome outcome = netlib_stream_is_resumed(stream) ? RESUMED : FULL;
+    netlib_stream_free(stream), netlib_stream_free(outer);
     close(pair.near);
     pthread_join(thread, NULL);
     netlib_tls_context_free(outside);
@@ -223,13 +222,13 @@ static void sessions_are_not_shared_with_derived_contexts(void) {
             netlib_tls_options *options = netlib_tls_options_new();
             set(options);
             for (int round = 0; round < 2; round++) {
-                netlib_tls_stream *stream = NULL;
+                netlib_stream *stream = NULL;
                 struct pair pair = unix_pair();
                 struct server far = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
                 server_start(&far);
                 CHECK_OK(netlib_ssl_wrap_socket(pair.near, options, client, "localhost", NULL, &stream, &err));
-                CHECK(!netlib_tls_stream_is_resumed(stream));
-                netlib_tls_stream_free(stream);
+                CHECK(!netlib_stream_is_resumed(stream));
+                netlib_stream_free(stream);
                 close(pair.near);
                 server_join(&far);
             }
@@ -353,18 +352,18 @@ static void set_session_refuses_sessions_of_other_servers_or_alpn_protocols(void
      * protocols. */
     struct pair pair = unix_pair();
     struct far_end far = {server, pair.far, false};
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     pthread_t thread;
     char byte;
     size_t n;
     CHECK(pthread_create(&thread, NULL, serve, &far) == 0);
     CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, client, "localhost", NULL, &stream, &err));
-    CHECK_OK(netlib_tls_stream_read(stream, &byte, 1, &n, &err));
-    CHECK_OK(netlib_tls_stream_take_session(stream, &session, &err));
+    CHECK_OK(netlib_stream_read(stream, &byte, 1, &n, &err));
+    CHECK_OK(netlib_stream_take_session(stream, &session, &err));
     check_refused(client, "localhost", session, "session was created with other ALPN protocols");
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_session(stream, session, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_set_session(stream, session, &err));
     netlib_tls_session_free(session);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(pair.near);
     pthread_join(thread, NULL);
     netlib_tls_context_free(client);
@@ -414,16 +413,16 @@ static void sessions_taken_from_a_stream_are_resumed_by_another_stream(void) {
             char byte;
             size_t n;
             CHECK(pthread_create(&thread, NULL, serve, &far) == 0);
-            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-            if (session != NULL) CHECK_OK(netlib_tls_stream_set_session(stream, session, &err));
+            netlib_stream *stream = wrap(client, pair.near, "localhost");
+            if (session != NULL) CHECK_OK(netlib_stream_set_session(stream, session, &err));
             netlib_tls_session_free(session);
             session = NULL;
-            CHECK_OK(netlib_tls_stream_read(stream, &byte, 1, &n, &err));
-            CHECK_INT(round > 0, netlib_tls_stream_is_resumed(stream));
-            CHECK_OK(netlib_tls_stream_take_session(stream, &session, &err));
+            CHECK_OK(netlib_stream_read(stream, &byte, 1, &n, &err));
+            CHECK_INT(round > 0, netlib_stream_is_resumed(stream));
+            CHECK_OK(netlib_stream_take_session(stream, &session, &err));
             CHECK(session != NULL);
             netlib_tls_context_forget_sessions(client);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             close(pair.near);
             pthread_join(thread, NULL);
         }

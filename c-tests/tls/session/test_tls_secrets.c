@@ -292,25 +292,25 @@ static void run_session_over_streams(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
     struct pair pair = unix_pair();
-    netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
+    netlib_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
     char got[64];
     size_t n = 0;
     netlib_status statuses[2] = {NETLIB_WANT_READ, NETLIB_WANT_READ};
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     for (int turn = 0; turn < 100 && (statuses[0] != NETLIB_OK || statuses[1] != NETLIB_OK); turn++) {
-        statuses[0] = netlib_tls_stream_handshake(near, &err);
-        statuses[1] = netlib_tls_stream_handshake(far, &err);
+        statuses[0] = netlib_stream_handshake(near, &err);
+        statuses[1] = netlib_stream_handshake(far, &err);
     }
     CHECK_STATUS(NETLIB_OK, statuses[1]);
     for (int i = 0; i < 3; i++) {
-        CHECK_OK(netlib_tls_stream_write(near, TO_SERVER, sizeof TO_SERVER, &n, &err));
-        CHECK_OK(netlib_tls_stream_read(far, got, i == 0 ? 7 : sizeof got, &n, &err));
-        CHECK_OK(netlib_tls_stream_write(far, TO_CLIENT, sizeof TO_CLIENT, &n, &err));
-        CHECK_OK(netlib_tls_stream_read(near, got, i == 0 ? 7 : sizeof got, &n, &err));
+        CHECK_OK(netlib_stream_write(near, TO_SERVER, sizeof TO_SERVER, &n, &err));
+        CHECK_OK(netlib_stream_read(far, got, i == 0 ? 7 : sizeof got, &n, &err));
+        CHECK_OK(netlib_stream_write(far, TO_CLIENT, sizeof TO_CLIENT, &n, &err));
+        CHECK_OK(netlib_stream_read(near, got, i == 0 ? 7 : sizeof got, &n, &err));
     }
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close_pair(pair);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

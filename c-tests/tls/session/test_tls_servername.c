@@ -8,7 +8,7 @@
 struct chooser {
     int32_t answer;
     const netlib_tls_context *replacement; /* NULL: none */
-    netlib_tls_stream *stream;             /* the stream on which the callback calls a getter; NULL: none */
+    netlib_stream *stream;                 /* the stream on which the callback calls a getter; NULL: none */
     unsigned calls;
     char name[300]; /* "-": no name */
     pthread_t thread;
@@ -23,8 +23,8 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
     *replacement = netlib_tls_context_clone(chooser->replacement);
     if (chooser->stream != NULL) {
         /* The call waits forever if netlib holds the stream's lock. */
-        CHECK_INT(0, netlib_tls_stream_version(chooser->stream));
-        CHECK_INT(NETLIB_OK, netlib_tls_stream_set_read_timeout(chooser->stream, LONG, NULL));
+        CHECK_INT(0, netlib_stream_tls_version(chooser->stream));
+        CHECK_INT(NETLIB_OK, netlib_stream_set_read_timeout(chooser->stream, LONG, NULL));
     }
     return chooser->answer;
 }
@@ -309,20 +309,20 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
         netlib_tls_context *server = context_of(options_with_callback(&chooser));
         struct pair pair = unix_pair();
         struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
-        netlib_tls_stream *stream = wrap(client, pair.near, "www.example");
+        netlib_stream *stream = wrap(client, pair.near, "www.example");
         server_start(&peer);
-        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        netlib_status status = netlib_stream_handshake(stream, &err);
         CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? -1 : 112, netlib_error_tls_alert(err));
         CHECK_STATUS(answers[i] == NETLIB_VERDICT_ALLOW ? NETLIB_OK : NETLIB_TLS_ALERT, status);
-        CHECK_STR(answers[i] == NETLIB_VERDICT_ALLOW ? "h2" : NULL, netlib_tls_stream_alpn_protocol(stream, NULL));
-        if (status == NETLIB_OK) CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+        CHECK_STR(answers[i] == NETLIB_VERDICT_ALLOW ? "h2" : NULL, netlib_stream_alpn_protocol(stream, NULL));
+        if (status == NETLIB_OK) CHECK_OK(netlib_stream_shutdown(stream, &err));
         server_join(&peer);
         CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? NETLIB_END_OF_STREAM : NETLIB_CALLBACK_FAILED, peer.status);
         CHECK_INT(answers[i] == NETLIB_VERDICT_ALLOW ? -1 : 112, peer.alert);
         CHECK_STR("www.example", chooser.name);
         CHECK_INT(1, chooser.calls);
         CHECK(pthread_equal(chooser.thread, peer.thread));
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         netlib_tls_context_free(server);
     }
@@ -330,20 +330,20 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     struct chooser chooser = {.answer = NETLIB_VERDICT_ALLOW, .replacement = other};
     netlib_tls_context *server = context_of(options_with_callback(&chooser));
     struct pair pair = unix_pair();
-    netlib_tls_stream *near = wrap(client, pair.near, "www.example");
-    netlib_tls_stream *far = accept_tls(server, pair.far);
+    netlib_stream *near = wrap(client, pair.near, "www.example");
+    netlib_stream *far = accept_tls(server, pair.far);
     chooser.stream = far;
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(far, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(near, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(far, &err));
     CHECK_INT(1, chooser.calls);
-    CHECK_OK(netlib_tls_stream_handshake(near, &err));
-    CHECK_OK(netlib_tls_stream_handshake(far, &err));
-    CHECK_STR("www.example", netlib_tls_stream_server_name(far, NULL));
+    CHECK_OK(netlib_stream_handshake(near, &err));
+    CHECK_OK(netlib_stream_handshake(far, &err));
+    CHECK_STR("www.example", netlib_stream_server_name(far, NULL));
     CHECK_INT(1, chooser.calls);
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close_pair(pair);
     netlib_tls_context_free(server);
     netlib_tls_context_free(client);

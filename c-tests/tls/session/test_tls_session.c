@@ -185,25 +185,25 @@ static void streams_return_the_same_session_parameters_as_engines(void) {
         for (int round = 0; round < 2; round++) {
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
-            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+            netlib_stream *stream = wrap(client, pair.near, "localhost");
             size_t n = 0, len = 1;
             char got[10];
-            CHECK(netlib_tls_stream_key_exchange_group(stream, NULL) == NULL);
-            CHECK(netlib_tls_stream_server_name(stream, &len) == NULL && len == 0);
-            CHECK(!netlib_tls_stream_is_resumed(stream));
+            CHECK(netlib_stream_key_exchange_group(stream, NULL) == NULL);
+            CHECK(netlib_stream_server_name(stream, &len) == NULL && len == 0);
+            CHECK(!netlib_stream_is_resumed(stream));
             server_start(&peer);
-            CHECK_OK(netlib_tls_stream_write(stream, "x", 1, &n, &err));
-            CHECK_OK(netlib_tls_stream_read(stream, got, sizeof got, &n, &err));
-            const char *group = netlib_tls_stream_key_exchange_group(stream, &len);
+            CHECK_OK(netlib_stream_write(stream, "x", 1, &n, &err));
+            CHECK_OK(netlib_stream_read(stream, got, sizeof got, &n, &err));
+            const char *group = netlib_stream_key_exchange_group(stream, &len);
             if (version == NETLIB_TLS_VERSION_1_3) CHECK_STR("X25519MLKEM768", group);
             else CHECK(round > 0 ? group == NULL : is_one_of(group, "x25519", "secp256r1"));
-            CHECK_STR("localhost", netlib_tls_stream_server_name(stream, NULL));
-            CHECK_INT(round > 0, netlib_tls_stream_is_resumed(stream));
-            CHECK_INT(1, (long long)netlib_tls_stream_peer_certificate_count(stream));
-            CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+            CHECK_STR("localhost", netlib_stream_server_name(stream, NULL));
+            CHECK_INT(round > 0, netlib_stream_is_resumed(stream));
+            CHECK_INT(1, (long long)netlib_stream_peer_certificate_count(stream));
+            CHECK_OK(netlib_stream_shutdown(stream, &err));
             server_join(&peer);
             CHECK_INT(1, (long long)peer.client_certificates);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             close(pair.near);
         }
         netlib_tls_context_free(client);

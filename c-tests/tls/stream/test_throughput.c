@@ -49,12 +49,12 @@ static void drip_stop(struct drip *drip) {
 
 /* Reads until a call returns another status than NETLIB_OK. Returns the number of bytes, and stores the error
  * message. */
-static size_t read_on(netlib_tls_stream *stream, netlib_status expected, char *message, size_t room) {
+static size_t read_on(netlib_stream *stream, netlib_status expected, char *message, size_t room) {
     netlib_error *err = NULL;
     static char buf[20000];
     size_t n = 0, total = 0;
     netlib_status status = NETLIB_OK;
-    while ((status = netlib_tls_stream_read(stream, buf, sizeof buf, &n, &err)) == NETLIB_OK) total += n;
+    while ((status = netlib_stream_read(stream, buf, sizeof buf, &n, &err)) == NETLIB_OK) total += n;
     snprintf(message, room, "%s", err != NULL ? netlib_error_message(err, NULL) : "");
     CHECK_STATUS(expected, status);
     return total;
@@ -81,8 +81,8 @@ static void reads_fail_when_the_peer_sends_below_the_minimum_throughput(void) {
             data = sizeof large - 1;
             len = from_server(&session, large, bytes, sizeof bytes);
         }
-        CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, LONG, &err));
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
+        CHECK_OK(netlib_stream_set_read_timeout(session.near, LONG, &err));
+        CHECK_OK(netlib_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
         struct drip drip = {.fd = session.pair.far, .bytes = bytes, .len = len, .step = step};
         drip_start(&drip);
         double began = netlib_current_time();
@@ -97,8 +97,8 @@ static void reads_fail_when_the_peer_sends_below_the_minimum_throughput(void) {
         /* The next read starts a new throughput window. */
         received += read_on(session.near, NETLIB_TOO_SLOW, message, sizeof message);
         drip_stop(&drip);
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
-        CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
+        CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 0, 0.0, &err));
+        CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
         received += read_on(session.near, NETLIB_WANT_READ, message, sizeof message);
         CHECK_INT((long long)data, (long long)received);
         end(&session);
@@ -111,36 +111,36 @@ static void handshake_bytes_count_towards_the_minimum_throughput(void) {
     char bytes[20000];
     struct session session = {.pair = unix_pair(), .far = server_engine(server)};
     session.near = wrap(client, session.pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     size_t len = drain_all(session.far, bytes, sizeof bytes);
     CHECK(len > 1000);
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 1, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, MUCH, WINDOW, &err));
     send_raw(&session, bytes, 100);
     struct drip drip = {.fd = session.pair.far, .bytes = bytes + 100, .len = len - 100, .step = 1};
     drip_start(&drip);
-    netlib_status status = netlib_tls_stream_handshake(session.near, &err);
+    netlib_status status = netlib_stream_handshake(session.near, &err);
     CHECK_CONTAINS(" s of waiting during the TLS handshake; the minimum is", netlib_error_message(err, NULL));
     long received = atol(netlib_error_message(err, NULL));
     CHECK(received >= 100 && received < (long)len);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
     drip_stop(&drip);
-    CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_handshake(session.near, &err));
     end(&session);
 
     /* All bytes have arrived before the window ends, so the handshake succeeds with the lowest minimum. */
     session = (struct session){.pair = unix_pair(), .far = server_engine(server)};
     session.near = wrap(client, session.pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, LONG, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
-    CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_handshake(session.near, &err));
     end(&session);
 }
 
@@ -156,20 +156,20 @@ static void non_blocking_streams_read_before_they_check_throughput(void) {
     size_t n = 0;
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, WINDOW, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, LONG, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, WINDOW, &err));
     netlib_status status = NETLIB_WANT_READ;
-    while (status == NETLIB_WANT_READ) status = netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err);
+    while (status == NETLIB_WANT_READ) status = netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err);
     CHECK_STATUS(NETLIB_TOO_SLOW, status);
 
     /* The data arrived late, but before the next call. */
     size_t len = from_server(&session, "late", bytes, sizeof bytes);
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(session.near, message, 1, &n, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(session.near, message, 1, &n, &err));
     spin(WINDOW);
     send_raw(&session, bytes, len);
-    CHECK_OK(netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     CHECK_INT(4, (long long)n);
     end(&session);
 }
@@ -181,20 +181,20 @@ static void the_limit_that_expires_first_determines_the_status(void) {
     size_t n = 0;
     struct session session = begin(unix_pair());
     send_raw(&session, session.tickets, session.tickets_len);
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
-    CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, 0.01, &err));
-    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, LONG, &err));
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, 0.01, &err));
-    CHECK_STATUS(NETLIB_TOO_SLOW, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, LONG, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(session.near, 0.01, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(session.near, LONG, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, 0.01, &err));
+    CHECK_STATUS(NETLIB_TOO_SLOW, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(0.01, &limit, &err));
-    netlib_tls_stream_set_limit(session.near, limit);
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(session.near, 1, LONG, &err));
-    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    netlib_stream_set_limit(session.near, limit);
+    CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, LONG, &err));
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit_cancel(limit);
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(session.near, bytes, sizeof bytes, &n, &err));
-    netlib_tls_stream_set_limit(session.near, NULL);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
+    netlib_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
 
     /* Values that disable the minimum throughput, and values that are refused. */
@@ -216,7 +216,7 @@ static void the_limit_that_expires_first_determines_the_status(void) {
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         netlib_throughput *throughput = NULL;
         CHECK_STATUS(rows[row].status,
-                     netlib_tls_stream_set_minimum_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
+                     netlib_stream_set_minimum_throughput(session.near, rows[row].bytes, rows[row].seconds, &err));
         CHECK_STATUS(rows[row].status, netlib_throughput_new(rows[row].bytes, rows[row].seconds, &throughput, &err));
         CHECK((throughput != NULL) == (rows[row].status == NETLIB_OK));
         netlib_throughput_free(throughput);
@@ -253,14 +253,14 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
         } else {
             outer.near = wrap(client, outer.pair.near, "localhost");
         }
-        netlib_tls_stream *inner = NULL;
+        netlib_stream *inner = NULL;
         /* The minimum throughput of the outer stream has no effect. */
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err));
+        CHECK_OK(netlib_stream_set_minimum_throughput(outer.near, MUCH, 1e-9, &err));
         CHECK_OK(netlib_tls_wrap_stream(client, outer.near, "localhost", &inner, &err));
         /* The peer runs on this thread, because the other thread does the handshake of the client stream. */
         netlib_tls_engine *far = server_engine(server);
         pthread_t thread;
-        CHECK_OK(netlib_tls_stream_set_read_timeout(inner, LONG, &err));
+        CHECK_OK(netlib_stream_set_read_timeout(inner, LONG, &err));
         struct flow flow = {.stream = inner, .total = 1, .chunk = 1};
         CHECK(pthread_create(&thread, NULL, write_flow, &flow) == 0);
         netlib_status status = NETLIB_WANT_READ;
@@ -286,18 +286,18 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
         CHECK_OK(netlib_tls_engine_write(outer.far, bytes, len, &n, &err));
         CHECK_INT((long long)len, (long long)n);
         len = drain_all(outer.far, bytes, sizeof bytes);
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, MUCH, WINDOW, &err));
+        CHECK_OK(netlib_stream_set_minimum_throughput(inner, MUCH, WINDOW, &err));
         struct drip drip = {.fd = outer.pair.far, .bytes = bytes, .len = len, .step = 1};
         drip_start(&drip);
         CHECK_INT(0, (long long)read_on(inner, NETLIB_TOO_SLOW, message, sizeof message));
         CHECK(strncmp(message, "0 bytes arrived from the server \"localhost\" in ", 44) == 0);
         drip_stop(&drip);
-        CHECK_OK(netlib_tls_stream_set_minimum_throughput(inner, 1, LONG, &err));
+        CHECK_OK(netlib_stream_set_minimum_throughput(inner, 1, LONG, &err));
         size_t total = 0;
-        while (total < sizeof text - 1 && netlib_tls_stream_read(inner, message, sizeof message, &n, &err) == NETLIB_OK)
+        while (total < sizeof text - 1 && netlib_stream_read(inner, message, sizeof message, &n, &err) == NETLIB_OK)
             total += n;
         CHECK_INT(sizeof text - 1, (long long)total);
-        netlib_tls_stream_free(inner);
+        netlib_stream_free(inner);
         netlib_tls_engine_free(far);
         end(&outer);
     }

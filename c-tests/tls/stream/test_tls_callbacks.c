@@ -60,7 +60,7 @@ static int32_t ring_write(void *ctx, const void *buf, size_t len, size_t *n) {
 struct both {
     struct ring there, back;
     struct end near_end, far_end;
-    netlib_tls_stream *near, *far;
+    netlib_stream *near, *far;
 };
 
 static void make_both(struct both *both, size_t most) {
@@ -76,19 +76,19 @@ static void make_both(struct both *both, size_t most) {
 
 static void free_both(struct both *both) {
     size_t calls = both->near_end.calls + both->far_end.calls;
-    netlib_tls_stream_free(both->near);
-    netlib_tls_stream_free(both->far);
+    netlib_stream_free(both->near);
+    netlib_stream_free(both->far);
     CHECK_INT((long long)calls, (long long)(both->near_end.calls + both->far_end.calls));
 }
 
 static bool is_want(netlib_status status) { return status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE; }
 
-static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_stream *near, netlib_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
     for (int turn = 0; turn < 100000 && (one != NETLIB_OK || other != NETLIB_OK); turn++) {
-        one = netlib_tls_stream_handshake(near, &err);
-        other = netlib_tls_stream_handshake(far, &err);
+        one = netlib_stream_handshake(near, &err);
+        other = netlib_stream_handshake(far, &err);
         if (!(one == NETLIB_OK || is_want(one)) || !(other == NETLIB_OK || is_want(other))) break;
     }
     CHECK_STATUS(NETLIB_OK, one);
@@ -106,7 +106,7 @@ static void streams_return_the_want_statuses_of_transport_callbacks(void) {
         netlib_error *err = NULL;
         struct both both;
         make_both(&both, rows[row].most);
-        netlib_tls_stream *near = both.near, *far = both.far, *inner[4] = {NULL};
+        netlib_stream *near = both.near, *far = both.far, *inner[4] = {NULL};
         for (size_t i = 1; i < rows[row].depth; i++) {
             CHECK_OK(netlib_tls_wrap_stream(client, near, "localhost", &inner[2 * (i - 1)], &err));
             CHECK_OK(netlib_tls_accept_stream(server, far, &inner[2 * (i - 1) + 1], &err));
@@ -115,9 +115,9 @@ static void streams_return_the_want_statuses_of_transport_callbacks(void) {
         }
         size_t n = 0;
         char byte;
-        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(far, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(far, &byte, 1, &n, &err));
         transfer_without_waiting(near, far, 100000);
-        for (size_t i = 0; i < 4; i++) netlib_tls_stream_free(inner[i]);
+        for (size_t i = 0; i < 4; i++) netlib_stream_free(inner[i]);
         free_both(&both);
     }
 }
@@ -179,7 +179,7 @@ static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
             netlib_error *err = NULL;
             struct both both;
             make_both(&both, 5000);
-            netlib_tls_stream_free(both.near);
+            netlib_stream_free(both.near);
             both.near_end.count = 1;
             CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", read_or_return_result, write_or_return_result,
                                                &both.near_end, NULL, &both.near, &err));
@@ -187,13 +187,13 @@ static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
             char buffer[8];
             size_t n = 9;
             /* Empties the pipe, so that no pending input affects the result. */
-            CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err));
-            CHECK_OK(netlib_tls_stream_write(both.far, "back", 4, &n, &err));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(both.near, buffer, sizeof buffer, &n, &err));
+            CHECK_OK(netlib_stream_write(both.far, "back", 4, &n, &err));
             both.near_end.answer = rows[i].answer;
             both.near_end.count = rows[i].count;
             netlib_status expected = reads ? rows[i].of_read : rows[i].of_write;
-            netlib_status status = reads ? netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err)
-                                         : netlib_tls_stream_write(both.near, "there", 5, &n, &err);
+            netlib_status status = reads ? netlib_stream_read(both.near, buffer, sizeof buffer, &n, &err)
+                                         : netlib_stream_write(both.near, "there", 5, &n, &err);
             const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
             if (strstr(message, rows[i].message_part) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
             CHECK(strstr(message, rows[i].message_part) != NULL);
@@ -210,13 +210,13 @@ static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
             both.near_end.count = 1;
             bool ended = reads && rows[i].of_read == NETLIB_TLS_TRUNCATED;
             if (reads) {
-                status = netlib_tls_stream_read(both.near, buffer, sizeof buffer, &n, &err);
+                status = netlib_stream_read(both.near, buffer, sizeof buffer, &n, &err);
             } else {
-                status = netlib_tls_stream_write(both.near, "there", 5, &n, &err);
+                status = netlib_stream_write(both.near, "there", 5, &n, &err);
             }
             CHECK_STATUS(ended || rows[i].final ? expected : NETLIB_OK, status);
             if (!reads && status == NETLIB_OK) {
-                CHECK_OK(netlib_tls_stream_read(both.far, buffer, sizeof buffer, &n, &err));
+                CHECK_OK(netlib_stream_read(both.far, buffer, sizeof buffer, &n, &err));
                 CHECK_INT(5, (long long)n);
                 CHECK(memcmp(buffer, "there", 5) == 0);
             }
@@ -228,29 +228,29 @@ static void each_transport_callback_result_is_mapped_to_a_stream_status(void) {
     struct both both;
     make_both(&both, 5000);
     both.back.ended = true;
-    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(both.near, &err));
+    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_stream_handshake(both.near, &err));
     free_both(&both);
 }
 
 /* The ctx of callbacks that call the functions of two streams. Calls on the stream that runs the callbacks fail. Calls
  * on the other stream carry TLS in TLS. */
 struct user {
-    netlib_tls_stream *own, *other;
+    netlib_stream *own, *other;
     size_t refused, calls;
 };
 
 static void use_own(struct user *user) {
     netlib_error *err = NULL;
-    netlib_tls_stream *third = NULL;
+    netlib_stream *third = NULL;
     char byte;
     size_t n = 0;
     user->calls++;
     netlib_status statuses[] = {
-        netlib_tls_stream_read(user->own, &byte, 1, &n, NULL),
-        netlib_tls_stream_write(user->own, "x", 1, &n, NULL),
-        netlib_tls_stream_handshake(user->own, NULL),
-        netlib_tls_stream_shutdown(user->own, NULL),
-        netlib_tls_stream_shutdown_both(user->own, NULL),
+        netlib_stream_read(user->own, &byte, 1, &n, NULL),
+        netlib_stream_write(user->own, "x", 1, &n, NULL),
+        netlib_stream_handshake(user->own, NULL),
+        netlib_stream_shutdown(user->own, NULL),
+        netlib_stream_shutdown_both(user->own, NULL),
         netlib_tls_wrap_stream(client, user->own, "localhost", &third, &err),
     };
     netlib_error_free(err);
@@ -258,20 +258,20 @@ static void use_own(struct user *user) {
         CHECK_INT(NETLIB_BUSY, statuses[i]);
         user->refused += statuses[i] == NETLIB_BUSY;
     }
-    CHECK_INT(0, (long long)netlib_tls_stream_pending(user->own));
-    (void)netlib_tls_stream_version(user->own);
+    CHECK_INT(0, (long long)netlib_stream_pending(user->own));
+    (void)netlib_stream_tls_version(user->own);
 }
 
 static int32_t user_read(void *ctx, void *buf, size_t len, size_t *n) {
     struct user *user = ctx;
     use_own(user);
-    return netlib_tls_stream_read(user->other, buf, len, n, NULL);
+    return netlib_stream_read(user->other, buf, len, n, NULL);
 }
 
 static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     struct user *user = ctx;
     use_own(user);
-    return netlib_tls_stream_write(user->other, buf, len, n, NULL);
+    return netlib_stream_write(user->other, buf, len, n, NULL);
 }
 
 static void a_transport_callback_may_use_only_other_streams(void) {
@@ -284,16 +284,16 @@ static void a_transport_callback_may_use_only_other_streams(void) {
     do_handshake(near.own, far.own);
     char buffer[8];
     size_t n = 0;
-    CHECK_OK(netlib_tls_stream_write(near.own, "inside", 6, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(far.own, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_write(near.own, "inside", 6, &n, &err));
+    CHECK_OK(netlib_stream_read(far.own, buffer, sizeof buffer, &n, &err));
     CHECK_INT(6, (long long)n);
     CHECK(near.calls > 2 && near.refused == 6 * near.calls);
     CHECK(far.calls > 2 && far.refused == 6 * far.calls);
     /* The outer stream ends with close_notify, which the inner stream reports as a truncation. */
-    CHECK_OK(netlib_tls_stream_shutdown(both.near, &err));
-    CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_tls_stream_read(far.own, buffer, sizeof buffer, &n, &err));
-    netlib_tls_stream_free(near.own);
-    netlib_tls_stream_free(far.own);
+    CHECK_OK(netlib_stream_shutdown(both.near, &err));
+    CHECK_STATUS(NETLIB_TLS_TRUNCATED, netlib_stream_read(far.own, buffer, sizeof buffer, &n, &err));
+    netlib_stream_free(near.own);
+    netlib_stream_free(far.own);
     free_both(&both);
 }
 
@@ -304,23 +304,23 @@ static void the_limit_is_checked_before_each_transport_callback(void) {
     struct both both;
     make_both(&both, 5000);
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
-    netlib_tls_stream_set_limit(both.near, limit);
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(both.near, &err));
+    netlib_stream_set_limit(both.near, limit);
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(both.near, &err));
     netlib_limit_cancel(limit);
     size_t calls = both.near_end.calls, n = 0;
     char byte;
     for (int blocking = 0; blocking < 2; blocking++) {
-        CHECK_OK(netlib_tls_stream_set_blocking(both.near, blocking, &err));
-        CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_handshake(both.near, &err));
-        CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(both.near, &byte, 1, &n, &err));
-        CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(both.near, "x", 1, &n, &err));
+        CHECK_OK(netlib_stream_set_blocking(both.near, blocking, &err));
+        CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_handshake(both.near, &err));
+        CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_read(both.near, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_write(both.near, "x", 1, &n, &err));
     }
     CHECK_INT((long long)calls, (long long)both.near_end.calls);
-    netlib_tls_stream_set_limit(both.near, NULL);
+    netlib_stream_set_limit(both.near, NULL);
     do_handshake(both.near, both.far);
-    netlib_tls_stream_set_limit(both.near, limit);
+    netlib_stream_set_limit(both.near, limit);
     calls = both.near_end.calls;
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(both.near, "x", 1, &n, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_write(both.near, "x", 1, &n, &err));
     CHECK_INT((long long)calls, (long long)both.near_end.calls);
     netlib_limit_free(limit);
     free_both(&both);
@@ -360,12 +360,12 @@ static void two_threads_can_read_and_write_over_blocking_transport_callbacks(voi
     struct pair pair = tcp_pair();
     struct wire near_wire = {pair.near, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
     struct wire far_wire = {pair.far, PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, false};
-    netlib_tls_stream *near = NULL, *far = NULL;
+    netlib_stream *near = NULL, *far = NULL;
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
     CHECK_OK(netlib_tls_accept_callbacks(server, wire_read, wire_write, &far_wire, NULL, &far, &err));
     transfer_with_threads(near, far, 1000000, 50000, 3000);
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close_pair(pair);
 
     /* While one thread waits in the read callback, another thread may write to the stream, but may not read, shut down
@@ -375,7 +375,7 @@ static void two_threads_can_read_and_write_over_blocking_transport_callbacks(voi
     CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", wire_read, wire_write, &near_wire, NULL, &near, &err));
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
-    CHECK_OK(netlib_tls_stream_handshake(near, &err));
+    CHECK_OK(netlib_stream_handshake(near, &err));
     near_wire.is_reading = false;
     struct flow reader = {near, 4, 100, 0, false};
     pthread_t thread;
@@ -386,18 +386,18 @@ static void two_threads_can_read_and_write_over_blocking_transport_callbacks(voi
     unsigned char bytes[4] = {at_position(0), at_position(1), at_position(2), at_position(3)};
     char byte;
     size_t n = 0;
-    netlib_tls_stream *third = NULL;
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_read(near, &byte, 1, &n, &err));
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_shutdown_both(near, &err));
+    netlib_stream *third = NULL;
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_read(near, &byte, 1, &n, &err));
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_shutdown_both(near, &err));
     CHECK_STATUS(NETLIB_BUSY, netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
-    CHECK_OK(netlib_tls_stream_handshake(near, &err));
-    CHECK_OK(netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_shutdown(near, &err));
+    CHECK_OK(netlib_stream_handshake(near, &err));
+    CHECK_OK(netlib_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_shutdown(near, &err));
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(NETLIB_END_OF_STREAM, reader.status);
     CHECK(reader.intact);
     server_join(&peer);
-    netlib_tls_stream_free(near);
+    netlib_stream_free(near);
     close(pair.near);
 }
 
@@ -447,7 +447,7 @@ static void no_call_loops_forever_whatever_the_peer_sends(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t most = 1; most <= 100000; most *= 100000) {
             netlib_error *err = NULL;
-            netlib_tls_stream *stream = NULL;
+            netlib_stream *stream = NULL;
             struct script script = {.first = rows[i].first,
                                     .then = rows[i].then,
                                     .first_len = rows[i].first_len,
@@ -455,12 +455,12 @@ static void no_call_loops_forever_whatever_the_peer_sends(void) {
                                     .most = most};
             CHECK_OK(netlib_tls_wrap_callbacks(client, "localhost", script_read, script_write, &script, NULL, &stream,
                                                &err));
-            netlib_status status = netlib_tls_stream_handshake(stream, &err);
+            netlib_status status = netlib_stream_handshake(stream, &err);
             if (status != rows[i].status) fprintf(stderr, "    row %zu by %zu, %zu calls\n", i, most, script.calls);
             CHECK_STATUS(rows[i].status, status);
             /* A handshake message may have 64 KiB, which takes up to 65,536 calls with one byte each. */
             CHECK(script.calls < 70000);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
         }
     }
 }

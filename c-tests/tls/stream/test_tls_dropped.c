@@ -1,4 +1,4 @@
-/* Tests netlib_tls_stream_is_dropped on idle TLS streams: which input counts as a dropped connection. */
+/* Tests netlib_stream_is_dropped on idle TLS streams: which input counts as a dropped connection. */
 #define _GNU_SOURCE
 /* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -8,26 +8,25 @@
 #include <poll.h>
 
 /* Calls is_dropped with and without `why`, and checks the result and the reason. */
-static void check_is_dropped(netlib_status expected, netlib_tls_stream *stream, const char *file, int line) {
+static void check_is_dropped(netlib_status expected, netlib_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_INTERNAL;
     int32_t dropped = expected == NETLIB_WANT_READ;
-    check_status(NETLIB_OK, netlib_tls_stream_is_dropped(stream, &dropped, &why, &err), &err, file, line, "is_dropped");
+    check_status(NETLIB_OK, netlib_stream_is_dropped(stream, &dropped, &why, &err), &err, file, line, "is_dropped");
     check_str(netlib_status_name(expected), netlib_status_name(why), file, line, "why");
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped");
     dropped = !dropped;
-    check_status(NETLIB_OK, netlib_tls_stream_is_dropped(stream, &dropped, NULL, &err), &err, file, line, "is_dropped");
+    check_status(NETLIB_OK, netlib_stream_is_dropped(stream, &dropped, NULL, &err), &err, file, line, "is_dropped");
     check_report(dropped == (expected != NETLIB_WANT_READ), file, line, "dropped, without why");
 }
 
 #define CHECK_DROPPED(expected, stream) check_is_dropped((expected), (stream), __FILE__, __LINE__)
 
-static void check_read(netlib_status expected, const char *text, netlib_tls_stream *stream, const char *file,
-                       int line) {
+static void check_read(netlib_status expected, const char *text, netlib_stream *stream, const char *file, int line) {
     netlib_error *err = NULL;
     char buf[100] = "";
     size_t n = 99;
-    check_status(expected, netlib_tls_stream_read(stream, buf, sizeof buf - 1, &n, &err), &err, file, line, "read");
+    check_status(expected, netlib_stream_read(stream, buf, sizeof buf - 1, &n, &err), &err, file, line, "read");
     buf[n < sizeof buf ? n : 0] = '\0';
     check_str(text, buf, file, line, "what was read");
 }
@@ -54,7 +53,7 @@ static void tickets_do_not_count_as_a_drop(void) {
     send_raw(&session, bytes, len);
     CHECK_DROPPED(NETLIB_OK, session.near);
     CHECK_DROPPED(NETLIB_OK, session.near);
-    CHECK_INT(5, (long long)netlib_tls_stream_pending(session.near));
+    CHECK_INT(5, (long long)netlib_stream_pending(session.near));
     CHECK_READ(NETLIB_OK, "hello", session.near);
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
@@ -144,7 +143,7 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
             CHECK_DROPPED(rows[row].why, session.near);
             if (rows[row].why == NETLIB_OK) CHECK_READ(NETLIB_OK, rows[row].data, session.near);
             CHECK_DROPPED(rows[row].then, session.near);
-            CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
+            CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
             CHECK_READ(rows[row].then, "", session.near);
             if (checks_failed > failed) fprintf(stderr, "    row %zu, tickets %d\n", row, tickets);
             end(&session);
@@ -162,22 +161,22 @@ static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(0.0, &limit, &err));
     netlib_limit_cancel(limit);
-    netlib_tls_stream_set_limit(session.near, limit);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, 0.0, &err));
+    netlib_stream_set_limit(session.near, limit);
+    CHECK_OK(netlib_stream_set_read_timeout(session.near, 0.0, &err));
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     send_raw(&session, session.tickets, session.tickets_len);
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
-    netlib_tls_stream_set_limit(session.near, NULL);
+    netlib_stream_set_limit(session.near, NULL);
     netlib_limit_free(limit);
-    CHECK_OK(netlib_tls_stream_shutdown(session.near, &err));
+    CHECK_OK(netlib_stream_shutdown(session.near, &err));
     CHECK_DROPPED(NETLIB_CLOSED, session.near);
     apply_event(&session, CLOSE);
     CHECK_DROPPED(NETLIB_END_OF_STREAM, session.near);
     end(&session);
 
     session = begin(unix_pair());
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_write(session.near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_OK(netlib_stream_write(session.near, bytes, sizeof bytes, &n, &err));
     CHECK(n > 0 && n < sizeof bytes);
     CHECK_DROPPED(NETLIB_WANT_WRITE, session.near);
     end(&session);
@@ -197,8 +196,8 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
     session.near = wrap(client, session.pair.near, "localhost");
     session.far = server_engine(server);
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
-    CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
@@ -209,7 +208,7 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
         CHECK_DROPPED(NETLIB_WANT_READ, session.near);
         CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     }
-    CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_handshake(session.near, &err));
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 
@@ -220,7 +219,7 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
     session.near = wrap(client, session.pair.near, "localhost");
     send_raw(&session, zeros, sizeof zeros);
     for (int i = 0; i < 3; i++) CHECK_DROPPED(NETLIB_WANT_READ, session.near);
-    CHECK_STATUS(NETLIB_NOT_TLS, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_STATUS(NETLIB_NOT_TLS, netlib_stream_handshake(session.near, &err));
     CHECK_DROPPED(NETLIB_NOT_TLS, session.near);
     end(&session);
 
@@ -228,9 +227,9 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
     for (int row = 0; row < 4; row++) {
         session = (struct session){.pair = prompt_pair()};
         session.near = wrap(client, session.pair.near, "localhost");
-        CHECK_OK(netlib_tls_stream_set_blocking(session.near, 0, &err));
+        CHECK_OK(netlib_stream_set_blocking(session.near, 0, &err));
         if (row == 1) {
-            CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
             while (recv(session.pair.far, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
         }
         if (row == 3) send_raw(&session, "\x15\x03\x03\x00\x02\x02\x28", 7);
@@ -240,9 +239,9 @@ static void is_dropped_does_not_disturb_the_handshake(void) {
         /* Before the handshake is complete, is_dropped does not look for an alert. The handshake reports the alert. */
         CHECK_DROPPED(row == 3 ? NETLIB_WANT_READ : NETLIB_TLS_HANDSHAKE_EOF, session.near);
         CHECK_STATUS(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF,
-                     netlib_tls_stream_handshake(session.near, &err));
+                     netlib_stream_handshake(session.near, &err));
         CHECK_DROPPED(row == 3 ? NETLIB_TLS_ALERT : NETLIB_TLS_HANDSHAKE_EOF, session.near);
-        netlib_tls_stream_free(session.near);
+        netlib_stream_free(session.near);
         close_pair(session.pair);
     }
 }
@@ -254,8 +253,7 @@ static void *read_until_not_busy(void *argument) {
     size_t n = 0;
     char buf[10];
     netlib_status status; /* BUSY while the other thread calls is_dropped */
-    while ((status = netlib_tls_stream_read(argument, buf, sizeof buf, &n, NULL)) == NETLIB_BUSY)
-        let_other_threads_run();
+    while ((status = netlib_stream_read(argument, buf, sizeof buf, &n, NULL)) == NETLIB_BUSY) let_other_threads_run();
     return (void *)(intptr_t)status;
 }
 
@@ -268,8 +266,8 @@ static void is_dropped_returns_busy_during_another_call(void) {
     send_raw(&session, session.tickets, session.tickets_len);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, read_until_not_busy, session.near) == 0);
-    /* Waits until the other thread is in its call of netlib_tls_stream_read. */
-    while ((status = netlib_tls_stream_is_dropped(session.near, &dropped, &why, NULL)) == NETLIB_OK) {
+    /* Waits until the other thread is in its call of netlib_stream_read. */
+    while ((status = netlib_stream_is_dropped(session.near, &dropped, &why, NULL)) == NETLIB_OK) {
         let_other_threads_run();
     }
     CHECK_INT(NETLIB_BUSY, status);
@@ -281,10 +279,10 @@ static void is_dropped_returns_busy_during_another_call(void) {
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
 
     /* is_dropped also returns NETLIB_BUSY while an inner stream uses this stream as its transport. */
-    netlib_tls_stream *inner = NULL;
+    netlib_stream *inner = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, session.near, "localhost", &inner, &err));
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
-    netlib_tls_stream_free(inner);
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_is_dropped(session.near, &dropped, &why, &err));
+    netlib_stream_free(inner);
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     end(&session);
 }
@@ -295,28 +293,28 @@ static void is_dropped_reports_the_end_of_either_tls_layer(void) {
     size_t n = 0;
     for (int row = 0; row < 4; row++) {
         struct pair pair = prompt_pair();
-        netlib_tls_stream *outer[2] = {wrap(client, pair.near, "localhost"), accept_tls(server, pair.far)}, *inner[2];
+        netlib_stream *outer[2] = {wrap(client, pair.near, "localhost"), accept_tls(server, pair.far)}, *inner[2];
         CHECK_OK(netlib_tls_wrap_stream(client, outer[0], "localhost", &inner[0], &err));
         CHECK_OK(netlib_tls_accept_stream(server, outer[1], &inner[1], &err));
         netlib_status done[2] = {NETLIB_WANT_READ, NETLIB_WANT_READ};
-        for (int side = 0; side < 2; side++) CHECK_OK(netlib_tls_stream_set_blocking(inner[side], 0, &err));
+        for (int side = 0; side < 2; side++) CHECK_OK(netlib_stream_set_blocking(inner[side], 0, &err));
         for (int turn = 0; turn < 100 && (done[0] != NETLIB_OK || done[1] != NETLIB_OK); turn++) {
-            for (int side = 0; side < 2; side++) done[side] = netlib_tls_stream_handshake(inner[side], NULL);
+            for (int side = 0; side < 2; side++) done[side] = netlib_stream_handshake(inner[side], NULL);
         }
         CHECK(done[0] == NETLIB_OK && done[1] == NETLIB_OK);
-        CHECK_OK(netlib_tls_stream_set_blocking(inner[0], 1, &err));
+        CHECK_OK(netlib_stream_set_blocking(inner[0], 1, &err));
         CHECK_DROPPED(NETLIB_WANT_READ, inner[0]);
-        if (row == 0) CHECK_OK(netlib_tls_stream_write(inner[1], "data", 4, &n, &err));
-        if (row == 1) CHECK_OK(netlib_tls_stream_shutdown(inner[1], &err));
-        if (row == 2) netlib_tls_stream_free(inner[1]), CHECK_OK(netlib_tls_stream_shutdown(outer[1], &err));
+        if (row == 0) CHECK_OK(netlib_stream_write(inner[1], "data", 4, &n, &err));
+        if (row == 1) CHECK_OK(netlib_stream_shutdown(inner[1], &err));
+        if (row == 2) netlib_stream_free(inner[1]), CHECK_OK(netlib_stream_shutdown(outer[1], &err));
         if (row == 3) reset_connection(pair.far), pair.far = -1;
         static const netlib_status why[] = {NETLIB_OK, NETLIB_END_OF_STREAM, NETLIB_TLS_TRUNCATED, NETLIB_PROTOCOL};
         CHECK_DROPPED(why[row], inner[0]);
         CHECK_READ(why[row], row == 0 ? "data" : "", inner[0]);
         CHECK_DROPPED(row == 0 ? NETLIB_WANT_READ : why[row], inner[0]);
-        netlib_tls_stream_free(inner[0]);
-        if (row != 2) netlib_tls_stream_free(inner[1]);
-        for (int side = 0; side < 2; side++) netlib_tls_stream_free(outer[side]);
+        netlib_stream_free(inner[0]);
+        if (row != 2) netlib_stream_free(inner[1]);
+        for (int side = 0; side < 2; side++) netlib_stream_free(outer[side]);
         close_pair(pair);
     }
 }
@@ -325,7 +323,7 @@ static void is_dropped_reports_the_end_of_either_tls_layer(void) {
 struct functions {
     int fd;
     int32_t failure;
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     netlib_status inside;
 };
 
@@ -335,7 +333,7 @@ static int32_t read_one(void *ctx, void *buf, size_t len, size_t *n) {
     int32_t dropped = 0;
     netlib_status why = NETLIB_OK;
     if (functions->stream != NULL)
-        functions->inside = netlib_tls_stream_is_dropped(functions->stream, &dropped, &why, NULL);
+        functions->inside = netlib_stream_is_dropped(functions->stream, &dropped, &why, NULL);
     ssize_t got = recv(functions->fd, buf, len > 0, MSG_DONTWAIT);
     if (got < 0) return NETLIB_WANT_READ;
     *n = (size_t)got;
@@ -358,11 +356,11 @@ static void is_dropped_reports_drops_of_callback_transports(void) {
     struct functions functions = {session.pair.near, 0, NULL, NETLIB_OK};
     CHECK_OK(
         netlib_tls_wrap_callbacks(client, "localhost", read_one, write_all, &functions, NULL, &session.near, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(session.near, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
-    CHECK_OK(netlib_tls_stream_handshake(session.near, &err));
+    CHECK_OK(netlib_stream_handshake(session.near, &err));
     receive_far(&session);
     CHECK_OK(netlib_tls_engine_handshake(session.far, &err));
     send_raw(&session, bytes, drain_all(session.far, bytes, sizeof bytes));
@@ -375,10 +373,10 @@ static void is_dropped_reports_drops_of_callback_transports(void) {
     /* If a callback fails, the connection counts as dropped only if the status of the callback reports the loss of the
      * connection. */
     functions.failure = 1;
-    CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
+    CHECK_STATUS(NETLIB_CALLBACK_FAILED, netlib_stream_is_dropped(session.near, &dropped, &why, &err));
     CHECK(!dropped);
     functions.failure = NETLIB_CANCELLED;
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_is_dropped(session.near, &dropped, &why, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_is_dropped(session.near, &dropped, &why, &err));
     functions.failure = 0;
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
     apply_event(&session, DATA);

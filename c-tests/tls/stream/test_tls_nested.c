@@ -11,16 +11,16 @@ enum { MOST = 16 };
 
 static netlib_tls_context *client, *server;
 
-static netlib_tls_stream *wrap_in(netlib_tls_stream *outer, const char *name) {
+static netlib_stream *wrap_in(netlib_stream *outer, const char *name) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, outer, name, &stream, &err));
     return stream;
 }
 
-static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
+static netlib_stream *accept_in(netlib_stream *outer) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     CHECK_OK(netlib_tls_accept_stream(server, outer, &stream, &err));
     return stream;
 }
@@ -29,7 +29,7 @@ static netlib_tls_stream *accept_in(netlib_tls_stream *outer) {
 struct nest {
     struct pair pair;
     size_t depth;
-    netlib_tls_stream *near[MOST], *far[MOST];
+    netlib_stream *near[MOST], *far[MOST];
 };
 
 static struct nest make_nest(struct pair pair, size_t depth) {
@@ -43,23 +43,23 @@ static struct nest make_nest(struct pair pair, size_t depth) {
     return nest;
 }
 
-static netlib_tls_stream *near_of(const struct nest *nest) { return nest->near[nest->depth - 1]; }
-static netlib_tls_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
+static netlib_stream *near_of(const struct nest *nest) { return nest->near[nest->depth - 1]; }
+static netlib_stream *far_of(const struct nest *nest) { return nest->far[nest->depth - 1]; }
 
 static void free_nest(struct nest *nest) {
     /* Frees the near streams from the outermost to the innermost, and the far streams from the innermost to the
      * outermost. Both orders are safe, because an inner stream keeps its outer stream alive. */
     for (size_t i = 0; i < nest->depth; i++) {
-        netlib_tls_stream_free(nest->near[i]);
-        netlib_tls_stream_free(nest->far[nest->depth - 1 - i]);
+        netlib_stream_free(nest->near[i]);
+        netlib_stream_free(nest->far[nest->depth - 1 - i]);
     }
     close_pair(nest->pair);
 }
 
 static void set_non_blocking(struct nest *nest) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_set_blocking(near_of(nest), 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far_of(nest), 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near_of(nest), 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far_of(nest), 0, &err));
 }
 
 /* Does the handshakes of both ends on one thread. */
@@ -68,15 +68,15 @@ static void do_handshakes(struct nest *nest) {
     netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
     set_non_blocking(nest);
     for (int turn = 0; turn < 100 && (near != NETLIB_OK || far != NETLIB_OK); turn++) {
-        near = netlib_tls_stream_handshake(near_of(nest), &err);
+        near = netlib_stream_handshake(near_of(nest), &err);
         CHECK(near == NETLIB_OK || near == NETLIB_WANT_READ);
-        far = netlib_tls_stream_handshake(far_of(nest), &err);
+        far = netlib_stream_handshake(far_of(nest), &err);
         CHECK(far == NETLIB_OK || far == NETLIB_WANT_READ);
     }
     CHECK_INT(NETLIB_OK, near);
     CHECK_INT(NETLIB_OK, far);
-    netlib_tls_stream_set_blocking(near_of(nest), 1, NULL);
-    netlib_tls_stream_set_blocking(far_of(nest), 1, NULL);
+    netlib_stream_set_blocking(near_of(nest), 1, NULL);
+    netlib_stream_set_blocking(far_of(nest), 1, NULL);
 }
 
 /* Reader and writer threads at both ends start before any handshake. */
@@ -93,13 +93,13 @@ static void nested_tls_streams_read_and_write_at_the_same_time(void) {
     };
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
         struct nest nest = make_nest(rows[row].tcp ? tcp_pair() : unix_pair(), rows[row].depth);
-        netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
-        CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
-        CHECK_OK(netlib_tls_stream_set_write_timeout(far, LONG, &err));
+        netlib_stream *near = near_of(&nest), *far = far_of(&nest);
+        CHECK_OK(netlib_stream_set_read_timeout(near, LONG, &err));
+        CHECK_OK(netlib_stream_set_write_timeout(far, LONG, &err));
         transfer_with_threads(near, far, rows[row].total, rows[row].write_chunk, rows[row].read_chunk);
         for (size_t i = 0; i < rows[row].depth; i++) {
-            CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_stream_version(nest.near[i]));
-            CHECK_INT(2, (long long)netlib_tls_stream_peer_certificate_count(nest.near[i]) + 1);
+            CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_stream_tls_version(nest.near[i]));
+            CHECK_INT(2, (long long)netlib_stream_peer_certificate_count(nest.near[i]) + 1);
         }
         free_nest(&nest);
     }
@@ -113,13 +113,13 @@ static void nested_non_blocking_streams_transfer_all_data(void) {
         int little = 4096;
         setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
         setsockopt(nest.pair.far, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
-        netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+        netlib_stream *near = near_of(&nest), *far = far_of(&nest);
         set_non_blocking(&nest);
         size_t n = 0;
         char byte;
-        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_handshake(near, &err));
-        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
-        CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_write(near, "x", 1, &n, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(near, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(near, &byte, 1, &n, &err));
+        CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_write(near, "x", 1, &n, &err));
         CHECK_INT(0, (long long)n);
         transfer_without_waiting(near, far, 400000);
         free_nest(&nest);
@@ -138,24 +138,24 @@ struct proxy {
 
 static void *proxy_main(void *argument) {
     struct proxy *proxy = argument;
-    netlib_tls_stream *outer = accept_tls(proxy->outer, proxy->pair.far), *inner = NULL;
+    netlib_stream *outer = accept_tls(proxy->outer, proxy->pair.far), *inner = NULL;
     netlib_error *err = NULL;
     char byte;
     size_t n = 0;
     proxy->alert = -1;
-    proxy->outer_status = netlib_tls_stream_handshake(outer, &err);
+    proxy->outer_status = netlib_stream_handshake(outer, &err);
     proxy->inner_status = proxy->outer_status;
     if (proxy->outer_status == NETLIB_OK) {
         CHECK_OK(netlib_tls_accept_stream(proxy->inner, outer, &inner, &err));
-        proxy->inner_status = netlib_tls_stream_handshake(inner, &err);
+        proxy->inner_status = netlib_stream_handshake(inner, &err);
         /* The handshake of a TLS 1.3 server is complete before the client refuses the certificate. The next read gets
          * the alert. */
-        if (proxy->inner_status == NETLIB_OK) proxy->inner_status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
+        if (proxy->inner_status == NETLIB_OK) proxy->inner_status = netlib_stream_read(inner, &byte, 1, &n, &err);
     }
     proxy->alert = netlib_error_tls_alert(err);
     netlib_error_free(err);
-    netlib_tls_stream_free(inner);
-    netlib_tls_stream_free(outer);
+    netlib_stream_free(inner);
+    netlib_stream_free(outer);
     return NULL;
 }
 
@@ -179,10 +179,10 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         struct proxy proxy = {.pair = unix_pair(), .outer = rows[i].outer, .inner = rows[i].inner};
-        netlib_tls_stream *outer = wrap(client, proxy.pair.near, rows[i].outer_name);
-        netlib_tls_stream *inner = wrap_in(outer, rows[i].inner_name);
+        netlib_stream *outer = wrap(client, proxy.pair.near, rows[i].outer_name);
+        netlib_stream *inner = wrap_in(outer, rows[i].inner_name);
         CHECK(pthread_create(&proxy.thread, NULL, proxy_main, &proxy) == 0);
-        netlib_status status = netlib_tls_stream_handshake(inner, &err);
+        netlib_status status = netlib_stream_handshake(inner, &err);
         const char *message = err != NULL ? netlib_error_message(err, NULL) : "";
         CHECK(strstr(message, rows[i].message_part) != NULL);
         if (strstr(message, rows[i].message_part) == NULL) fprintf(stderr, "    row %zu: %s\n", i, message);
@@ -190,25 +190,25 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
             CHECK_INT(NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);
         size_t n = 0;
-        CHECK_STATUS(rows[i].status, netlib_tls_stream_write(inner, "x", 1, &n, &err));
+        CHECK_STATUS(rows[i].status, netlib_stream_write(inner, "x", 1, &n, &err));
         CHECK(pthread_join(proxy.thread, NULL) == 0);
-        bool outer_is_right = netlib_tls_stream_version(outer) != 0;
+        bool outer_is_right = netlib_stream_tls_version(outer) != 0;
         CHECK_INT(outer_is_right ? NETLIB_OK : NETLIB_TLS_ALERT, proxy.outer_status);
         CHECK_INT(status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, proxy.inner_status);
         CHECK_INT(status == NETLIB_OK ? -1 : 42, proxy.alert);
-        netlib_tls_stream_free(inner);
-        netlib_tls_stream_free(outer);
+        netlib_stream_free(inner);
+        netlib_stream_free(outer);
         close_pair(proxy.pair);
     }
     /* Creating an inner client stream without a server name fails. */
     netlib_error *err = NULL;
-    netlib_tls_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
+    netlib_stream *outer = wrap(client, -1, "localhost"), *inner = NULL;
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_wrap_stream(client, outer, NULL, &inner, &err));
     CHECK(inner == NULL);
     /* After the failure, the outer stream is not busy: its handshake tries to use the invalid descriptor. */
-    netlib_status status = netlib_tls_stream_handshake(outer, &err);
+    netlib_status status = netlib_stream_handshake(outer, &err);
     CHECK_STATUS(NETLIB_IO, status);
-    netlib_tls_stream_free(outer);
+    netlib_stream_free(outer);
     netlib_tls_context_free(other);
 }
 
@@ -224,50 +224,50 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
 static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 1);
-    netlib_tls_stream *near = nest.near[0], *far = nest.far[0], *third = NULL;
+    netlib_stream *near = nest.near[0], *far = nest.far[0], *third = NULL;
     char buffer[64];
     size_t n = 0;
     do_handshakes(&nest);
-    CHECK_OK(netlib_tls_stream_write(far, "first", 5, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_write(far, "first", 5, &n, &err));
+    CHECK_OK(netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(5, (long long)n);
 
-    netlib_tls_stream *inner = wrap_in(near, "localhost"), *inner_far = accept_in(far);
-    CHECK_BUSY(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
-    CHECK_BUSY(netlib_tls_stream_read(near, buffer, 0, &n, &err));
-    CHECK_BUSY(netlib_tls_stream_write(near, "x", 1, &n, &err));
-    CHECK_BUSY(netlib_tls_stream_writev(near, NULL, 0, &n, &err));
-    CHECK_BUSY(netlib_tls_stream_handshake(near, &err));
-    CHECK_BUSY(netlib_tls_stream_shutdown(near, &err));
-    CHECK_BUSY(netlib_tls_stream_shutdown_both(near, &err));
+    netlib_stream *inner = wrap_in(near, "localhost"), *inner_far = accept_in(far);
+    CHECK_BUSY(netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_BUSY(netlib_stream_read(near, buffer, 0, &n, &err));
+    CHECK_BUSY(netlib_stream_write(near, "x", 1, &n, &err));
+    CHECK_BUSY(netlib_stream_writev(near, NULL, 0, &n, &err));
+    CHECK_BUSY(netlib_stream_handshake(near, &err));
+    CHECK_BUSY(netlib_stream_shutdown(near, &err));
+    CHECK_BUSY(netlib_stream_shutdown_both(near, &err));
     CHECK_BUSY(netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
     CHECK_BUSY(netlib_tls_accept_stream(server, near, &third, &err));
     CHECK(third == NULL);
-    CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_stream_version(near));
-    CHECK_INT(0, (long long)netlib_tls_stream_pending(near));
-    CHECK(netlib_tls_stream_cipher_suite(near, NULL) != NULL);
+    CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_stream_tls_version(near));
+    CHECK_INT(0, (long long)netlib_stream_pending(near));
+    CHECK(netlib_stream_cipher_suite(near, NULL) != NULL);
 
     struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
     do_handshakes(&pair);
-    CHECK_OK(netlib_tls_stream_write(inner, "inside", 6, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(inner_far, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_write(inner, "inside", 6, &n, &err));
+    CHECK_OK(netlib_stream_read(inner_far, buffer, sizeof buffer, &n, &err));
     CHECK_INT(6, (long long)n);
     CHECK(memcmp(buffer, "inside", 6) == 0);
 
     /* One thread shuts down both ends. Each call sends the close_notify for which the other end waits. */
-    CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(inner, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(inner_far, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(inner, &err));
-    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(inner, "x", 1, &n, &err));
-    netlib_tls_stream_free(inner);
-    netlib_tls_stream_free(inner_far);
-    CHECK_OK(netlib_tls_stream_write(near, "after", 5, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_set_blocking(inner, 0, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_shutdown_both(inner, &err));
+    CHECK_OK(netlib_stream_shutdown_both(inner_far, &err));
+    CHECK_OK(netlib_stream_shutdown_both(inner, &err));
+    CHECK_STATUS(NETLIB_CLOSED, netlib_stream_write(inner, "x", 1, &n, &err));
+    netlib_stream_free(inner);
+    netlib_stream_free(inner_far);
+    CHECK_OK(netlib_stream_write(near, "after", 5, &n, &err));
+    CHECK_OK(netlib_stream_read(far, buffer, sizeof buffer, &n, &err));
     CHECK_INT(5, (long long)n);
     CHECK(memcmp(buffer, "after", 5) == 0);
-    CHECK_OK(netlib_tls_stream_shutdown(near, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_shutdown(near, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(far, buffer, sizeof buffer, &n, &err));
     /* A stream that has been shut down cannot become the transport of another stream. */
     CHECK_STATUS(NETLIB_CLOSED, netlib_tls_wrap_stream(client, near, "localhost", &third, &err));
     free_nest(&nest);
@@ -278,10 +278,10 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     int little = 4096;
     setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
     do_handshakes(&nest);
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
     static char much[200000];
     netlib_status status;
-    do status = netlib_tls_stream_write(near, much, sizeof much, &n, &err);
+    do status = netlib_stream_write(near, much, sizeof much, &n, &err);
     while (status == NETLIB_OK);
     CHECK_STATUS(NETLIB_WANT_WRITE, status);
     status = netlib_tls_wrap_stream(client, near, "localhost", &third, &err);
@@ -300,18 +300,18 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
     inner_far = accept_in(far);
     struct nest both = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
     do_handshakes(&both);
-    CHECK_OK(netlib_tls_stream_set_blocking(inner, 0, &err));
-    do status = netlib_tls_stream_write(inner, much, sizeof much, &n, &err);
+    CHECK_OK(netlib_stream_set_blocking(inner, 0, &err));
+    do status = netlib_stream_write(inner, much, sizeof much, &n, &err);
     while (status == NETLIB_OK);
     CHECK_STATUS(NETLIB_WANT_WRITE, status);
-    netlib_tls_stream_free(inner);
-    netlib_tls_stream_free(inner_far);
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    netlib_stream_free(inner);
+    netlib_stream_free(inner_far);
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     char last = 0;
     for (status = NETLIB_WANT_WRITE; status == NETLIB_WANT_WRITE;) {
-        status = netlib_tls_stream_write(near, "!", 1, &n, &err);
-        while (netlib_tls_stream_read(far, much, sizeof much, &n, NULL) == NETLIB_OK) last = much[n - 1];
+        status = netlib_stream_write(near, "!", 1, &n, &err);
+        while (netlib_stream_read(far, much, sizeof much, &n, NULL) == NETLIB_OK) last = much[n - 1];
     }
     CHECK_OK(status);
     CHECK_INT('!', last);
@@ -340,21 +340,21 @@ static void the_status_tells_which_tls_layer_ended(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_error *err = NULL;
             struct nest nest = make_nest(unix_pair(), depth);
-            netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+            netlib_stream *near = near_of(&nest), *far = far_of(&nest);
             char buffer[16];
             size_t n = 0;
             do_handshakes(&nest);
-            CHECK_OK(netlib_tls_stream_write(far, "data", 4, &n, &err));
-            if (rows[i].inner_closes) CHECK_OK(netlib_tls_stream_shutdown(far, &err));
-            netlib_tls_stream_free(far);
+            CHECK_OK(netlib_stream_write(far, "data", 4, &n, &err));
+            if (rows[i].inner_closes) CHECK_OK(netlib_stream_shutdown(far, &err));
+            netlib_stream_free(far);
             nest.far[depth - 1] = NULL;
-            if (rows[i].outer_closes) CHECK_OK(netlib_tls_stream_shutdown(nest.far[depth - 2], &err));
+            if (rows[i].outer_closes) CHECK_OK(netlib_stream_shutdown(nest.far[depth - 2], &err));
             close(nest.pair.far);
             nest.pair.far = -1;
-            CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+            CHECK_OK(netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
             CHECK_INT(4, (long long)n);
             for (int again = 0; again < 2; again++) {
-                netlib_status status = netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err);
+                netlib_status status = netlib_stream_read(near, buffer, sizeof buffer, &n, &err);
                 /* If the connection ended without any close_notify, the error has the truncation of the outer stream as
                  * its cause. */
                 size_t causes = rows[i].inner_closes || rows[i].outer_closes ? 0 : 1;
@@ -363,8 +363,7 @@ static void the_status_tells_which_tls_layer_ended(void) {
             }
             /* shutdown_both succeeds if the peer's close_notify has arrived. Otherwise the call fails, because the
              * close_notify can never arrive. */
-            CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL,
-                         netlib_tls_stream_shutdown_both(near, &err));
+            CHECK_STATUS(rows[i].inner_closes ? NETLIB_OK : NETLIB_PROTOCOL, netlib_stream_shutdown_both(near, &err));
             free_nest(&nest);
         }
     }
@@ -373,11 +372,11 @@ static void the_status_tells_which_tls_layer_ended(void) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(unix_pair(), 1);
         do_handshakes(&nest);
-        netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost");
-        if (properly) CHECK_OK(netlib_tls_stream_shutdown(nest.far[0], &err));
+        netlib_stream *inner = wrap_in(nest.near[0], "localhost");
+        if (properly) CHECK_OK(netlib_stream_shutdown(nest.far[0], &err));
         shutdown(nest.pair.far, SHUT_WR);
-        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_tls_stream_handshake(inner, &err));
-        netlib_tls_stream_free(inner);
+        CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_stream_handshake(inner, &err));
+        netlib_stream_free(inner);
         free_nest(&nest);
     }
     /* The peer resets the connection before or after the inner handshake. Before this handshake is complete, no part of
@@ -386,7 +385,7 @@ static void the_status_tells_which_tls_layer_ended(void) {
         netlib_error *err = NULL;
         struct nest nest = make_nest(tcp_pair(), 1);
         do_handshakes(&nest);
-        netlib_tls_stream *inner = wrap_in(nest.near[0], "localhost"), *inner_far = accept_in(nest.far[0]);
+        netlib_stream *inner = wrap_in(nest.near[0], "localhost"), *inner_far = accept_in(nest.far[0]);
         if (after) {
             struct nest pair = {.pair = nest.pair, .depth = 1, .near = {inner}, .far = {inner_far}};
             do_handshakes(&pair);
@@ -396,13 +395,13 @@ static void the_status_tells_which_tls_layer_ended(void) {
         char byte;
         size_t n = 0;
         netlib_status expected = after ? NETLIB_PROTOCOL : NETLIB_TLS_HANDSHAKE_EOF;
-        netlib_status status = netlib_tls_stream_read(inner, &byte, 1, &n, &err);
+        netlib_status status = netlib_stream_read(inner, &byte, 1, &n, &err);
         CHECK(netlib_error_errno(err) == ECONNRESET || netlib_error_errno(err) == EPIPE);
         CHECK_STATUS(expected, status);
-        CHECK_STATUS(expected, netlib_tls_stream_read(inner, &byte, 1, &n, &err));
-        CHECK_STATUS(expected, netlib_tls_stream_write(inner, &byte, 1, &n, &err));
-        netlib_tls_stream_free(inner);
-        netlib_tls_stream_free(inner_far);
+        CHECK_STATUS(expected, netlib_stream_read(inner, &byte, 1, &n, &err));
+        CHECK_STATUS(expected, netlib_stream_write(inner, &byte, 1, &n, &err));
+        netlib_stream_free(inner);
+        netlib_stream_free(inner_far);
         free_nest(&nest);
     }
 }
@@ -424,57 +423,57 @@ static void *cancel_soon(void *limit) {
 static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
-    netlib_tls_stream *near = near_of(&nest);
+    netlib_stream *near = near_of(&nest);
     char byte;
     size_t n = 0;
     do_handshakes(&nest);
     netlib_limit *ended = NULL, *limit = NULL;
     CHECK_OK(netlib_limit_new(0, &ended, &err));
     for (size_t i = 0; i < 2; i++) {
-        netlib_tls_stream_set_limit(nest.near[i], ended);
-        CHECK_OK(netlib_tls_stream_set_read_timeout(nest.near[i], 0, &err));
-        CHECK_OK(netlib_tls_stream_set_blocking(nest.near[i], 0, &err));
+        netlib_stream_set_limit(nest.near[i], ended);
+        CHECK_OK(netlib_stream_set_read_timeout(nest.near[i], 0, &err));
+        CHECK_OK(netlib_stream_set_blocking(nest.near[i], 0, &err));
     }
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.03, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, 0.03, &err));
     double began = seconds_since(0);
-    netlib_status status = netlib_tls_stream_read(near, &byte, 1, &n, &err);
+    netlib_status status = netlib_stream_read(near, &byte, 1, &n, &err);
     CHECK_STR("nothing arrived from the server \"localhost\" for 0.03 s", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
     CHECK(seconds_since(began) >= 0.03);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
 
     /* A deadline, or a cancel by another thread, ends a read that waits for the socket of the outermost stream. */
     CHECK_OK(netlib_limit_new(0.03, &limit, &err));
-    netlib_tls_stream_set_limit(near, limit);
-    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    netlib_stream_set_limit(near, limit);
+    CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_stream_read(near, &byte, 1, &n, &err));
     netlib_limit_free(limit);
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
-    netlib_tls_stream_set_limit(near, limit);
+    netlib_stream_set_limit(near, limit);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_read(near, &byte, 1, &n, &err));
     CHECK(pthread_join(thread, NULL) == 0);
-    CHECK_STATUS(NETLIB_CANCELLED, netlib_tls_stream_write(near, "x", 1, &n, &err));
-    netlib_tls_stream_set_limit(near, NULL);
+    CHECK_STATUS(NETLIB_CANCELLED, netlib_stream_write(near, "x", 1, &n, &err));
+    netlib_stream_set_limit(near, NULL);
     /* None of these failures ended the session, and no byte is sent twice. */
-    CHECK_OK(netlib_tls_stream_write(near, "xy", 2, &n, &err));
+    CHECK_OK(netlib_stream_write(near, "xy", 2, &n, &err));
     char two[4];
-    CHECK_OK(netlib_tls_stream_read(far_of(&nest), two, sizeof two, &n, &err));
+    CHECK_OK(netlib_stream_read(far_of(&nest), two, sizeof two, &n, &err));
     CHECK(n >= 1 && two[0] == 'x');
-    if (n == 1) CHECK_OK(netlib_tls_stream_read(far_of(&nest), two + 1, 3, &n, &err));
+    if (n == 1) CHECK_OK(netlib_stream_read(far_of(&nest), two + 1, 3, &n, &err));
     CHECK(two[1] == 'y');
 
     /* The peer never answers the handshake. */
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, 0.01, &err));
     struct pair silent = unix_pair();
-    netlib_tls_stream *outer = wrap(client, silent.near, "localhost"), *inner = wrap_in(outer, "127.0.0.1");
-    CHECK_OK(netlib_tls_stream_set_read_timeout(inner, 0.01, &err));
-    status = netlib_tls_stream_handshake(inner, &err);
+    netlib_stream *outer = wrap(client, silent.near, "localhost"), *inner = wrap_in(outer, "127.0.0.1");
+    CHECK_OK(netlib_stream_set_read_timeout(inner, 0.01, &err));
+    status = netlib_stream_handshake(inner, &err);
     CHECK_STR("nothing arrived from the server \"127.0.0.1\" for 0.01 s during the TLS handshake",
               netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
-    netlib_tls_stream_free(outer);
-    netlib_tls_stream_free(inner);
+    netlib_stream_free(outer);
+    netlib_stream_free(inner);
     close_pair(silent);
     netlib_limit_free(limit);
     netlib_limit_free(ended);
@@ -485,25 +484,25 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
 static void a_write_can_be_continued_after_a_timeout(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
-    netlib_tls_stream *near = near_of(&nest), *far = far_of(&nest);
+    netlib_stream *near = near_of(&nest), *far = far_of(&nest);
     int little = 4096;
     setsockopt(nest.pair.near, SOL_SOCKET, SO_SNDBUF, &little, sizeof little);
     do_handshakes(&nest);
     enum { TOTAL = 300000 };
     static unsigned char sent[TOTAL], received[TOTAL];
     for (size_t i = 0; i < TOTAL; i++) sent[i] = at_position(i);
-    CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_OK(netlib_stream_set_write_timeout(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     size_t n = 0, read = 0, late = 0;
     netlib_status status = NETLIB_WRITE_TIMEOUT;
     for (long turn = 0; turn < 100000 && status == NETLIB_WRITE_TIMEOUT; turn++) {
-        status = netlib_tls_stream_write(near, sent, TOTAL, &n, &err);
+        status = netlib_stream_write(near, sent, TOTAL, &n, &err);
         late += status == NETLIB_WRITE_TIMEOUT;
         netlib_error_free(err);
         CHECK_INT(status == NETLIB_OK ? TOTAL : 0, (long long)n);
         netlib_status drained = NETLIB_OK;
         while (drained == NETLIB_OK && read < TOTAL) {
-            drained = netlib_tls_stream_read(far, received + read, TOTAL - read, &n, &err);
+            drained = netlib_stream_read(far, received + read, TOTAL - read, &n, &err);
             read += n;
         }
     }

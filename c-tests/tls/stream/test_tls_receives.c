@@ -13,15 +13,15 @@
 static struct {
     int receives, polls;
     /* If set, the peer writes a byte as soon as poll is called. */
-    netlib_tls_stream *writes_during_poll;
+    netlib_stream *writes_during_poll;
 } seen;
 
 static void make_peer_write_a_byte(void) {
-    netlib_tls_stream *peer = seen.writes_during_poll;
+    netlib_stream *peer = seen.writes_during_poll;
     netlib_error *err = NULL;
     size_t n = 0;
     seen.writes_during_poll = NULL;
-    if (peer != NULL) CHECK_OK(netlib_tls_stream_write(peer, "x", 1, &n, &err));
+    if (peer != NULL) CHECK_OK(netlib_stream_write(peer, "x", 1, &n, &err));
 }
 
 ssize_t recv(int fd, void *room, size_t len, int flags) {
@@ -38,33 +38,33 @@ int poll(struct pollfd *fds, nfds_t count, int ms) {
     return (int)syscall(SYS_ppoll, fds, count, ms < 0 ? NULL : &wait, NULL, 0);
 }
 
-static void do_handshake(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void do_handshake(netlib_stream *near, netlib_stream *far) {
     netlib_error *err = NULL;
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     for (int i = 0; i < 10; i++) {
-        (void)netlib_tls_stream_handshake(near, NULL);
-        (void)netlib_tls_stream_handshake(far, NULL);
+        (void)netlib_stream_handshake(near, NULL);
+        (void)netlib_stream_handshake(far, NULL);
     }
     /* Reads the tickets of the server. */
     char byte;
     size_t n = 0;
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(near, &byte, 1, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 1, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(near, &byte, 1, &n, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 1, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 1, &err));
 }
 
 /* Checks the numbers of recv and poll calls of a read whose byte has arrived before the read (`at_once`) or arrives
  * during poll. */
-static void check_calls_of_read(const char *what, netlib_tls_stream *near, netlib_tls_stream *far, bool at_once,
-                                int receives, int polls) {
+static void check_calls_of_read(const char *what, netlib_stream *near, netlib_stream *far, bool at_once, int receives,
+                                int polls) {
     netlib_error *err = NULL;
     char byte = 0;
     size_t n = 0;
-    if (at_once) CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
+    if (at_once) CHECK_OK(netlib_stream_write(far, "x", 1, &n, &err));
     seen.receives = seen.polls = 0;
     seen.writes_during_poll = at_once ? NULL : far;
-    CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    CHECK_OK(netlib_stream_read(near, &byte, 1, &n, &err));
     if (seen.receives != receives || seen.polls != polls) printf("%s:\n", what);
     CHECK_INT('x', byte);
     CHECK_INT(receives, seen.receives);
@@ -75,31 +75,31 @@ int main(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context(), *server = server_context("server");
     struct pair pair = unix_pair();
-    netlib_tls_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
+    netlib_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
     do_handshake(near, far);
 
     check_calls_of_read("no limit and no timeout", near, far, true, 1, 0);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, LONG, &err));
     check_calls_of_read("a timeout", near, far, true, 1, 1);
     check_calls_of_read("a timeout, no input yet", near, far, false, 1, 1);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
     netlib_limit *limit = NULL;
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
-    netlib_tls_stream_set_limit(near, limit);
+    netlib_stream_set_limit(near, limit);
     check_calls_of_read("a limit", near, far, false, 1, 1);
-    netlib_tls_stream_set_limit(near, NULL);
+    netlib_stream_set_limit(near, NULL);
     netlib_limit_free(limit);
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 1, LONG, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(near, 1, LONG, &err));
     check_calls_of_read("a minimum throughput", near, far, false, 1, 1);
-    CHECK_OK(netlib_tls_stream_set_minimum_throughput(near, 0, LONG, &err));
+    CHECK_OK(netlib_stream_set_minimum_throughput(near, 0, LONG, &err));
     check_calls_of_read("limit, timeout and minimum removed", near, far, true, 1, 0);
 
     CHECK(fcntl(pair.near, F_SETFL, O_NONBLOCK) == 0);
     check_calls_of_read("the first read on a non-blocking descriptor", near, far, false, 2, 1);
     check_calls_of_read("a later read on a non-blocking descriptor", near, far, false, 1, 1);
 
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close_pair(pair);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

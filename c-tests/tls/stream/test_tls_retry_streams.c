@@ -13,63 +13,63 @@ static const char garbage[5 + 32] = "\x17\x03\x03\x00\x20";
 
 /* ---- calls ---- */
 
-static netlib_status call_read(netlib_tls_stream *stream, netlib_error **err) {
+static netlib_status call_read(netlib_stream *stream, netlib_error **err) {
     char bytes[100];
     size_t n = 0;
-    return netlib_tls_stream_read(stream, bytes, sizeof bytes, &n, err);
+    return netlib_stream_read(stream, bytes, sizeof bytes, &n, err);
 }
 
-static netlib_status call_read_without_waiting(netlib_tls_stream *stream, netlib_error **err) {
-    CHECK(netlib_tls_stream_set_blocking(stream, 0, NULL) == NETLIB_OK);
+static netlib_status call_read_without_waiting(netlib_stream *stream, netlib_error **err) {
+    CHECK(netlib_stream_set_blocking(stream, 0, NULL) == NETLIB_OK);
     return call_read(stream, err);
 }
 
-static netlib_status call_read_in_time(netlib_tls_stream *stream, netlib_error **err) {
-    CHECK(netlib_tls_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK);
+static netlib_status call_read_in_time(netlib_stream *stream, netlib_error **err) {
+    CHECK(netlib_stream_set_read_timeout(stream, LONG, NULL) == NETLIB_OK);
     return call_read(stream, err);
 }
 
-static netlib_status call_read_guarded(netlib_tls_stream *stream, netlib_error **err) {
-    CHECK(netlib_tls_stream_set_minimum_throughput(stream, 1, LONG, NULL) == NETLIB_OK);
+static netlib_status call_read_guarded(netlib_stream *stream, netlib_error **err) {
+    CHECK(netlib_stream_set_minimum_throughput(stream, 1, LONG, NULL) == NETLIB_OK);
     return call_read(stream, err);
 }
 
-static netlib_status call_shutdown_both(netlib_tls_stream *stream, netlib_error **err) {
-    return netlib_tls_stream_shutdown_both(stream, err);
+static netlib_status call_shutdown_both(netlib_stream *stream, netlib_error **err) {
+    return netlib_stream_shutdown_both(stream, err);
 }
 
-static netlib_status call_write(netlib_tls_stream *stream, netlib_error **err) {
+static netlib_status call_write(netlib_stream *stream, netlib_error **err) {
     size_t n = 0;
-    return netlib_tls_stream_write(stream, post, sizeof post - 1, &n, err);
+    return netlib_stream_write(stream, post, sizeof post - 1, &n, err);
 }
 
-static netlib_status call_large_write(netlib_tls_stream *stream, netlib_error **err) {
+static netlib_status call_large_write(netlib_stream *stream, netlib_error **err) {
     static const char data[200000];
     size_t n = 0;
-    return netlib_tls_stream_write(stream, data, sizeof data, &n, err);
+    return netlib_stream_write(stream, data, sizeof data, &n, err);
 }
 
-static netlib_status call_writev(netlib_tls_stream *stream, netlib_error **err) {
+static netlib_status call_writev(netlib_stream *stream, netlib_error **err) {
     const netlib_slice slices[] = {{post, 4}, {post + 4, sizeof post - 5}};
     size_t n = 0;
-    return netlib_tls_stream_writev(stream, slices, 2, &n, err);
+    return netlib_stream_writev(stream, slices, 2, &n, err);
 }
 
-static netlib_status call_handshake(netlib_tls_stream *stream, netlib_error **err) {
-    return netlib_tls_stream_handshake(stream, err);
+static netlib_status call_handshake(netlib_stream *stream, netlib_error **err) {
+    return netlib_stream_handshake(stream, err);
 }
-static netlib_status call_shutdown(netlib_tls_stream *stream, netlib_error **err) {
-    return netlib_tls_stream_shutdown(stream, err);
+static netlib_status call_shutdown(netlib_stream *stream, netlib_error **err) {
+    return netlib_stream_shutdown(stream, err);
 }
 
-static netlib_status call_early_data(netlib_tls_stream *stream, netlib_error **err) {
+static netlib_status call_early_data(netlib_stream *stream, netlib_error **err) {
     size_t n = 0;
-    return netlib_tls_stream_write_early_data(stream, "x", 1, &n, err);
+    return netlib_stream_write_early_data(stream, "x", 1, &n, err);
 }
 
-typedef netlib_status call(netlib_tls_stream *stream, netlib_error **err);
+typedef netlib_status call(netlib_stream *stream, netlib_error **err);
 
-static void check_call(call *act, netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind,
+static void check_call(call *act, netlib_stream *stream, netlib_status status, enum netlib_retry_kind kind,
                        const char *what) {
     netlib_error *err = NULL;
     unsigned long failed = checks_failed;
@@ -80,10 +80,10 @@ static void check_call(call *act, netlib_tls_stream *stream, netlib_status statu
 }
 
 /* Checks that every later call returns the same failure with the same retry kind. */
-static void check_kept(netlib_tls_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
+static void check_kept(netlib_stream *stream, netlib_status status, enum netlib_retry_kind kind, const char *what) {
     static call *const calls[] = {call_read,     call_write,      call_writev,       call_handshake,
                                   call_shutdown, call_early_data, call_shutdown_both};
-    CHECK(netlib_tls_stream_set_blocking(stream, 1, NULL) == NETLIB_OK);
+    CHECK(netlib_stream_set_blocking(stream, 1, NULL) == NETLIB_OK);
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         if (calls[i] == call_handshake) continue; /* the handshake is done */
         check_call(calls[i], stream, status, kind, what);
@@ -151,7 +151,7 @@ static void timeouts_and_session_ends_after_the_request_are_read_errors(void) {
         if (rows[i].is_reset) reset_connection(session.pair.far);
         else if (rows[i].is_closed) close(session.pair.far);
         if (rows[i].is_closed) session.pair.far = -1;
-        CHECK_OK(netlib_tls_stream_set_read_timeout(session.near, rows[i].is_closed ? LONG : 0.01, &err));
+        CHECK_OK(netlib_stream_set_read_timeout(session.near, rows[i].is_closed ? LONG : 0.01, &err));
         check_call(call_read, session.near, rows[i].status, READ, rows[i].what);
         end(&session);
     }
@@ -162,7 +162,7 @@ static void timeouts_and_session_ends_after_the_request_are_read_errors(void) {
     CHECK_OK(call_write(session.near, &err));
     CHECK_OK(netlib_limit_new(LONG, &limit, &err));
     netlib_limit_cancel(limit);
-    netlib_tls_stream_set_limit(session.near, limit);
+    netlib_stream_set_limit(session.near, limit);
     check_call(call_read, session.near, NETLIB_CANCELLED, NEVER, "cancelled");
     netlib_limit_free(limit);
     end(&session);
@@ -183,12 +183,12 @@ static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void
     static call *const calls[] = {call_handshake, call_write, call_read};
     for (size_t i = 0; i < 3 * sizeof rows / sizeof rows[0]; i++) {
         struct pair pair = prompt_pair();
-        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_stream *stream = wrap(client, pair.near, "localhost");
         CHECK_INT((long long)rows[i / 3].len, send(pair.far, rows[i / 3].bytes, rows[i / 3].len, MSG_NOSIGNAL));
         CHECK(shutdown(pair.far, SHUT_WR) == 0);
         check_call(calls[i % 3], stream, rows[i / 3].status, rows[i / 3].kind, rows[i / 3].what);
         check_call(calls[(i + 1) % 3], stream, rows[i / 3].status, rows[i / 3].kind, rows[i / 3].what);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close_pair(pair);
     }
     /* No server listens on the port. */
@@ -209,19 +209,18 @@ static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void
 
 struct nest {
     struct pair pair;
-    netlib_tls_stream *near[2], *far[2];
+    netlib_stream *near[2], *far[2];
 };
 
-static void handshake_until(netlib_tls_stream *near, netlib_tls_stream *far, netlib_status expected,
-                            netlib_error **failure) {
+static void handshake_until(netlib_stream *near, netlib_stream *far, netlib_status expected, netlib_error **failure) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
-    CHECK_OK(netlib_tls_stream_set_blocking(near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
     for (int turn = 0; turn < 100 && (status == NETLIB_WANT_READ || (status == NETLIB_OK && other == NETLIB_WANT_READ));
          turn++) {
-        status = netlib_tls_stream_handshake(near, failure);
-        if (other == NETLIB_WANT_READ) other = netlib_tls_stream_handshake(far, &err);
+        status = netlib_stream_handshake(near, failure);
+        if (other == NETLIB_WANT_READ) other = netlib_stream_handshake(far, &err);
         netlib_error_free(err);
         err = NULL;
     }
@@ -240,10 +239,10 @@ static struct nest begin_nest(const char *name) {
     nest.near[0] = wrap(client, nest.pair.near, "localhost");
     nest.far[0] = accept_tls(server, nest.pair.far);
     handshake_until(nest.near[0], nest.far[0], NETLIB_OK, &err);
-    CHECK_OK(netlib_tls_stream_write(nest.near[0], connect, sizeof connect - 1, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(nest.far[0], bytes, sizeof bytes, &n, &err));
-    CHECK_OK(netlib_tls_stream_write(nest.far[0], "HTTP/1.1 200 OK\r\n\r\n", 19, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(nest.near[0], bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_write(nest.near[0], connect, sizeof connect - 1, &n, &err));
+    CHECK_OK(netlib_stream_read(nest.far[0], bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_write(nest.far[0], "HTTP/1.1 200 OK\r\n\r\n", 19, &n, &err));
+    CHECK_OK(netlib_stream_read(nest.near[0], bytes, sizeof bytes, &n, &err));
     CHECK_OK(netlib_tls_wrap_stream(client, nest.near[0], name, &nest.near[1], &err));
     CHECK_OK(netlib_tls_accept_stream(server, nest.far[0], &nest.far[1], &err));
     return nest;
@@ -251,8 +250,8 @@ static struct nest begin_nest(const char *name) {
 
 static void end_nest(struct nest *nest) {
     for (int i = 1; i >= 0; i--) {
-        netlib_tls_stream_free(nest->near[i]);
-        netlib_tls_stream_free(nest->far[i]);
+        netlib_stream_free(nest->near[i]);
+        netlib_stream_free(nest->far[i]);
     }
     close_pair(nest->pair);
 }
@@ -261,7 +260,7 @@ static void end_nest(struct nest *nest) {
 static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status expected) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
-    CHECK(netlib_tls_stream_set_blocking(nest->near[1], 0, NULL) == NETLIB_OK);
+    CHECK(netlib_stream_set_blocking(nest->near[1], 0, NULL) == NETLIB_OK);
     for (int turn = 0; turn < 100 && (status == NETLIB_WANT_READ || status == NETLIB_OK); turn++) {
         status = act(nest->near[1], &err);
     }
@@ -297,7 +296,7 @@ static void inner_stream_failures_before_the_request_are_connect_or_other_errors
         check_outcomes(rows[i].kind, failure, NULL, rows[i].what);
         netlib_error_free(failure);
         if (rows[i].is_garbage) {
-            netlib_tls_stream_free(nest.near[1]);
+            netlib_stream_free(nest.near[1]);
             nest.near[1] = NULL;
             check_call(call_read, nest.near[0], NETLIB_TLS_PROTOCOL, READ, "the outer stream itself");
         }
@@ -313,12 +312,12 @@ static void inner_stream_failures_after_the_request_are_read_errors(void) {
         netlib_error *err = NULL;
         size_t n = 0;
         handshake_until(nest.near[1], nest.far[1], NETLIB_OK, &err);
-        CHECK_OK(netlib_tls_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
+        CHECK_OK(netlib_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
         if (row == 0) CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
         if (row == 1) {
-            netlib_tls_stream_free(nest.far[1]);
+            netlib_stream_free(nest.far[1]);
             nest.far[1] = NULL;
-            CHECK_OK(netlib_tls_stream_write(nest.far[0], garbage, sizeof garbage, &n, &err));
+            CHECK_OK(netlib_stream_write(nest.far[0], garbage, sizeof garbage, &n, &err));
         }
         if (row == 2) CHECK(shutdown(nest.pair.far, SHUT_WR) == 0);
         netlib_error *failure = inner_failure(&nest, call_read, row == 2 ? NETLIB_TLS_TRUNCATED : NETLIB_TLS_PROTOCOL);
@@ -333,11 +332,11 @@ static void inner_stream_failures_after_the_request_are_read_errors(void) {
 /* Transport callbacks that read and write another stream, and return the statuses of that stream. Data that was sent
  * over the other stream before does not count as sent by this stream. */
 static netlib_status carried_read(void *ctx, void *buf, size_t len, size_t *n) {
-    return netlib_tls_stream_read(ctx, buf, len, n, NULL);
+    return netlib_stream_read(ctx, buf, len, n, NULL);
 }
 
 static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_t *n) {
-    return netlib_tls_stream_write(ctx, buf, len, n, NULL);
+    return netlib_stream_write(ctx, buf, len, n, NULL);
 }
 
 static void callback_transport_failures_are_read_errors_only_after_sending(void) {
@@ -353,7 +352,7 @@ static void callback_transport_failures_are_read_errors_only_after_sending(void)
         CHECK_OK(netlib_tls_accept_stream(server, nest.far[0], &nest.far[1], &err));
         if (is_sent) {
             handshake_until(nest.near[1], nest.far[1], NETLIB_OK, &err);
-            CHECK_OK(netlib_tls_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
+            CHECK_OK(netlib_stream_write(nest.near[1], post, sizeof post - 1, &n, &err));
         }
         CHECK_INT((long long)sizeof garbage, send(nest.pair.far, garbage, sizeof garbage, MSG_NOSIGNAL));
         netlib_error *failure = inner_failure(&nest, call_read, NETLIB_TLS_PROTOCOL);

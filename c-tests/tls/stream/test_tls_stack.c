@@ -147,7 +147,7 @@ enum { DEEPEST = 16 };
 static void talk(struct side *side) {
     static char room[2][1 << 16];
     netlib_error *err = NULL;
-    netlib_tls_stream *streams[DEEPEST];
+    netlib_stream *streams[DEEPEST];
     for (int i = 0; i < side->depth; i++) {
         if (i == 0)
             streams[i] =
@@ -155,22 +155,22 @@ static void talk(struct side *side) {
         else if (side->is_server) CHECK_OK(netlib_tls_accept_stream(side->context, streams[i - 1], &streams[i], &err));
         else CHECK_OK(netlib_tls_wrap_stream(side->context, streams[i - 1], "localhost", &streams[i], &err));
     }
-    netlib_tls_stream *stream = streams[side->depth - 1];
+    netlib_stream *stream = streams[side->depth - 1];
     char *bytes = room[side->is_server];
     size_t n = 0, got = 0;
-    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
-    side->resumed += (unsigned)netlib_tls_stream_is_resumed(stream);
-    if (side->is_server) CHECK_OK(netlib_tls_stream_write(stream, bytes, sizeof room[0], &n, &err));
+    CHECK_OK(netlib_stream_handshake(stream, &err));
+    side->resumed += (unsigned)netlib_stream_is_resumed(stream);
+    if (side->is_server) CHECK_OK(netlib_stream_write(stream, bytes, sizeof room[0], &n, &err));
     for (; got < sizeof room[0]; got += n) {
         n = 0;
-        CHECK_OK(netlib_tls_stream_read(stream, bytes, sizeof room[0], &n, &err));
+        CHECK_OK(netlib_stream_read(stream, bytes, sizeof room[0], &n, &err));
         if (n == 0) break;
     }
-    if (!side->is_server) CHECK_OK(netlib_tls_stream_write(stream, bytes, sizeof room[0], &n, &err));
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, bytes, sizeof room[0], &n, &err));
-    CHECK(netlib_tls_stream_peer_certificate_count(stream) > 0 || side->is_server);
-    for (int i = side->depth; i-- > 0;) netlib_tls_stream_free(streams[i]);
+    if (!side->is_server) CHECK_OK(netlib_stream_write(stream, bytes, sizeof room[0], &n, &err));
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, bytes, sizeof room[0], &n, &err));
+    CHECK(netlib_stream_peer_certificate_count(stream) > 0 || side->is_server);
+    for (int i = side->depth; i-- > 0;) netlib_stream_free(streams[i]);
 }
 
 static void *talk_main(void *side) {
@@ -231,10 +231,10 @@ static void run_handshake_with_refused_certificate(void) {
     netlib_tls_context *context = client_context();
     struct pair pair = unix_pair();
     struct server server = {.does = SERVE_HANDSHAKE, .context = server_context("wrong-name"), .fd = pair.far};
-    netlib_tls_stream *stream = wrap(context, pair.near, "localhost");
+    netlib_stream *stream = wrap(context, pair.near, "localhost");
     server_start(&server);
-    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_tls_stream_handshake(stream, &err));
-    netlib_tls_stream_free(stream);
+    CHECK_STATUS(NETLIB_HOSTNAME_MISMATCH, netlib_stream_handshake(stream, &err));
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&server);
     netlib_tls_context_free((netlib_tls_context *)(uintptr_t)server.context);

@@ -10,20 +10,20 @@
 
 /* Connects two streams and does the handshake. */
 static void do_handshake(const netlib_tls_context *client, const netlib_tls_context *server, struct pair pair,
-                         netlib_tls_stream **near, netlib_tls_stream **far) {
+                         netlib_stream **near, netlib_stream **far) {
     netlib_error *err = NULL;
     *near = wrap(client, pair.near, "localhost");
     *far = accept_tls(server, pair.far);
-    CHECK_OK(netlib_tls_stream_set_blocking(*near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(*far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(*near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(*far, 0, &err));
     for (int i = 0; i < 10; i++) {
-        (void)netlib_tls_stream_handshake(*near, NULL);
-        (void)netlib_tls_stream_handshake(*far, NULL);
+        (void)netlib_stream_handshake(*near, NULL);
+        (void)netlib_stream_handshake(*far, NULL);
     }
-    CHECK_OK(netlib_tls_stream_handshake(*near, &err));
-    CHECK_OK(netlib_tls_stream_handshake(*far, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(*near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(*far, 1, &err));
+    CHECK_OK(netlib_stream_handshake(*near, &err));
+    CHECK_OK(netlib_stream_handshake(*far, &err));
+    CHECK_OK(netlib_stream_set_blocking(*near, 1, &err));
+    CHECK_OK(netlib_stream_set_blocking(*far, 1, &err));
 }
 
 static void a_timeout_ends_the_call_but_not_the_session(void) {
@@ -36,65 +36,65 @@ static void a_timeout_ends_the_call_but_not_the_session(void) {
 
     /* During the handshake, the peer first does not answer, and answers after the timeout. */
     struct pair pair = unix_pair();
-    netlib_tls_stream *near = wrap(client, pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.01, &err));
-    netlib_status status = netlib_tls_stream_handshake(near, &err);
+    netlib_stream *near = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_stream_set_read_timeout(near, 0.01, &err));
+    netlib_status status = netlib_stream_handshake(near, &err);
     CHECK_CONTAINS("handshake", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
     struct server peer = {.does = SERVE_CLEAN, .context = server, .fd = pair.far};
     server_start(&peer);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, LONG, &err));
-    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, LONG, &err));
+    CHECK_OK(netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(4, (long long)n);
     server_join(&peer);
-    netlib_tls_stream_free(near);
+    netlib_stream_free(near);
     close(pair.near);
 
     /* Reading can continue after a read timeout. */
-    netlib_tls_stream *far = NULL;
+    netlib_stream *far = NULL;
     pair = unix_pair();
     do_handshake(client, server, pair, &near, &far);
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.0, &err));
-    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, 0.005, &err));
-    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
-    CHECK_OK(netlib_tls_stream_write(far, "late", 4, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, 0.0, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, 0.005, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_write(far, "late", 4, &n, &err));
+    CHECK_OK(netlib_stream_read(near, buffer, sizeof buffer, &n, &err));
     CHECK_INT(4, (long long)n);
 
     /* The peer reads only after the write timeout. The application passes the same bytes again, and no byte is sent
      * twice. */
-    CHECK_OK(netlib_tls_stream_set_write_timeout(near, 0.01, &err));
-    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_write_timeout(near, 0.01, &err));
+    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_stream_write(near, bytes, sizeof bytes, &n, &err));
     CHECK_INT(0, (long long)n);
-    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_write(near, bytes, 1, &n, &err));
-    CHECK_OK(netlib_tls_stream_set_write_timeout(near, LONG, &err));
+    CHECK_STATUS(NETLIB_WRITE_TIMEOUT, netlib_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_write(near, bytes, 1, &n, &err));
+    CHECK_OK(netlib_stream_set_write_timeout(near, LONG, &err));
     struct flow flow = {far, sizeof bytes, 50000, 0, true};
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, read_flow, &flow) == 0);
-    CHECK_OK(netlib_tls_stream_write(near, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_write(near, bytes, sizeof bytes, &n, &err));
     CHECK_INT(sizeof bytes, (long long)n);
-    CHECK_OK(netlib_tls_stream_shutdown(near, &err));
+    CHECK_OK(netlib_stream_shutdown(near, &err));
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK(flow.intact);
     CHECK_INT(NETLIB_END_OF_STREAM, flow.status);
     static const double bad[] = {-2.0, -0.5};
     for (size_t i = 0; i < 2; i++) {
-        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_read_timeout(near, bad[i], &err));
-        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_write_timeout(near, bad[i], &err));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_set_read_timeout(near, bad[i], &err));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_set_write_timeout(near, bad[i], &err));
     }
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_set_blocking(near, 2, &err));
-    CHECK_OK(netlib_tls_stream_set_read_timeout(near, NETLIB_TIMEOUT_DEFAULT, &err));
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_set_blocking(near, 2, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(near, NETLIB_TIMEOUT_DEFAULT, &err));
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close_pair(pair);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
 }
 
 struct waiter {
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     bool writes;
     netlib_status status;
     char byte;
@@ -104,18 +104,18 @@ static void *wait_in_a_call(void *argument) {
     struct waiter *waiter = argument;
     static char bytes[3000000];
     size_t n = 0;
-    waiter->status = waiter->writes ? netlib_tls_stream_write(waiter->stream, bytes, sizeof bytes, &n, NULL)
-                                    : netlib_tls_stream_read(waiter->stream, &waiter->byte, 1, &n, NULL);
+    waiter->status = waiter->writes ? netlib_stream_write(waiter->stream, bytes, sizeof bytes, &n, NULL)
+                                    : netlib_stream_read(waiter->stream, &waiter->byte, 1, &n, NULL);
     return NULL;
 }
 
 /* Waits until the other thread is in its call, so that the stream has a reader or a writer. */
-static void until_taken(netlib_tls_stream *stream, bool writes) {
+static void until_taken(netlib_stream *stream, bool writes) {
     for (;;) {
         size_t n = 0;
         char byte;
-        netlib_status status = writes ? netlib_tls_stream_write(stream, "", 0, &n, NULL)
-                                      : netlib_tls_stream_read(stream, &byte, 0, &n, NULL);
+        netlib_status status =
+            writes ? netlib_stream_write(stream, "", 0, &n, NULL) : netlib_stream_read(stream, &byte, 0, &n, NULL);
         if (status == NETLIB_BUSY) return;
         struct timespec pause = {0, 1000000};
         nanosleep(&pause, NULL);
@@ -131,7 +131,7 @@ static void limits_end_every_waiting_stream_call(void) {
     for (int stage = 0; stage < 3; stage++) { /* 0: handshake, 1: read, 2: write */
         for (int cancel = 0; cancel < 2; cancel++) {
             struct pair pair = unix_pair();
-            netlib_tls_stream *near = NULL, *far = NULL;
+            netlib_stream *near = NULL, *far = NULL;
             if (stage == 0) {
                 near = wrap(client, pair.near, "localhost");
             } else {
@@ -139,7 +139,7 @@ static void limits_end_every_waiting_stream_call(void) {
             }
             netlib_limit *limit = NULL;
             CHECK_OK(netlib_limit_new(cancel ? NETLIB_TIMEOUT_NONE : 0.02, &limit, &err));
-            netlib_tls_stream_set_limit(near, limit);
+            netlib_stream_set_limit(near, limit);
             struct waiter waiter = {near, stage == 2, NETLIB_OK, 0};
             pthread_t thread;
             CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
@@ -152,16 +152,16 @@ static void limits_end_every_waiting_stream_call(void) {
             CHECK_INT(expected, waiter.status);
             /* Later calls return the status of this limit until the stream gets another limit. */
             if (stage < 2) {
-                CHECK_STATUS(expected, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+                CHECK_STATUS(expected, netlib_stream_read(near, &byte, 1, &n, &err));
             }
-            netlib_tls_stream_set_limit(near, NULL);
+            netlib_stream_set_limit(near, NULL);
             if (stage == 1) {
-                CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
-                CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
+                CHECK_OK(netlib_stream_write(far, "x", 1, &n, &err));
+                CHECK_OK(netlib_stream_read(near, &byte, 1, &n, &err));
             }
             netlib_limit_free(limit);
-            netlib_tls_stream_free(near);
-            netlib_tls_stream_free(far);
+            netlib_stream_free(near);
+            netlib_stream_free(far);
             close_pair(pair);
         }
     }
@@ -174,7 +174,7 @@ static void a_second_reader_or_writer_gets_busy(void) {
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
     struct pair pair = unix_pair();
-    netlib_tls_stream *near = NULL, *far = NULL;
+    netlib_stream *near = NULL, *far = NULL;
     do_handshake(client, server, pair, &near, &far);
     struct waiter waiter = {near, false, NETLIB_OK, 0};
     pthread_t thread;
@@ -182,13 +182,13 @@ static void a_second_reader_or_writer_gets_busy(void) {
     size_t n = 0;
     CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
     until_taken(near, false);
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_read(near, &byte, 1, &n, &err));
     /* A reader that waits does not block a writer. */
-    CHECK_OK(netlib_tls_stream_write(near, "ping", 4, &n, &err));
+    CHECK_OK(netlib_stream_write(near, "ping", 4, &n, &err));
     char buffer[8];
-    CHECK_OK(netlib_tls_stream_read(far, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_read(far, buffer, sizeof buffer, &n, &err));
     CHECK_INT(4, (long long)n);
-    CHECK_OK(netlib_tls_stream_write(far, "!", 1, &n, &err));
+    CHECK_OK(netlib_stream_write(far, "!", 1, &n, &err));
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(NETLIB_OK, waiter.status);
     CHECK(waiter.byte == '!');
@@ -196,13 +196,13 @@ static void a_second_reader_or_writer_gets_busy(void) {
     waiter.writes = true;
     CHECK(pthread_create(&thread, NULL, wait_in_a_call, &waiter) == 0);
     until_taken(near, true);
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_write(near, "x", 1, &n, &err));
-    CHECK_STATUS(NETLIB_BUSY, netlib_tls_stream_shutdown(near, &err));
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_write(near, "x", 1, &n, &err));
+    CHECK_STATUS(NETLIB_BUSY, netlib_stream_shutdown(near, &err));
     close(pair.far);
     CHECK(pthread_join(thread, NULL) == 0);
     CHECK_INT(NETLIB_PROTOCOL, waiter.status);
-    netlib_tls_stream_free(near);
-    netlib_tls_stream_free(far);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
     close(pair.near);
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
@@ -236,20 +236,20 @@ static void handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time(void) {
     CHECK(pthread_create(&thread, NULL, drip, &between) == 0);
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = right.far};
     server_start(&peer);
-    netlib_tls_stream *stream = wrap(client, left.near, "localhost");
+    netlib_stream *stream = wrap(client, left.near, "localhost");
     char sent[3000], received[3000];
     size_t n = 0;
     memset(sent, 'd', sizeof sent);
-    CHECK_OK(netlib_tls_stream_write(stream, sent, sizeof sent, &n, &err));
+    CHECK_OK(netlib_stream_write(stream, sent, sizeof sent, &n, &err));
     for (size_t read = 0; read < sizeof received; read += n) {
-        netlib_status status = netlib_tls_stream_read(stream, received + read, sizeof received - read, &n, &err);
+        netlib_status status = netlib_stream_read(stream, received + read, sizeof received - read, &n, &err);
         CHECK_OK(status);
         if (status != NETLIB_OK) break;
     }
     CHECK(memcmp(sent, received, sizeof sent) == 0);
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, received, 1, &n, &err));
-    netlib_tls_stream_free(stream);
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, received, 1, &n, &err));
+    netlib_stream_free(stream);
     close(left.near);
     server_join(&peer);
     CHECK(pthread_join(thread, NULL) == 0);

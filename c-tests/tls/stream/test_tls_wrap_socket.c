@@ -167,7 +167,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
-        netlib_tls_stream *stream = (netlib_tls_stream *)1;
+        netlib_stream *stream = (netlib_stream *)1;
         size_t n = 0;
         char back[8];
         if (rows[i].ssl_cert_file != NULL) setenv("SSL_CERT_FILE", rows[i].ssl_cert_file, 1);
@@ -184,18 +184,18 @@ static void options_and_context_combine_as_in_urllib3(void) {
         CHECK_INT(status == NETLIB_OK, stream != NULL);
         CHECK_INT(flags, fcntl(pair.near, F_GETFL));
         if (status == NETLIB_OK) {
-            CHECK_INT(rows[i].version, netlib_tls_stream_version(stream));
+            CHECK_INT(rows[i].version, netlib_stream_tls_version(stream));
             bool is_p256 = (rows[i].context & ABSENT ? rows[i].options : rows[i].context) & P256;
             const char *other = rows[i].version == NETLIB_TLS_VERSION_1_3 ? "X25519MLKEM768" : "x25519";
-            CHECK_STR(is_p256 ? "secp256r1" : other, netlib_tls_stream_key_exchange_group(stream, NULL));
-            CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
-            CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));
+            CHECK_STR(is_p256 ? "secp256r1" : other, netlib_stream_key_exchange_group(stream, NULL));
+            CHECK_OK(netlib_stream_write(stream, "ping", 4, &n, &err));
+            CHECK_OK(netlib_stream_read(stream, back, sizeof back, &n, &err));
             CHECK(n == 4 && memcmp(back, "ping", 4) == 0);
-            CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+            CHECK_OK(netlib_stream_shutdown(stream, &err));
         }
         netlib_tls_options_free(options);
         netlib_tls_context_free(context);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&server);
         CHECK_STR(rows[i].alpn, server.alpn);
@@ -207,7 +207,7 @@ static void options_and_context_combine_as_in_urllib3(void) {
 
 static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_limit *limit = NULL;
     netlib_tls_context *context = client_context();
     /* The peer does not answer the handshake. */
@@ -233,11 +233,11 @@ static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     netlib_limit_cancel(limit);
     char back[8];
     size_t n = 0;
-    CHECK_OK(netlib_tls_stream_write(stream, "ping", 4, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(stream, back, sizeof back, &n, &err));
-    CHECK_OK(netlib_tls_stream_shutdown(stream, &err));
+    CHECK_OK(netlib_stream_write(stream, "ping", 4, &n, &err));
+    CHECK_OK(netlib_stream_read(stream, back, sizeof back, &n, &err));
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
     netlib_limit_free(limit);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&server);
     netlib_tls_context_free(server_side);
@@ -248,7 +248,7 @@ static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
  * the ALPN protocols are replaced. */
 static void wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_name(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_tls_context *context = context_of(options_with(NOT_VERIFIED | H2)), *server_side = server_of(false);
     static const char *const expected[] = {"h2", "http/1.1", "h2"};
     for (size_t i = 0; i < 3; i++) {
@@ -259,10 +259,10 @@ static void wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_nam
             CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, context, NULL, NULL, &stream, &err));
         } else {
             stream = wrap(context, pair.near, NULL);
-            CHECK_OK(netlib_tls_stream_handshake(stream, &err));
+            CHECK_OK(netlib_stream_handshake(stream, &err));
         }
-        CHECK_STR(expected[i], netlib_tls_stream_alpn_protocol(stream, NULL));
-        netlib_tls_stream_free(stream);
+        CHECK_STR(expected[i], netlib_stream_alpn_protocol(stream, NULL));
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&server);
         CHECK_STR(expected[i], server.alpn);
@@ -292,7 +292,7 @@ static void crls_of_the_options_are_added_to_the_context(void) {
     netlib_tls_context *server_side = context_of(options);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
-        netlib_tls_stream *stream = NULL;
+        netlib_stream *stream = NULL;
         struct pair pair = unix_pair();
         struct server server = {.does = SERVE_HANDSHAKE, .context = server_side, .fd = pair.far};
         server_start(&server);
@@ -303,7 +303,7 @@ static void crls_of_the_options_are_added_to_the_context(void) {
         CHECK_INT(rows[i].problem, netlib_error_certificate_problem(err));
         CHECK_STATUS(rows[i].status, status);
         netlib_tls_options_free(options);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&server);
     }
@@ -313,7 +313,7 @@ static void crls_of_the_options_are_added_to_the_context(void) {
 
 static void invalid_arguments_of_wrap_socket_are_refused(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     netlib_tls_context *context = client_context();
     CHECK_STATUS(NETLIB_IO, netlib_ssl_wrap_socket(-1, NULL, context, "localhost", NULL, &stream, &err));
     /* An invalid verify mode in the options makes the call fail, although the verify mode of the context would

@@ -10,7 +10,7 @@ static netlib_tls_context *client, *server;
 
 struct ends {
     struct pair pair;
-    netlib_tls_stream *near, *far;
+    netlib_stream *near, *far;
 };
 
 static struct ends make_ends(void) {
@@ -19,11 +19,11 @@ static struct ends make_ends(void) {
     netlib_status near = NETLIB_WANT_READ, far = NETLIB_WANT_READ;
     ends.near = wrap(client, ends.pair.near, "localhost");
     ends.far = accept_tls(server, ends.pair.far);
-    CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 0, &err));
-    CHECK_OK(netlib_tls_stream_set_blocking(ends.far, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(ends.near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(ends.far, 0, &err));
     for (int turn = 0; turn < 10 && (near != NETLIB_OK || far != NETLIB_OK); turn++) {
-        near = netlib_tls_stream_handshake(ends.near, &err);
-        far = netlib_tls_stream_handshake(ends.far, &err);
+        near = netlib_stream_handshake(ends.near, &err);
+        far = netlib_stream_handshake(ends.far, &err);
     }
     CHECK_OK(near);
     CHECK_OK(far);
@@ -31,8 +31,8 @@ static struct ends make_ends(void) {
 }
 
 static void free_ends(struct ends *ends) {
-    netlib_tls_stream_free(ends->near);
-    netlib_tls_stream_free(ends->far);
+    netlib_stream_free(ends->near);
+    netlib_stream_free(ends->far);
     close_pair(ends->pair);
 }
 
@@ -74,9 +74,9 @@ static void slices_are_joined_into_full_records(void) {
                 total += rows[row].pieces[i];
             }
         }
-        CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
-        CHECK_OK(netlib_tls_stream_set_write_timeout(ends.near, LONG, &err));
-        CHECK_OK(netlib_tls_stream_writev(ends.near, slices, count, &n, &err));
+        CHECK_OK(netlib_stream_set_blocking(ends.near, 1, &err));
+        CHECK_OK(netlib_stream_set_write_timeout(ends.near, LONG, &err));
+        CHECK_OK(netlib_stream_writev(ends.near, slices, count, &n, &err));
         CHECK_INT((long long)total, (long long)n);
         /* Checks the lengths of the records on the wire. Header, type and tag of a record have 22 bytes. */
         ssize_t got = recv(ends.pair.far, raw, sizeof raw, MSG_PEEK | MSG_DONTWAIT);
@@ -91,7 +91,7 @@ static void slices_are_joined_into_full_records(void) {
         CHECK(at == (size_t)got || (size_t)got < at);
         size_t read = 0;
         while (read < total) {
-            if (netlib_tls_stream_read(ends.far, received + read, sizeof received - read, &n, &err) != NETLIB_OK) break;
+            if (netlib_stream_read(ends.far, received + read, sizeof received - read, &n, &err) != NETLIB_OK) break;
             read += n;
         }
         CHECK_INT((long long)total, (long long)read);
@@ -105,25 +105,25 @@ static void writev_with_invalid_slices_sends_nothing(void) {
     struct ends ends = make_ends();
     static netlib_slice slices[1025];
     size_t n = 7;
-    CHECK_OK(netlib_tls_stream_writev(ends.near, NULL, 0, &n, &err));
+    CHECK_OK(netlib_stream_writev(ends.near, NULL, 0, &n, &err));
     CHECK_INT(0, (long long)n);
-    CHECK_OK(netlib_tls_stream_writev(ends.near, slices, 1024, &n, &err));
+    CHECK_OK(netlib_stream_writev(ends.near, slices, 1024, &n, &err));
     CHECK_INT(0, (long long)n);
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, 1025, &n, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, SIZE_MAX, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_writev(ends.near, slices, 1025, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_writev(ends.near, slices, SIZE_MAX, &n, &err));
     slices[2].len = 3;
-    netlib_status status = netlib_tls_stream_writev(ends.near, slices, 3, &n, &err);
+    netlib_status status = netlib_stream_writev(ends.near, slices, 3, &n, &err);
     CHECK_STR("slices[2]: data must not be NULL", netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, status);
     slices[0].data = slices[1].data = slices[2].data = "abc";
     slices[0].len = SIZE_MAX;
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, 3, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_writev(ends.near, slices, 3, &n, &err));
     slices[0].len = slices[1].len = (size_t)-1 / 2;
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, slices, 3, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_writev(ends.near, slices, 3, &n, &err));
     CHECK_INT(0, (long long)n);
     /* The stream has sent no bytes. */
     char byte;
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_read(ends.far, &byte, 1, &n, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read(ends.far, &byte, 1, &n, &err));
     free_ends(&ends);
 }
 
@@ -150,12 +150,12 @@ static void an_incomplete_writev_can_be_continued_with_other_slices(void) {
             slices[i].len = len;
             from += len;
         }
-        netlib_status status = netlib_tls_stream_writev(ends.near, slices, 5, &n, &err);
+        netlib_status status = netlib_stream_writev(ends.near, slices, 5, &n, &err);
         written += n;
         CHECK(status == NETLIB_OK || status == NETLIB_WANT_WRITE);
         wants += status == NETLIB_WANT_WRITE;
         do {
-            status = netlib_tls_stream_read(ends.far, received + read, TOTAL - read + 1, &n, &err);
+            status = netlib_stream_read(ends.far, received + read, TOTAL - read + 1, &n, &err);
             read += n;
         } while (status == NETLIB_OK && read < TOTAL);
     }
@@ -167,10 +167,10 @@ static void an_incomplete_writev_can_be_continued_with_other_slices(void) {
     static unsigned char much[TOTAL];
     netlib_status status;
     netlib_slice all = {much, sizeof much}, two[2] = {{much, 1}, {much, 1}};
-    do status = netlib_tls_stream_writev(ends.near, &all, 1, &n, &err);
+    do status = netlib_stream_writev(ends.near, &all, 1, &n, &err);
     while (status == NETLIB_OK);
     CHECK_STATUS(NETLIB_WANT_WRITE, status);
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_stream_writev(ends.near, two, 2, &n, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_stream_writev(ends.near, two, 2, &n, &err));
     free_ends(&ends);
 }
 
@@ -182,9 +182,9 @@ static void *send_much(void *argument) {
     flow->status = NETLIB_OK;
     for (size_t done = 0; done < flow->total && flow->status == NETLIB_OK; done += n) {
         size_t len = flow->total - done < sizeof zeros ? flow->total - done : sizeof zeros;
-        flow->status = netlib_tls_stream_write(flow->stream, zeros, len, &n, NULL);
+        flow->status = netlib_stream_write(flow->stream, zeros, len, &n, NULL);
     }
-    if (flow->status == NETLIB_OK) flow->status = netlib_tls_stream_shutdown(flow->stream, NULL);
+    if (flow->status == NETLIB_OK) flow->status = netlib_stream_shutdown(flow->stream, NULL);
     return NULL;
 }
 
@@ -197,12 +197,12 @@ static void shutdown_discards_a_bounded_number_of_bytes(void) {
     } rows[] = {{0, NETLIB_OK}, {1024 * 1024, NETLIB_OK}, {1024 * 1024 + 1, NETLIB_TOO_MUCH_DATA}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct ends ends = make_ends();
-        CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
-        CHECK_OK(netlib_tls_stream_set_blocking(ends.far, 1, &err));
+        CHECK_OK(netlib_stream_set_blocking(ends.near, 1, &err));
+        CHECK_OK(netlib_stream_set_blocking(ends.far, 1, &err));
         struct flow flow = {.stream = ends.far, .total = rows[i].total};
         pthread_t thread;
         CHECK(pthread_create(&thread, NULL, send_much, &flow) == 0);
-        netlib_status status = netlib_tls_stream_shutdown_both(ends.near, &err);
+        netlib_status status = netlib_stream_shutdown_both(ends.near, &err);
         if (rows[i].status != NETLIB_OK) {
             CHECK_CONTAINS("the server \"localhost\" sent more than", netlib_error_message(err, NULL));
         }
@@ -217,16 +217,16 @@ static void shutdown_discards_a_bounded_number_of_bytes(void) {
     size_t n = 0, sent = 0;
     netlib_status status = NETLIB_WANT_READ;
     while (status == NETLIB_WANT_READ && sent < 10 * 1024 * 1024) {
-        (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
+        (void)netlib_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
         sent += n;
-        status = netlib_tls_stream_shutdown_both(ends.near, NULL);
+        status = netlib_stream_shutdown_both(ends.near, NULL);
     }
     CHECK_INT(NETLIB_TOO_MUCH_DATA, status);
     CHECK(sent > 1024 * 1024 && sent <= 1024 * 1024 + sizeof zeros);
-    CHECK_STATUS(NETLIB_TOO_MUCH_DATA, netlib_tls_stream_shutdown_both(ends.near, &err));
+    CHECK_STATUS(NETLIB_TOO_MUCH_DATA, netlib_stream_shutdown_both(ends.near, &err));
     /* The application can still read the remaining bytes. */
-    (void)netlib_tls_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
-    CHECK_OK(netlib_tls_stream_read(ends.near, zeros, sizeof zeros, &n, &err));
+    (void)netlib_stream_write(ends.far, zeros, sizeof zeros, &n, NULL);
+    CHECK_OK(netlib_stream_read(ends.near, zeros, sizeof zeros, &n, &err));
     free_ends(&ends);
 }
 
@@ -237,15 +237,15 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     /* The two non-blocking streams shut down one after the other. shutdown_both discards data that has not been
      * read. */
     struct ends ends = make_ends();
-    CHECK_OK(netlib_tls_stream_write(ends.far, "late", 4, &n, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(ends.near, &err));
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_stream_shutdown_both(ends.near, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(ends.far, buffer, sizeof buffer, &n, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(ends.far, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
-    CHECK_STATUS(NETLIB_CLOSED, netlib_tls_stream_write(ends.near, "x", 1, &n, &err));
-    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(ends.near, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_write(ends.far, "late", 4, &n, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_shutdown_both(ends.near, &err));
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_shutdown_both(ends.near, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(ends.far, buffer, sizeof buffer, &n, &err));
+    CHECK_OK(netlib_stream_shutdown_both(ends.far, &err));
+    CHECK_OK(netlib_stream_shutdown_both(ends.near, &err));
+    CHECK_OK(netlib_stream_shutdown_both(ends.near, &err));
+    CHECK_STATUS(NETLIB_CLOSED, netlib_stream_write(ends.near, "x", 1, &n, &err));
+    CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(ends.near, buffer, sizeof buffer, &n, &err));
     /* No bytes of the session remain on the descriptors. */
     CHECK(recv(ends.pair.near, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK(recv(ends.pair.far, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
@@ -254,33 +254,33 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
     /* The peer closes the connection, with or without close_notify. */
     for (int properly = 0; properly < 2; properly++) {
         ends = make_ends();
-        if (properly) CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
+        if (properly) CHECK_OK(netlib_stream_shutdown(ends.far, &err));
         shutdown(ends.pair.far, SHUT_WR);
-        CHECK_STATUS(properly ? NETLIB_OK : NETLIB_TLS_TRUNCATED, netlib_tls_stream_shutdown_both(ends.near, &err));
+        CHECK_STATUS(properly ? NETLIB_OK : NETLIB_TLS_TRUNCATED, netlib_stream_shutdown_both(ends.near, &err));
         free_ends(&ends);
         ends = make_ends();
-        if (properly) CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
+        if (properly) CHECK_OK(netlib_stream_shutdown(ends.far, &err));
         close(ends.pair.far);
         ends.pair.far = -1;
         for (int again = 0; again < 2; again++) {
-            CHECK_STATUS(properly ? NETLIB_OK : NETLIB_PROTOCOL, netlib_tls_stream_shutdown_both(ends.near, &err));
+            CHECK_STATUS(properly ? NETLIB_OK : NETLIB_PROTOCOL, netlib_stream_shutdown_both(ends.near, &err));
         }
         free_ends(&ends);
     }
     /* If the peer sends nothing, the limit and the timeouts end the call. */
     ends = make_ends();
-    CHECK_OK(netlib_tls_stream_set_blocking(ends.near, 1, &err));
-    CHECK_OK(netlib_tls_stream_set_read_timeout(ends.near, 0.01, &err));
-    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_tls_stream_shutdown_both(ends.near, &err));
-    CHECK_OK(netlib_tls_stream_shutdown(ends.far, &err));
-    CHECK_OK(netlib_tls_stream_shutdown_both(ends.near, &err));
+    CHECK_OK(netlib_stream_set_blocking(ends.near, 1, &err));
+    CHECK_OK(netlib_stream_set_read_timeout(ends.near, 0.01, &err));
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, netlib_stream_shutdown_both(ends.near, &err));
+    CHECK_OK(netlib_stream_shutdown(ends.far, &err));
+    CHECK_OK(netlib_stream_shutdown_both(ends.near, &err));
     free_ends(&ends);
     /* Before the handshake, shutdown_both has no session to close. */
     struct pair pair = unix_pair();
-    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_shutdown_both(stream, &err));
+    netlib_stream *stream = wrap(client, pair.near, "localhost");
+    CHECK_OK(netlib_stream_shutdown_both(stream, &err));
     CHECK(recv(pair.far, buffer, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
-    netlib_tls_stream_free(stream);
+    netlib_stream_free(stream);
     close_pair(pair);
 }
 

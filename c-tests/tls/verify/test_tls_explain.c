@@ -145,9 +145,9 @@ static netlib_status handshake_with(netlib_tls_context *client, struct script *s
     struct pair pair = unix_pair();
     script->fd = pair.far;
     CHECK(pthread_create(&script->thread, NULL, play_script, script) == 0);
-    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-    netlib_status status = netlib_tls_stream_handshake(stream, err);
-    netlib_tls_stream_free(stream);
+    netlib_stream *stream = wrap(client, pair.near, "localhost");
+    netlib_status status = netlib_stream_handshake(stream, err);
+    netlib_stream_free(stream);
     close(pair.near);
     CHECK(pthread_join(script->thread, NULL) == 0);
     return status;
@@ -465,14 +465,14 @@ static void errors_explain_cipher_strings_without_a_common_suite(void) {
         struct pair pair = unix_pair();
         struct server server = {.does = SERVE_HANDSHAKE, .context = far, .fd = pair.far};
         server_start(&server);
-        netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-        netlib_status status = netlib_tls_stream_handshake(stream, &err);
+        netlib_stream *stream = wrap(client, pair.near, "localhost");
+        netlib_status status = netlib_stream_handshake(stream, &err);
         check_error(
             err, 40,
             ENDED "40 (handshake_failure): client and server have no TLS version, cipher suite or parameters in common",
             rows[i].client != NULL ? CIPHERS : VERSIONS);
         CHECK_STATUS(NETLIB_TLS_ALERT, status);
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&server);
         CHECK_STR("the client and this side have no cipher suite in common", server.message);

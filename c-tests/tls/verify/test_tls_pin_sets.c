@@ -279,23 +279,23 @@ static void pins_match_only_certificates_on_the_verified_path(void) {
 }
 
 /* Does the handshakes of both streams. Returns the status of the verifier and stores its error message. */
-static netlib_status handshake_streams(netlib_tls_stream *near, netlib_tls_stream *far, char message[400]) {
+static netlib_status handshake_streams(netlib_stream *near, netlib_stream *far, char message[400]) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
-    netlib_tls_stream_set_blocking(near, 0, NULL);
-    netlib_tls_stream_set_blocking(far, 0, NULL);
+    netlib_stream_set_blocking(near, 0, NULL);
+    netlib_stream_set_blocking(far, 0, NULL);
     for (int turn = 0; turn < 100 && status == NETLIB_WANT_READ; turn++) {
-        status = netlib_tls_stream_handshake(near, &err);
+        status = netlib_stream_handshake(near, &err);
         snprintf(message, 400, "%s", err != NULL ? netlib_error_message(err, NULL) : "");
         netlib_error_free(err);
         err = NULL;
-        (void)netlib_tls_stream_handshake(far, NULL);
+        (void)netlib_stream_handshake(far, NULL);
     }
     char byte = 0;
     size_t n = 0;
     if (status == NETLIB_OK) {
-        CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
-        CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
+        CHECK_OK(netlib_stream_write(far, "x", 1, &n, &err));
+        CHECK_OK(netlib_stream_read(near, &byte, 1, &n, &err));
     }
     return status;
 }
@@ -317,20 +317,20 @@ static void the_context_checks_pins_for_every_kind_of_session(void) {
         for (int round = 0; round < 2; round++) {
             struct pair pair = unix_pair();
             char message[400];
-            netlib_tls_stream *near = wrap(is_nested ? outer : pinned, pair.near, "localhost"), *inner_near = NULL;
-            netlib_tls_stream *far = accept_tls(server, pair.far), *inner_far = NULL;
+            netlib_stream *near = wrap(is_nested ? outer : pinned, pair.near, "localhost"), *inner_near = NULL;
+            netlib_stream *far = accept_tls(server, pair.far), *inner_far = NULL;
             if (is_nested) {
                 CHECK_INT(NETLIB_OK, handshake_streams(near, far, message));
                 CHECK_OK(netlib_tls_wrap_stream(pinned, near, "localhost", &inner_near, &err));
                 CHECK_OK(netlib_tls_accept_stream(server, far, &inner_far, &err));
             }
-            netlib_tls_stream *verifier = is_nested ? inner_near : near;
+            netlib_stream *verifier = is_nested ? inner_near : near;
             netlib_status status = handshake_streams(verifier, is_nested ? inner_far : far, message);
             CHECK_INT(is_right ? NETLIB_OK : NETLIB_FINGERPRINT_MISMATCH, status);
-            CHECK_INT(is_right && round > 0, netlib_tls_stream_is_resumed(verifier));
+            CHECK_INT(is_right && round > 0, netlib_stream_is_resumed(verifier));
             CHECK((strstr(message, "the pin of its key is sha256//") != NULL) == !is_right);
-            netlib_tls_stream_free(inner_near), netlib_tls_stream_free(inner_far);
-            netlib_tls_stream_free(near), netlib_tls_stream_free(far);
+            netlib_stream_free(inner_near), netlib_stream_free(inner_far);
+            netlib_stream_free(near), netlib_stream_free(far);
             close_pair(pair);
         }
         netlib_tls_context_free(pinned);
@@ -454,7 +454,7 @@ static void pins_of_a_server_that_requests_no_client_certificate_are_refused(voi
     for (int row = 0; row < 3; row++) {
         netlib_error *err = NULL;
         netlib_tls_engine *engine = NULL;
-        netlib_tls_stream *stream = NULL;
+        netlib_stream *stream = NULL;
         struct pair pair = unix_pair();
         netlib_tls_options *options =
             client_with(row == 1   ? NOT_VERIFIED
@@ -472,7 +472,7 @@ static void pins_of_a_server_that_requests_no_client_certificate_are_refused(voi
         CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_tls_accept_fd(context, pair.far, &stream, &err));
         /* The context, which cannot create server sessions, can create client sessions. */
         stream = wrap(context, pair.near, "localhost");
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         netlib_tls_context_free(context);
         close_pair(pair);
     }
@@ -548,7 +548,7 @@ static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) 
     for (size_t i = 0; i < sizeof calls / sizeof calls[0]; i++) {
         netlib_error *err = NULL;
         netlib_tls_context *context = NULL;
-        netlib_tls_stream *stream = NULL;
+        netlib_stream *stream = NULL;
         const char *const trust[2] = CA, *const nobody[2] = NOBODY;
         if (calls[i].has_context) {
             context = context_of(
@@ -561,7 +561,7 @@ static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) 
         server_start(&far);
         CHECK_STATUS(calls[i].status,
                      netlib_ssl_wrap_socket(pair.near, options, context, "localhost", NULL, &stream, &err));
-        netlib_tls_stream_free(stream);
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&far);
         netlib_tls_options_free(options);

@@ -29,21 +29,21 @@ static netlib_tls_context *client_with(int32_t mode, int32_t version) {
 }
 
 /* Does the handshake, and lets the client read a byte. The tickets arrive together with this byte. */
-static void begin_session(netlib_tls_stream *near, netlib_tls_stream *far) {
+static void begin_session(netlib_stream *near, netlib_stream *far) {
     netlib_error *err = NULL;
     netlib_status one = NETLIB_WANT_READ, other = NETLIB_WANT_READ;
     size_t n = 0;
     char byte = 0;
-    netlib_tls_stream_set_blocking(near, 0, NULL);
-    netlib_tls_stream_set_blocking(far, 0, NULL);
+    netlib_stream_set_blocking(near, 0, NULL);
+    netlib_stream_set_blocking(far, 0, NULL);
     for (int turn = 0; turn < 100 && (one != NETLIB_OK || other != NETLIB_OK); turn++) {
-        one = netlib_tls_stream_handshake(near, &err);
+        one = netlib_stream_handshake(near, &err);
         CHECK(one == NETLIB_OK || one == NETLIB_WANT_READ);
-        other = netlib_tls_stream_handshake(far, &err);
+        other = netlib_stream_handshake(far, &err);
         CHECK(other == NETLIB_OK || other == NETLIB_WANT_READ);
     }
-    CHECK_OK(netlib_tls_stream_write(far, "x", 1, &n, &err));
-    CHECK_OK(netlib_tls_stream_read(near, &byte, 1, &n, &err));
+    CHECK_OK(netlib_stream_write(far, "x", 1, &n, &err));
+    CHECK_OK(netlib_stream_read(near, &byte, 1, &n, &err));
     CHECK_INT('x', byte);
 }
 
@@ -61,8 +61,8 @@ static void fingerprints_are_checked_for_every_kind_of_session(void) {
         netlib_tls_context *client = client_with(mode, version);
         for (int round = 0; round < 2; round++) {
             struct pair pair = unix_pair();
-            netlib_tls_stream *near[MOST] = {wrap(client, pair.near, "localhost"), NULL};
-            netlib_tls_stream *far[MOST] = {accept_tls(server, pair.far), NULL};
+            netlib_stream *near[MOST] = {wrap(client, pair.near, "localhost"), NULL};
+            netlib_stream *far[MOST] = {accept_tls(server, pair.far), NULL};
             for (size_t layer = 0; layer < depth; layer++) {
                 if (layer > 0) {
                     CHECK_OK(netlib_tls_wrap_stream(client, near[0], "localhost", &near[1], &err));
@@ -71,18 +71,18 @@ static void fingerprints_are_checked_for_every_kind_of_session(void) {
                 begin_session(near[layer], far[layer]);
                 /* Even the first inner session is resumed, because it uses the context and server name for which the
                  * outer session has stored tickets. */
-                CHECK(netlib_tls_stream_is_resumed(near[layer]) == (round > 0 || layer > 0));
+                CHECK(netlib_stream_is_resumed(near[layer]) == (round > 0 || layer > 0));
                 size_t len = 0;
-                const uint8_t *leaf = netlib_tls_stream_peer_certificate(near[layer], 0, &len);
+                const uint8_t *leaf = netlib_stream_peer_certificate(near[layer], 0, &len);
                 CHECK_OK(netlib_assert_fingerprint(leaf, len, right, &err));
                 CHECK_STATUS(NETLIB_FINGERPRINT_MISMATCH, netlib_assert_fingerprint(leaf, len, wrong, &err));
                 /* A peer without a certificate matches no fingerprint. */
-                leaf = netlib_tls_stream_peer_certificate(far[layer], 0, &len);
+                leaf = netlib_stream_peer_certificate(far[layer], 0, &len);
                 CHECK_STATUS(NETLIB_FINGERPRINT_MISMATCH, netlib_assert_fingerprint(leaf, len, right, &err));
             }
             for (size_t layer = 0; layer < depth; layer++) {
-                netlib_tls_stream_free(near[layer]);
-                netlib_tls_stream_free(far[layer]);
+                netlib_stream_free(near[layer]);
+                netlib_stream_free(far[layer]);
             }
             close_pair(pair);
         }

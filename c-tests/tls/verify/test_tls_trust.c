@@ -188,9 +188,9 @@ static void authorities_of_a_ca_directory_are_trusted(void) {
         struct pair pair = unix_pair();
         struct server server = {.does = SERVE_HANDSHAKE, .context = theirs, .fd = pair.far};
         server_start(&server);
-        netlib_tls_stream *stream = wrap(ours, pair.near, "localhost");
-        CHECK_STATUS(rows[i].status, netlib_tls_stream_handshake(stream, &err));
-        netlib_tls_stream_free(stream);
+        netlib_stream *stream = wrap(ours, pair.near, "localhost");
+        CHECK_STATUS(rows[i].status, netlib_stream_handshake(stream, &err));
+        netlib_stream_free(stream);
         close(pair.near);
         server_join(&server);
         netlib_tls_context_free(ours);
@@ -378,9 +378,9 @@ static void a_server_only_context_creates_no_client_sessions(void) {
     struct pair pair = unix_pair();
     struct server server = {.does = SERVE_HANDSHAKE, .context = theirs, .fd = pair.far};
     server_start(&server);
-    netlib_tls_stream *stream = wrap(ours, pair.near, "localhost");
-    CHECK_OK(netlib_tls_stream_handshake(stream, &err));
-    netlib_tls_stream_free(stream);
+    netlib_stream *stream = wrap(ours, pair.near, "localhost");
+    CHECK_OK(netlib_stream_handshake(stream, &err));
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&server);
     CHECK_INT(NETLIB_OK, server.status);

@@ -56,8 +56,8 @@ static void handshakes_accept_valid_and_refuse_invalid_server_chains(void) {
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
             server_start(&peer);
-            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-            netlib_status status = netlib_tls_stream_handshake(stream, &err);
+            netlib_stream *stream = wrap(client, pair.near, "localhost");
+            netlib_status status = netlib_stream_handshake(stream, &err);
             CHECK_INT(row->problem, netlib_error_certificate_problem(err));
             CHECK_INT(row->certificate, netlib_error_certificate_index(err));
             CHECK_INT(row->alert, netlib_error_tls_alert(err));
@@ -66,7 +66,7 @@ static void handshakes_accept_valid_and_refuse_invalid_server_chains(void) {
             CHECK_STR(row->advice, advice != NULL ? advice : "");
             if (status != row->status) fprintf(stderr, "    of %s\n", row->sent);
             CHECK_STATUS(row->status, status);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             close(pair.near);
             server_join(&peer);
             /* The server received the alert of the client's error. */
@@ -95,17 +95,17 @@ static void handshakes_accept_valid_and_refuse_invalid_client_chains(void) {
             struct pair pair = unix_pair();
             struct server peer = {.does = SERVE_CLEAN, .context = server, .fd = pair.far};
             server_start(&peer);
-            netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
+            netlib_stream *stream = wrap(client, pair.near, "localhost");
             char buffer[8];
             size_t n = 0;
             /* In TLS 1.3 the refusal arrives after the client's handshake is done. */
-            netlib_status status = netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err);
+            netlib_status status = netlib_stream_read(stream, buffer, sizeof buffer, &n, &err);
             CHECK_INT(row->alert, netlib_error_tls_alert(err));
             CHECK_STATUS(row->status == NETLIB_OK ? NETLIB_OK : NETLIB_TLS_ALERT, status);
             if (status == NETLIB_OK) {
-                CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_stream_read(stream, buffer, sizeof buffer, &n, &err));
+                CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, buffer, sizeof buffer, &n, &err));
             }
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             close(pair.near);
             server_join(&peer);
             CHECK_INT(row->status, peer.status);
@@ -127,9 +127,9 @@ static netlib_status handshake(netlib_tls_options *options, const char *chain, n
     struct pair pair = unix_pair();
     struct server peer = {.does = SERVE_HANDSHAKE, .context = server, .fd = pair.far};
     server_start(&peer);
-    netlib_tls_stream *stream = wrap(client, pair.near, "localhost");
-    netlib_status status = netlib_tls_stream_handshake(stream, err);
-    netlib_tls_stream_free(stream);
+    netlib_stream *stream = wrap(client, pair.near, "localhost");
+    netlib_status status = netlib_stream_handshake(stream, err);
+    netlib_stream_free(stream);
     close(pair.near);
     server_join(&peer);
     netlib_tls_context_free(client);
@@ -190,7 +190,7 @@ static void certificate_validity_is_checked_at_the_time_of_the_clock_callback(vo
 }
 
 struct watch {
-    netlib_tls_stream *stream;
+    netlib_stream *stream;
     unsigned calls;
 };
 
@@ -198,8 +198,8 @@ static int32_t count_and_use_stream(void *ctx, double *seconds) {
     struct watch *watch = ctx;
     watch->calls++;
     /* The call waits forever if netlib holds the stream's lock. */
-    CHECK_INT(0, netlib_tls_stream_version(watch->stream));
-    CHECK_INT(NETLIB_BUSY, netlib_tls_stream_handshake(watch->stream, NULL));
+    CHECK_INT(0, netlib_stream_tls_version(watch->stream));
+    CHECK_INT(NETLIB_BUSY, netlib_stream_handshake(watch->stream, NULL));
     *seconds = NOW;
     return 0;
 }
@@ -209,7 +209,7 @@ static int32_t count_and_use_stream(void *ctx, double *seconds) {
 static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
     netlib_error *err = NULL;
     struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
-    netlib_tls_stream *streams[2];
+    netlib_stream *streams[2];
     netlib_tls_context *contexts[2];
     struct pair pair = unix_pair();
     for (size_t i = 0; i < 2; i++) {
@@ -220,19 +220,19 @@ static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
         contexts[i] = context_of(options);
         streams[i] = i == 0 ? wrap(contexts[i], pair.near, "localhost") : accept_tls(contexts[i], pair.far);
         watches[i].stream = streams[i];
-        CHECK_OK(netlib_tls_stream_set_blocking(streams[i], 0, &err));
+        CHECK_OK(netlib_stream_set_blocking(streams[i], 0, &err));
     }
     for (size_t turn = 0; turn < 3; turn++) {
         for (size_t i = 0; i < 2; i++) {
-            netlib_status status = netlib_tls_stream_handshake(streams[i], &err);
+            netlib_status status = netlib_stream_handshake(streams[i], &err);
             CHECK(status == NETLIB_OK || status == NETLIB_WANT_READ);
             CHECK_INT(1, watches[i].calls);
         }
     }
     for (size_t i = 0; i < 2; i++) {
-        CHECK_OK(netlib_tls_stream_handshake(streams[i], &err));
-        CHECK(netlib_tls_stream_peer_certificate_count(streams[i]) > 0);
-        netlib_tls_stream_free(streams[i]);
+        CHECK_OK(netlib_stream_handshake(streams[i], &err));
+        CHECK(netlib_stream_peer_certificate_count(streams[i]) > 0);
+        netlib_stream_free(streams[i]);
         netlib_tls_context_free(contexts[i]);
     }
     close_pair(pair);
@@ -371,7 +371,7 @@ static void chains_to_system_authorities_are_checked_like_other_chains(void) {
  * the host name check is disabled. */
 static void clients_without_a_server_name_are_refused(void) {
     netlib_error *err = NULL;
-    netlib_tls_stream *stream = NULL;
+    netlib_stream *stream = NULL;
     static const char *const nobody[] = {NULL, ""};
     for (int named = 0; named < 2; named++) {
         netlib_tls_options *options = netlib_tls_options_new();
@@ -388,7 +388,7 @@ static void clients_without_a_server_name_are_refused(void) {
                 CHECK(stream == NULL);
             }
             CHECK_STATUS(named ? NETLIB_INVALID_ARGUMENT : NETLIB_OK, status);
-            netlib_tls_stream_free(stream);
+            netlib_stream_free(stream);
             char byte;
             CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) <= 0);
             close_pair(pair);

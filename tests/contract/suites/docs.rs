@@ -128,7 +128,7 @@ const OLD_NAMES: &str = "Old names of urllib3.";
 /// count, because their documentation refers to the new name.
 fn is_setting(function: &Function) -> bool {
     let of_connecting = function.name.starts_with("netlib_connect_options_") && function.params.len() > 1;
-    let sets = ["_options_set_", "netlib_connect_set_", "netlib_tls_stream_set_", "netlib_body_set_"];
+    let sets = ["_options_set_", "netlib_connect_set_", "netlib_stream_set_", "netlib_body_set_"];
     of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bool, arg_cstrs, arg_shared_opt, arg_str_opt};
 use crate::ffi::enums::enum_netlib_ssl_version;
@@ -51,7 +51,7 @@ pub enum netlib_ssl_version {
 /// application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
 /// not used.
 ///
-/// The limit bounds the handshake only: for later calls on the stream, see `netlib_tls_stream_set_limit`. Before the
+/// The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
 /// handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
 /// reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
 /// may have been sent to the peer.
@@ -62,7 +62,7 @@ pub enum netlib_ssl_version {
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if host names are not checked.
 /// @param limit ends the handshake.
-/// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_tls_stream_handshake`
+/// @return `NETLIB_OK`; all that `netlib_tls_context_new`, `netlib_tls_wrap_fd` and `netlib_stream_handshake`
 ///         return.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_ssl_wrap_socket(
@@ -71,7 +71,7 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
     context: *const netlib_tls_context,
     server_hostname: *const c_char,
     limit: *const netlib_limit,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {

@@ -127,11 +127,11 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 
 /// Checks that a certificate has the expected fingerprint, as urllib3's assert_fingerprint does. For pins that hold for
 /// all streams of a context, use `netlib_tls_options_add_pin`. To pin a server's certificate with
-/// `netlib_assert_fingerprint`, call it after `netlib_tls_stream_handshake` and before any data is written; the context
+/// `netlib_assert_fingerprint`, call it after `netlib_stream_handshake` and before any data is written; the context
 /// also verifies the certificate, unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are
 /// broken. The digests are compared in constant time.
 ///
-/// @param cert the certificate in DER, as `netlib_tls_stream_peer_certificate` returns it. PEM is refused;
+/// @param cert the certificate in DER, as `netlib_stream_peer_certificate` returns it. PEM is refused;
 ///        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
 ///        mismatch with every `cert_len` and fingerprint.
 /// @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.

@@ -49,7 +49,7 @@ pub unsafe extern "C" fn netlib_wait_for_write(
 ///
 /// An idle HTTP/1 peer sends nothing, so a readable connection counts as dropped: the end of the stream, an error or
 /// unsolicited data has arrived. The check does not block. For TLS connections, on which session tickets and key
-/// updates may arrive, use `netlib_tls_stream_is_dropped`.
+/// updates may arrive, use `netlib_stream_is_dropped`.
 ///
 /// @param fd the connection's descriptor, borrowed. A descriptor that is not open counts as dropped, and so does a
 ///        negative number, except `NETLIB_FD_MANAGED`, which stands for a connection managed by the application's

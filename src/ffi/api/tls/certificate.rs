@@ -12,7 +12,7 @@ use crate::ffi::{Handle, Shared, guard, handle};
 use crate::tls::Certificate;
 
 /// A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
-/// the bytes of `netlib_tls_stream_peer_certificate` to `netlib_certificate_parse`.
+/// the bytes of `netlib_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
 /// The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
 /// digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that

@@ -4,7 +4,7 @@ use std::ffi::c_void;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bool, arg_data, arg_kept_alive, arg_mut};
 use crate::ffi::enums::enum_netlib_early_data_status;
@@ -46,7 +46,7 @@ const _: () = {
 /// login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
 /// 8470): send the same request after the handshake.
 ///
-/// The setting itself sends nothing: `netlib_tls_stream_write_early_data` sends early data. The context may offer at
+/// The setting itself sends nothing: `netlib_stream_write_early_data` sends early data. The context may offer at
 /// most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
 /// TLS 1.2 with a client that offers early data, the handshake fails with `NETLIB_TLS_INCOMPATIBLE`; connect again
 /// without early data. Servers of netlib neither allow nor accept early data.
@@ -77,10 +77,10 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
 /// by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
 ///
-///     netlib_tls_stream_write_early_data(stream, request, len, &n, &err);
-///     netlib_tls_stream_handshake(stream, &err);
-///     if (netlib_tls_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
-///     netlib_tls_stream_write(stream, request + n, len - n, &written, &err);
+///     netlib_stream_write_early_data(stream, request, len, &n, &err);
+///     netlib_stream_handshake(stream, &err);
+///     if (netlib_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
+///     netlib_stream_write(stream, request + n, len - n, &written, &err);
 ///
 /// Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
 /// accepted the early data. A write before the handshake would send only the rest of the request, even if the server
@@ -93,12 +93,12 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
 /// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
 ///         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
-///         `netlib_tls_stream_handshake` returns. After a failure, `netlib_tls_stream_early_data_written` returns the
+///         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
 ///         number of bytes accepted.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_write_early_data(
+    stream: *mut netlib_stream,
     buf: *const c_void,
     len: usize,
     n: *mut usize,
@@ -115,8 +115,8 @@ pub unsafe extern "C" fn netlib_tls_stream_write_early_data(
 /// Returns the outcome of a stream's early data, which is final when the handshake is done;
 /// `NETLIB_EARLY_DATA_NOT_SENT` for NULL. Corresponds to OpenSSL's SSL_get_early_data_status.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
-    stream: *const netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_early_data_status(
+    stream: *const netlib_stream,
 ) -> enum_netlib_early_data_status {
     read(stream, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |stream| stream.early_data() as i32)
 }
@@ -125,17 +125,17 @@ pub unsafe extern "C" fn netlib_tls_stream_early_data_status(
 /// to OpenSSL's SSL_SESSION_get_max_early_data minus the bytes already written. The number is known before the first
 /// byte is sent.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_early_data_left(stream: *const netlib_tls_stream) -> usize {
+pub unsafe extern "C" fn netlib_stream_early_data_left(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::early_data_left)
 }
 
 /// Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_early_data_written(stream: *const netlib_tls_stream) -> usize {
+pub unsafe extern "C" fn netlib_stream_early_data_written(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
 }
 
-/// Encrypts early data into the output of an engine, as `netlib_tls_stream_write_early_data` does for a stream. See
+/// Encrypts early data into the output of an engine, as `netlib_stream_write_early_data` does for a stream. See
 /// `netlib_tls_options_set_early_data` for data that must never be sent as early data.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
@@ -159,7 +159,7 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
+/// Returns the same for an engine as `netlib_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
 /// for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_early_data_left` for a stream; 0 when no early data is
+/// Returns the same for an engine as `netlib_stream_early_data_left` for a stream; 0 when no early data is
 /// possible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {

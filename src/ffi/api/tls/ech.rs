@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg, arg_bool, arg_bytes, arg_bytes_opt};
 use crate::ffi::enums::enum_netlib_ech_status;
@@ -14,7 +14,7 @@ use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
 use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
 
-/// Outcomes of Encrypted Client Hello (ECH): see `netlib_tls_stream_ech_status`. Corresponds to OpenSSL's
+/// Outcomes of Encrypted Client Hello (ECH): see `netlib_stream_ech_status`. Corresponds to OpenSSL's
 /// SSL_ech_get1_status.
 #[repr(C)]
 pub enum netlib_ech_status {
@@ -136,11 +136,11 @@ pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tl
 /// Returns the outcome of Encrypted Client Hello, even after the handshake has failed; `NETLIB_ECH_NOT_OFFERED` for
 /// NULL.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_ech_status(stream: *const netlib_tls_stream) -> enum_netlib_ech_status {
+pub unsafe extern "C" fn netlib_stream_ech_status(stream: *const netlib_stream) -> enum_netlib_ech_status {
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL.
+/// Returns the same for an engine as `netlib_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)

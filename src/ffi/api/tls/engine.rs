@@ -228,14 +228,14 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     guard::status(err, || arg_mut!(engine).shutdown())
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_peer_certificate_count` for a stream: 0 before the handshake is
+/// Returns the same for an engine as `netlib_stream_peer_certificate_count` for a stream: 0 before the handshake is
 /// done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_peer_certificate` for a stream.
+/// Returns the same for an engine as `netlib_stream_peer_certificate` for a stream.
 ///
 /// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
@@ -247,7 +247,7 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_alpn_protocol` for a stream.
+/// Returns the same for an engine as `netlib_stream_alpn_protocol` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     engine: *const netlib_tls_engine,
@@ -256,7 +256,7 @@ pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_server_name` for a stream.
+/// Returns the same for an engine as `netlib_stream_server_name` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_server_name(
     engine: *const netlib_tls_engine,
@@ -265,7 +265,7 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
     lend_text(engine, len, |engine| engine.session()?.server_name())
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+/// Returns the same for an engine as `netlib_stream_tls_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
 /// `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
@@ -274,7 +274,7 @@ pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_eng
     })
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_cipher_suite` for a stream.
+/// Returns the same for an engine as `netlib_stream_cipher_suite` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
@@ -283,7 +283,7 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_key_exchange_group` for a stream.
+/// Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
@@ -292,7 +292,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
-/// Returns the same for an engine as `netlib_tls_stream_is_resumed` for a stream.
+/// Returns the same for an engine as `netlib_stream_is_resumed` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))

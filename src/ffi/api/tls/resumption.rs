@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::args::{arg, arg_mut, arg_shared_opt};
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::out::outs;
@@ -50,7 +50,7 @@ pub unsafe extern "C" fn netlib_tls_session_free(session: *mut netlib_tls_sessio
 }
 
 /// Returns the host name that the server of a session has proved, or the unchecked name if the context does not check
-/// host names, in the form of `netlib_tls_stream_server_name`.
+/// host names, in the form of `netlib_stream_server_name`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_server_name(
     session: *const netlib_tls_session,
@@ -94,8 +94,8 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 ///        or the stream has no host name.
 /// @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_take_session(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_take_session(
+    stream: *mut netlib_stream,
     session: *mut *mut netlib_tls_session,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -112,7 +112,7 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 /// `wrap_socket(session=…)` and OpenSSL's SSL_set_session. Default: a session from the context's cache, if there is
 /// one.
 ///
-/// If the server does not accept the session, the handshake is a full handshake: see `netlib_tls_stream_is_resumed`. A
+/// If the server does not accept the session, the handshake is a full handshake: see `netlib_stream_is_resumed`. A
 /// TLS 1.3 session is used up once it is set, and a TLS 1.2 session is used up if the handshake fails. If setting the
 /// session fails, the stream is unchanged. A later call replaces the session of an earlier call.
 ///
@@ -124,8 +124,8 @@ pub unsafe extern "C" fn netlib_tls_stream_take_session(
 ///         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
 ///         the status with which the stream has failed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_session(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_set_session(
+    stream: *mut netlib_stream,
     session: *const netlib_tls_session,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -135,7 +135,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_session(
     })
 }
 
-/// Takes the newest session of a client's engine out of the context's cache, as `netlib_tls_stream_take_session` does
+/// Takes the newest session of a client's engine out of the context's cache, as `netlib_stream_take_session` does
 /// for a stream.
 ///
 /// @param session out: the session; NULL if there is none.
@@ -155,7 +155,7 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
     })
 }
 
-/// Sets the session that a client's engine resumes, as `netlib_tls_stream_set_session` does for a stream. Default: a
+/// Sets the session that a client's engine resumes, as `netlib_stream_set_session` does for a stream. Default: a
 /// session from the context's cache, if there is one.
 ///
 /// @param session the session. May be NULL: no session is resumed.

@@ -2,14 +2,14 @@
 
 use std::ffi::c_char;
 
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 
 /// Returns the number of certificates that the peer sent; 0 before the handshake is done, and after a handshake that
 /// failed. A resumed session has the certificates of the original session.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const netlib_tls_stream) -> usize {
+pub unsafe extern "C" fn netlib_stream_peer_certificate_count(stream: *const netlib_stream) -> usize {
     read(stream, 0, |stream| stream.session().map_or(0, |session| session.peer_chain().len()))
 }
 
@@ -19,8 +19,8 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate_count(stream: *const
 ///
 /// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
-    stream: *const netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_peer_certificate(
+    stream: *const netlib_stream,
     index: usize,
     len: *mut usize,
 ) -> *const u8 {
@@ -30,10 +30,7 @@ pub unsafe extern "C" fn netlib_tls_stream_peer_certificate(
 /// Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
 /// is done. Corresponds to Python's `selected_alpn_protocol`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
+pub unsafe extern "C" fn netlib_stream_alpn_protocol(stream: *const netlib_stream, len: *mut usize) -> *const c_char {
     lend_text(stream, len, |stream| stream.session()?.alpn_protocol())
 }
 
@@ -42,10 +39,7 @@ pub unsafe extern "C" fn netlib_tls_stream_alpn_protocol(
 /// trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
 /// requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_server_name(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
+pub unsafe extern "C" fn netlib_stream_server_name(stream: *const netlib_stream, len: *mut usize) -> *const c_char {
     lend_text(stream, len, |stream| stream.session()?.server_name())
 }
 
@@ -53,7 +47,7 @@ pub unsafe extern "C" fn netlib_tls_stream_server_name(
 /// `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. Corresponds to OpenSSL's SSL_version, which has
 /// the same numbers.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_stream) -> enum_netlib_tls_version {
+pub unsafe extern "C" fn netlib_stream_tls_version(stream: *const netlib_stream) -> enum_netlib_tls_version {
     read(stream, 0, |stream| {
         stream.negotiated().and_then(|agreed| agreed.version).map_or(0, |version| version as i32)
     })
@@ -62,10 +56,7 @@ pub unsafe extern "C" fn netlib_tls_stream_version(stream: *const netlib_tls_str
 /// Returns the IANA name of the cipher suite that was negotiated, for example "TLS_AES_256_GCM_SHA384"; NULL before the
 /// handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
-    stream: *const netlib_tls_stream,
-    len: *mut usize,
-) -> *const c_char {
+pub unsafe extern "C" fn netlib_stream_cipher_suite(stream: *const netlib_stream, len: *mut usize) -> *const c_char {
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
@@ -73,8 +64,8 @@ pub unsafe extern "C" fn netlib_tls_stream_cipher_suite(
 /// quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
 /// which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
-    stream: *const netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_key_exchange_group(
+    stream: *const netlib_stream,
     len: *mut usize,
 ) -> *const c_char {
     lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
@@ -84,6 +75,6 @@ pub unsafe extern "C" fn netlib_tls_stream_key_exchange_group(
 /// which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
 /// Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_is_resumed(stream: *const netlib_tls_stream) -> i32 {
+pub unsafe extern "C" fn netlib_stream_is_resumed(stream: *const netlib_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))
 }

@@ -24,20 +24,20 @@ use crate::tls::Stream;
 ///
 /// The descriptor is a connected stream socket, which the stream borrows: the caller keeps the descriptor open while
 /// the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
-/// descriptor: `netlib_tls_stream_set_blocking` determines whether calls wait.
+/// descriptor: `netlib_stream_set_blocking` determines whether calls wait.
 ///
 /// A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
 /// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
 /// session: after them, the session can continue.
 ///
 /// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
-/// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_tls_stream_free` only releases
+/// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases
 /// memory.
-pub struct netlib_tls_stream {
+pub struct netlib_stream {
     _private: [u8; 0],
 }
 
-impl Handle for netlib_tls_stream {
+impl Handle for netlib_stream {
     type Value = Stream;
     type Ownership = Shared;
 }
@@ -52,8 +52,8 @@ pub struct netlib_slice {
 }
 
 /// Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
-/// limit: see `netlib_tls_stream_set_limit` and `netlib_tls_stream_set_read_timeout`.
+/// `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
+/// limit: see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
 ///
 /// `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
 /// the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
@@ -74,7 +74,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
     context: *const netlib_tls_context,
     fd: c_int,
     server_hostname: *const c_char,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 pub unsafe extern "C" fn netlib_tls_accept_fd(
     context: *const netlib_tls_context,
     fd: c_int,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
@@ -109,10 +109,10 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
     })
 }
 
-/// Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_tls_stream_shutdown` before, and
+/// Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_stream_shutdown` before, and
 /// close the descriptor afterwards. No other call on the stream may be in progress.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) {
+pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
     guard::nothing(|| handle::free(stream));
 }
 
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn netlib_tls_stream_free(stream: *mut netlib_tls_stream) 
 /// limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
 /// use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_stream, limit: *const netlib_limit) {
+pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, limit: *const netlib_limit) {
     // set_limit fails only after a panic in an earlier call. All later calls report that panic.
     guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
 }
@@ -132,8 +132,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_limit(stream: *mut netlib_tls_str
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_set_read_timeout(
+    stream: *mut netlib_stream,
     seconds: f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -146,8 +146,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_read_timeout(
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
 /// @return `NETLIB_INVALID_ARGUMENT` for any other number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_set_write_timeout(
+    stream: *mut netlib_stream,
     seconds: f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -163,8 +163,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
 /// non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
 /// call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
-/// long, set the minimum when the response has begun. Each call of `netlib_tls_stream_set_minimum_throughput` or
-/// `netlib_tls_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
+/// long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
+/// `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
 /// it is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound
 /// that handshake, use a limit.
 ///
@@ -172,8 +172,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_write_timeout(
 /// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
 /// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_set_minimum_throughput(
+    stream: *mut netlib_stream,
     bytes: usize,
     seconds: f64,
     err: *mut *mut netlib_error,
@@ -189,8 +189,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_minimum_throughput(
 ///
 /// @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_set_blocking(
+    stream: *mut netlib_stream,
     blocking: i32,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
@@ -198,7 +198,7 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 }
 
 /// Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call
-/// `netlib_tls_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
+/// `netlib_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
 /// the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
 ///
 /// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
@@ -218,8 +218,8 @@ pub unsafe extern "C" fn netlib_tls_stream_set_blocking(
 ///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; for a stream
 ///         of `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_handshake(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_handshake(
+    stream: *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).handshake()?.status()))
@@ -232,11 +232,11 @@ pub unsafe extern "C" fn netlib_tls_stream_handshake(
 /// @param n out: the number of bytes read.
 /// @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
 ///         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, during the handshake,
-///         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_tls_stream_handshake` returns.
+///         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_read(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_read(
+    stream: *mut netlib_stream,
     buf: *mut c_void,
     len: usize,
     n: *mut usize,
@@ -254,13 +254,13 @@ pub unsafe extern "C" fn netlib_tls_stream_read(
 /// To determine the number, the function decrypts a record that has already been received. Corresponds to OpenSSL's
 /// SSL_pending.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_stream) -> usize {
+pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::pending)
 }
 
 /// Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
 /// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
-/// may arrive at any time. `netlib_tls_stream_is_dropped` processes session tickets and key updates, and leaves data
+/// may arrive at any time. `netlib_stream_is_dropped` processes session tickets and key updates, and leaves data
 /// and failures to the next read.
 ///
 /// The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
@@ -281,8 +281,8 @@ pub unsafe extern "C" fn netlib_tls_stream_pending(stream: *const netlib_tls_str
 ///         `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_is_dropped(
+    stream: *mut netlib_stream,
     dropped: *mut i32,
     why: *mut netlib_status,
     err: *mut *mut netlib_error,
@@ -310,11 +310,11 @@ pub unsafe extern "C" fn netlib_tls_stream_is_dropped(
 /// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
 /// @return `NETLIB_WANT_WRITE` and, during the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
 ///         shutdown; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier write has encrypted but
-///         not counted; all that `netlib_tls_stream_handshake` returns.
+///         not counted; all that `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_write(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_write(
+    stream: *mut netlib_stream,
     buf: *const c_void,
     len: usize,
     n: *mut usize,
@@ -328,7 +328,7 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
     })
 }
 
-/// Writes data in several pieces, as `netlib_tls_stream_write` writes one piece. Corresponds to writev(2). Small pieces
+/// Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). Small pieces
 /// share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
 /// that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
 /// which may be divided differently.
@@ -337,13 +337,13 @@ pub unsafe extern "C" fn netlib_tls_stream_write(
 /// @param count the number of pieces, at most 1024.
 /// @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
 ///        non-blocking.
-/// @return all that `netlib_tls_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
+/// @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
 ///         for a total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not
 ///         empty.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_writev(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_writev(
+    stream: *mut netlib_stream,
     slices: *const netlib_slice,
     count: usize,
     n: *mut usize,
@@ -368,14 +368,14 @@ pub unsafe extern "C" fn netlib_tls_stream_writev(
 ///         which the session has failed.
 /// @threads one reader and one writer at the same time
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_shutdown(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_shutdown(
+    stream: *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown()?.status()))
 }
 
-/// Sends close_notify as `netlib_tls_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
+/// Sends close_notify as `netlib_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
 /// only if the transport is used for another purpose afterwards. Corresponds to Python's `SSLSocket.unwrap` and
 /// OpenSSL's SSL_shutdown, called until it returns 1.
 ///
@@ -386,11 +386,11 @@ pub unsafe extern "C" fn netlib_tls_stream_shutdown(
 /// @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
 ///         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
 ///         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
-///         `netlib_tls_stream_shutdown` and `netlib_tls_stream_read` return.
+///         `netlib_stream_shutdown` and `netlib_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_tls_stream_shutdown_both(
-    stream: *mut netlib_tls_stream,
+pub unsafe extern "C" fn netlib_stream_shutdown_both(
+    stream: *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown_both()?.status()))

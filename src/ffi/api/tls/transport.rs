@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::api::tls::stream::netlib_tls_stream;
+use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::args::{arg_shared, arg_str_opt};
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::guard;
@@ -45,7 +45,7 @@ pub type netlib_tls_write_fn =
 
 /// Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
 /// Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
-/// `netlib_tls_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
+/// `netlib_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
 /// call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
 /// the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
 ///
@@ -56,7 +56,7 @@ pub type netlib_tls_write_fn =
 /// descriptor of the outermost stream.
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
-/// for another purpose afterwards, call `netlib_tls_stream_shutdown_both` on the inner stream before freeing it;
+/// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it;
 /// otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
 /// inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
 /// `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
@@ -70,9 +70,9 @@ pub type netlib_tls_write_fn =
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
     context: *const netlib_tls_context,
-    outer: *mut netlib_tls_stream,
+    outer: *mut netlib_stream,
     server_hostname: *const c_char,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
@@ -91,8 +91,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_stream(
     context: *const netlib_tls_context,
-    outer: *mut netlib_tls_stream,
-    stream: *mut *mut netlib_tls_stream,
+    outer: *mut netlib_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
@@ -120,7 +120,7 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
-/// @param stream out: the stream; `netlib_tls_stream_free` calls no callback except `ctx_free`.
+/// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
@@ -130,7 +130,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     write_fn: netlib_tls_write_fn,
     ctx: *mut c_void,
     ctx_free: netlib_ctx_free_fn,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
@@ -161,7 +161,7 @@ pub unsafe extern "C" fn netlib_tls_accept_callbacks(
     write_fn: netlib_tls_write_fn,
     ctx: *mut c_void,
     ctx_free: netlib_ctx_free_fn,
-    stream: *mut *mut netlib_tls_stream,
+    stream: *mut *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
