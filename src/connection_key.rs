@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_origins_in_different_spellings_have_the_same_connection_key() {
+    fn connection_keys_compare_normalised_scheme_userinfo_host_and_port() {
         for (urls, are_one) in [
             (["http://example.com/", "HTTP://EXAMPLE.com:80/a?b#c"], true),
             (["https://example.com", "https://example.com:443/"], true),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn different_urls_proxies_and_extra_data_have_different_connection_keys() {
+    fn connection_keys_differ_if_the_host_proxy_or_extra_data_differ() {
         let mut keys: Vec<_> = [
             key("http://a/", None, &[]),
             key("http://b/", None, &[]),

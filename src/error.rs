@@ -451,8 +451,8 @@ mod tests {
         assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
     }
 
-    /// Each of 8 levels has 16 causes, which are all the same shared error. Without a bound, the tree would have 16^8
-    /// errors.
+    /// Each of 8 levels has 16 causes, which are all the same shared error. If netlib kept all causes, the tree would
+    /// have more than 16^8 errors.
     #[test]
     fn a_large_tree_of_causes_is_truncated() {
         fn count_errors(error: &Error) -> usize {

@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn nested_fork_delays_are_counted_per_thread() {
+    fn each_nested_fork_delay_is_counted_until_it_is_dropped() {
         let (outer, inner) = (delay(), delay());
         assert_eq!(DEPTH.get(), 2);
         drop(outer);
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn fork_waits_for_delays_and_new_delays_wait_for_the_fork() {
+    fn fork_waits_until_delays_end_and_new_delays_wait_until_the_fork_ends() {
         use std::sync::mpsc::channel;
         const A_MOMENT: Duration = Duration::from_millis(20);
         let ((end_delay, delay_ends), (end_fork, fork_ends)) = (channel::<()>(), channel::<()>());

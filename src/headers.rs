@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[test]
-    fn selected_headers_are_removed_only_from_the_copy() {
+    fn removing_headers_by_name_leaves_the_original_list_unchanged() {
         let headers = list(&[("Authorization", "x"), ("Accept", "*/*"), ("AUTHORIZATION", "y")]);
         let kept = headers.without(|name| name.eq_ignore_ascii_case("authorization")).unwrap();
         assert_eq!(kept.wire().unwrap(), c"Accept: */*\r\n");

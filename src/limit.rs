@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cancelled_limit_takes_precedence_over_its_deadline() {
+    fn cancelling_a_limit_takes_precedence_over_its_passed_deadline() {
         let limit = Limit::new(0.0).unwrap();
         assert_eq!(limit.check().unwrap_err().status(), Status::DeadlineExceeded);
         limit.cancel();

@@ -381,8 +381,8 @@ static int32_t fail_if_called(void *ctx, double *seconds) {
     return CHECK(false), 1;
 }
 
-/* A server stream keeps its original context, and the context that the callback has selected, until the stream is
- * freed. Therefore the handshake runs no ctx_free, even if servers cannot use the selected context. */
+/* A server stream keeps its original context, and the context that the servername callback has selected, until the
+ * stream is freed. Therefore the handshake runs no ctx_free, even if servers cannot use the selected context. */
 static void ctx_free_runs_while_no_lock_is_held(void) {
     for (int unusable = 0; unusable < 2; unusable++) {
         netlib_error *err = NULL;

@@ -84,7 +84,7 @@ static void a_cancel_ends_all_attempts(int tun, enum api api) {
     stop_peer(&peer);
 }
 
-static void the_earlier_of_timeout_and_deadline_is_reported(int tun, enum api api) {
+static void the_earlier_of_timeout_and_deadline_sets_the_status(int tun, enum api api) {
     static const struct host hosts[] = {{.address = "203.0.113.1", .answer = SILENT}};
     static const struct {
         double timeout, deadline;
@@ -112,8 +112,8 @@ int main(void) {
     static const struct scenario scenarios[] = {
         {"a deadline ends all attempts", a_deadline_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
         {"a cancel ends all attempts", a_cancel_ends_all_attempts, ALL_APIS, 0, NULL, NULL},
-        {"the earlier of timeout and deadline is reported", the_earlier_of_timeout_and_deadline_is_reported, ALL_APIS,
-         0, NULL, NULL},
+        {"the earlier of timeout and deadline sets the status", the_earlier_of_timeout_and_deadline_sets_the_status,
+         ALL_APIS, 0, NULL, NULL},
     };
     return RUN_SCENARIOS("netns endings", scenarios);
 }

@@ -35,7 +35,7 @@ static const char *rebinding_ipv6(const char *name, int family, int query) {
     return query % 2 == 0 ? "2001:db8::a" : inner[query / 2 % 4];
 }
 
-static void both_families_are_queried(int tun, enum api api) {
+static void a_and_aaaa_records_are_queried_with_ipv6(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
         {.address = "2001:db8::a", .answer = ACCEPTS},
@@ -59,7 +59,7 @@ static void both_families_are_queried(int tun, enum api api) {
 }
 
 /* On a machine without IPv6, the resolver sends no AAAA query. */
-static void only_ipv4_is_queried(int tun, enum api api) {
+static void only_a_records_are_queried_without_ipv6(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
         {.address = "203.0.113.1", .answer = ACCEPTS},
@@ -267,9 +267,10 @@ static void refused_addresses_are_skipped_without_a_packet(int tun, enum api api
 
 int main(void) {
     static const struct scenario scenarios[] = {
-        {"both families are queried", both_families_are_queried, ALL_APIS, WITH_NAMESERVER, NULL, NULL},
-        {"only IPv4 is queried", only_ipv4_is_queried, 1 << RUN | 1 << SEQUENTIAL, WITH_NAMESERVER | WITHOUT_IPV6, NULL,
-         NULL},
+        {"A and AAAA records are queried with IPv6", a_and_aaaa_records_are_queried_with_ipv6, ALL_APIS,
+         WITH_NAMESERVER, NULL, NULL},
+        {"only A records are queried without IPv6", only_a_records_are_queried_without_ipv6, 1 << RUN | 1 << SEQUENTIAL,
+         WITH_NAMESERVER | WITHOUT_IPV6, NULL, NULL},
         {"a limit ends the lookup at a silent name server", a_limit_ends_the_lookup_at_a_silent_name_server, ALL_APIS,
          WITH_NAMESERVER, NULL, NULL},
         {"a limit ends the wait for an AAAA answer", a_limit_ends_the_wait_for_an_aaaa_answer,

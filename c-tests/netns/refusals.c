@@ -76,7 +76,7 @@ static void each_refusal_is_reported_with_its_errno(int tun, enum api api) {
 }
 
 /* The error of the whole call is the error of the attempt that ended last, even if another attempt started later. */
-static void the_error_is_that_of_the_last_attempt_to_end(int tun, enum api api) {
+static void the_error_is_that_of_the_attempt_that_ended_last(int tun, enum api api) {
     static const struct host hosts[] = {
         {.address = "2001:db8::a", .answer = UNREACHABLE, .delay = 0.6, .code = 1},
         {.address = "203.0.113.1", .answer = RESETS, .delay = 0.1},
@@ -103,8 +103,8 @@ static void the_error_is_that_of_the_last_attempt_to_end(int tun, enum api api) 
 int main(void) {
     static const struct scenario scenarios[] = {
         {"each refusal is reported with its errno", each_refusal_is_reported_with_its_errno, ALL_APIS, 0, NULL, NULL},
-        {"the error is that of the last attempt to end", the_error_is_that_of_the_last_attempt_to_end, RACING_APIS, 0,
-         NULL, NULL},
+        {"the error is that of the attempt that ended last", the_error_is_that_of_the_attempt_that_ended_last,
+         RACING_APIS, 0, NULL, NULL},
     };
     return RUN_SCENARIOS("netns refusals", scenarios);
 }

@@ -133,7 +133,7 @@ static void sensitive_headers_in_any_letter_case_are_dropped_at_other_origins(vo
     netlib_headers_free(request);
 }
 
-static void dropped_headers_stay_dropped_for_the_whole_redirect_chain(void) {
+static void dropped_headers_stay_dropped_for_the_rest_of_the_redirect_chain(void) {
     static const struct {
         const char *url, *location, *kept; /* NULL location: a 503 that is retried */
     } chains[][4] = {
@@ -338,7 +338,7 @@ static void only_listed_headers_are_kept_on_redirects_to_other_origins(void) {
 }
 
 /* Only the redirect count and the total determine whether a 302 is followed. */
-static void disabled_redirects_are_never_followed(void) {
+static void the_total_and_redirect_counts_determine_whether_a_302_is_followed(void) {
     enum { FOLLOWED, RETURNED, RAISED };
     static const struct {
         int32_t total, redirect;
@@ -550,10 +550,10 @@ static void redirects_without_a_fragment_inherit_the_fragment_of_the_request_url
 int main(void) {
     redirects_without_a_fragment_inherit_the_fragment_of_the_request_url();
     sensitive_headers_in_any_letter_case_are_dropped_at_other_origins();
-    dropped_headers_stay_dropped_for_the_whole_redirect_chain();
+    dropped_headers_stay_dropped_for_the_rest_of_the_redirect_chain();
     api_keys_in_known_headers_are_dropped_at_other_origins();
     only_listed_headers_are_kept_on_redirects_to_other_origins();
-    disabled_redirects_are_never_followed();
+    the_total_and_redirect_counts_determine_whether_a_302_is_followed();
     redirects_change_method_body_and_headers_as_in_rfc_9110();
     the_safe_profile_refuses_http_after_https_at_any_hop();
     return report("retry_redirect");

@@ -288,7 +288,7 @@ static void sockets_are_bound_to_the_interface_or_the_attempt_fails(void) {
         for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
             netlib_status status = connect_with(way, rows[i].fill, port, &fd, &err);
             char expected[160];
-            /* For an unknown level, some kernels return another errno. */
+            /* For an unknown level, some kernels return ENOPROTOOPT instead of EOPNOTSUPP. */
             int32_t errnum = netlib_error_errno(err);
             CHECK(errnum == rows[i].errnum || (rows[i].errnum == EOPNOTSUPP && errnum == ENOPROTOOPT));
             snprintf(expected, sizeof expected, "cannot connect to 127.0.0.1 port %d: %s: %s", (int)port, rows[i].step,

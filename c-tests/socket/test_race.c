@@ -264,7 +264,7 @@ static void invalid_arguments_of_connect_functions_are_refused(void) {
     }
 }
 
-/* Passes NULL, and indexes beyond the end of the report. */
+/* The connect has not started, so it has no attempts and no descriptors, and every index is out of range. */
 static void connect_getters_return_a_default_value_for_indexes_out_of_range(void) {
     netlib_connect *connect = connect_to("127.0.0.1", 80, NULL);
     size_t len = 7;

@@ -15,7 +15,7 @@ static double cpu_seconds(void) {
 }
 
 /* A timeout, a deadline or a cancel ends the wait if the backlog stays full. */
-static void limits_and_timeouts_end_the_wait_for_a_full_backlog(void) {
+static void limits_and_timeouts_end_the_wait_for_room_in_a_full_backlog(void) {
     const char *path = in_directory("full");
     int filler = -1;
     int server = full_listener(path, &filler);
@@ -282,7 +282,7 @@ static void a_resolve_callback_may_return_a_unix_path(void) {
 
 int main(void) {
     make_directory();
-    limits_and_timeouts_end_the_wait_for_a_full_backlog();
+    limits_and_timeouts_end_the_wait_for_room_in_a_full_backlog();
     a_connection_attempt_succeeds_after_the_backlog_drains();
     a_full_backlog_does_not_block_a_race();
     a_resolve_callback_may_return_a_unix_path();

@@ -404,12 +404,12 @@ mod tests {
          authorization: Basic YTpi\r\nproxy-authorization: Basic Yzpk\r\ncache-control: no-cache\r\nHost: a\r\nAccept: */*\r\n";
 
     #[test]
-    fn made_headers_have_the_order_of_urllib3() {
+    fn make_headers_orders_its_headers_as_urllib3_does() {
         assert_eq!(make_headers(&all_options()).unwrap().wire().unwrap().to_str().unwrap(), ALL_HEADERS);
     }
 
     #[test]
-    fn errors_of_header_options_name_the_header_but_not_its_value() {
+    fn invalid_texts_in_header_options_are_refused_with_the_byte_offset() {
         let rows: &[(Choose, &str)] = &[
             (|o| o.user_agent(Some(b"ab\r\nX: y")), "header user-agent: CR is not allowed in the value at byte 2"),
             (|o| o.accept_encoding(Some(b"\n")), "header accept-encoding: LF is not allowed in the value at byte 0"),

@@ -167,7 +167,7 @@ mod tests {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
     #[test]
-    fn responses_to_head_and_connect_and_with_some_statuses_have_no_body() {
+    fn any_1xx_204_or_304_any_response_to_head_and_2xx_to_connect_have_no_body() {
         let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn ambiguous_content_length_and_transfer_encoding_are_refused() {
+    fn invalid_or_ambiguous_content_length_and_transfer_encoding_are_refused() {
         let rows = [
             ("Content-Length: 5\r\nContent-Length: 6\r\n", "two different lengths"),
             ("Content-Length: 5, 6\r\n", "two different lengths"),

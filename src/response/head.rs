@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn invalid_status_lines_are_refused_with_their_offset() {
+    fn errors_for_invalid_status_lines_state_the_byte_offset() {
         let version = "the peer answered with a version of HTTP that is neither 1.0 nor 1.1";
         let status = "the status is not three digits, 100 to 999,";
         let rows: &[(&str, &str, usize)] = &[
@@ -275,7 +275,7 @@ mod tests {
 
     /// Passes many numbers as `state`. A wrong state is refused or delays the result, but never changes the result.
     #[test]
-    fn a_parser_state_of_other_bytes_never_changes_the_response() {
+    fn a_parser_state_that_belongs_to_other_bytes_never_changes_the_response() {
         let heads: [&[u8]; 4] = [
             b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody\r\n\r\nmore",
             b"\r\n\nHTTP/1.1 302 x\nB: c\n\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n",

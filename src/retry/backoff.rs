@@ -229,7 +229,7 @@ mod tests {
     /// Each row has the expected backoffs after 0, 1, 2, ... consecutive failures, with a factor of 0.1 s and a cap of
     /// 1 s.
     #[test]
-    fn each_jitter_kind_computes_delays_from_backoff_and_random_number() {
+    fn additive_full_and_equal_jitter_vary_the_backoff_by_the_random_number() {
         let rows: &[(JitterKind, f64, [f64; 7])] = &[
             (JitterKind::Additive, 0.0, [0.0, 0.0, 0.2, 0.4, 0.8, 1.0, 1.0]),
             (JitterKind::Additive, HALF, [0.0, 0.0, 0.2 + 0.01, 0.4 + 0.01, 0.8 + 0.01, 1.0, 1.0]),

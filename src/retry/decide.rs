@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_decision_fails_at_once_if_the_limit_ends_before_the_delay() {
+    fn a_decision_fails_at_once_if_the_limit_would_end_during_the_delay() {
         let retry = policy(|o| {
             o.set_backoff_factor(50.0).unwrap();
             o.add_history(crate::retry::HistoryEntry::new(None, None, None, None, None).unwrap());

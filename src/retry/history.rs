@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn finding_a_history_entry_takes_logarithmic_steps() {
+    fn a_history_entry_is_found_in_a_logarithmic_number_of_steps() {
         let mut history = History::default();
         for number in 0..100_000 {
             history = history.with(entry(number, None));

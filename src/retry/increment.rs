@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn the_error_of_nested_retry_policies_stays_small() {
+    fn errors_in_the_history_do_not_keep_the_retry_of_an_inner_policy() {
         // Ten thousand nested policies: each policy counts the error that the next inner policy has returned.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn decrementing_the_lowest_count_does_not_change_it() {
+    fn decrementing_the_lowest_retry_count_does_not_change_it() {
         let lowest = i32::MIN + 2;
         let retry = policy(|o| {
             o.set_total(Count::Number(lowest));

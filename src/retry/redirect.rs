@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn redirects_change_the_method_and_drop_the_body() {
+    fn profile_and_status_determine_the_method_and_body_after_a_redirect() {
         for (profile, status, method, next, body) in [
             (REFERENCE, 301, c"POST", c"POST", true),
             (REFERENCE, 302, c"POST", c"POST", true),
@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_dropped_by_a_redirect_stay_dropped_in_the_whole_chain() {
+    fn headers_dropped_by_a_redirect_stay_dropped_in_the_rest_of_the_chain() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
         // Every step passes all headers of the first request to `Decision::headers`.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_safe_profile_drops_all_sensitive_headers() {
+    fn the_safe_profile_sends_no_sensitive_header_to_another_origin() {
         let request: Vec<String> =
             SENSITIVE_HEADERS.iter().map(|name| name.to_str().unwrap().to_ascii_uppercase()).collect();
         let request = headers(&request.iter().map(String::as_str).collect::<Vec<_>>());

@@ -30,7 +30,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     #[test]
-    fn a_connection_with_input_or_closed_descriptor_counts_as_dropped() {
+    fn closed_or_readable_connections_and_bad_descriptors_count_as_dropped() {
         let (near, mut far) = UnixStream::pair().unwrap();
         let dropped = |fd| is_connection_dropped(fd).unwrap();
         assert!(!dropped(near.as_raw_fd()));

@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_forked_child_starts_with_an_empty_queue() {
+    fn a_forked_child_starts_with_an_empty_lookup_queue() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let _release = occupy_thread(&QUEUE);
         assert!(QUEUE.submit(1, Box::new(|| ())).unwrap().is_some());
@@ -162,11 +162,12 @@ mod tests {
         assert_eq!((QUEUE.running(), QUEUE.waiting()), (0, 0));
     }
 
-    /// The time that a test gives another thread to submit a job. A test also passes if the thread needs longer.
+    /// The maximum time for which a test waits until another thread has submitted a job. The test passes even if that
+    /// thread takes longer.
     const A_MOMENT: Duration = Duration::from_millis(50);
 
     #[test]
-    fn other_jobs_still_run_after_a_thread_failed_to_start() {
+    fn jobs_submitted_during_and_after_a_failed_thread_start_still_run() {
         static SPAWNED: AtomicUsize = AtomicUsize::new(0);
         static QUEUE: LookupQueue = LookupQueue::with_spawn(|run| {
             if SPAWNED.fetch_add(1, Ordering::Relaxed) != 1 {

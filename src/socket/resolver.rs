@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_panics_of_the_lookup_function_are_reported() {
+    fn an_error_or_panic_of_the_lookup_function_makes_the_lookup_fail() {
         static QUEUE: LookupQueue = LookupQueue::new();
         let limit = Limit::new(30.0).unwrap();
         let failing = |host: &HostPort| {

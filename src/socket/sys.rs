@@ -343,7 +343,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn raising_a_full_wake_descriptor_preserves_errno() {
+    fn writing_to_a_full_wake_descriptor_preserves_errno() {
         let wake = Wake::open().unwrap();
         // Fills the counter or the pipe, so that the next raise fails.
         let nearly_full = (u64::MAX - 1).to_ne_bytes();

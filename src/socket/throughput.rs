@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_lasts_at_most_for_the_rest_of_the_window() {
+    fn a_wait_lasts_at_most_for_the_rest_of_the_throughput_window() {
         let mut guard = Throughput::new(100, 10.0).unwrap();
         let (began, second) = (Instant::now(), Duration::from_secs(1));
         assert_eq!(guard.begin_wait(began), Ok(10 * second));
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn zero_bytes_or_an_infinite_window_disable_the_throughput_check() {
+    fn a_minimum_of_zero_or_an_infinite_window_disables_the_throughput_check() {
         for (bytes, seconds) in [(0, 1.0), (0, 0.0), (0, f64::NAN), (100, f64::INFINITY), (100, f64::MAX)] {
             assert_eq!(run(bytes, seconds, &[Wait(4_000_000_000, 0); 3]), None, "{bytes} in {seconds}");
         }

@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn take_returns_the_current_threads_value_once() {
+    fn a_per_thread_value_is_taken_once_and_only_by_its_own_thread() {
         let values = PerThread::default();
         values.set("only");
         assert_eq!((values.take(), values.take()), (Some("only"), None));

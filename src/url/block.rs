@@ -365,7 +365,7 @@ impl Writer<'_> {
 mod tests {
     use super::*;
 
-    /// A base URL that grows with each resolved reference never exceeds the 32 bits of a span.
+    /// The maximum ensures that every offset fits in 32 bits, even if a base URL grows with each resolved reference.
     #[test]
     fn a_url_block_larger_than_the_maximum_is_refused() {
         let error = Block::build(MAX_ROOM + 1, |_| unreachable!()).err().unwrap();

@@ -352,7 +352,7 @@ fn parse_as_http_adds_a_missing_scheme() {
     }
 }
 
-/// A long host stays in place in the copied text, and the path is copied instead.
+/// The parser copies the input. A long host stays in place in the copy, and the path is written again after the copy.
 #[test]
 fn a_url_with_a_host_of_1200_bytes_is_parsed_into_its_components() {
     let host = "a.".repeat(600);

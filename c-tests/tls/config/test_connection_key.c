@@ -395,9 +395,9 @@ static void every_tls_setting_changes_the_connection_key(void) {
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
 }
 
-/* A derived context has its own digest, even if the digest of its original context has already been computed. The
- * digest equals that of a context that is created with all options of the derived context. */
-static void an_ech_config_list_changes_the_connection_key(void) {
+/* A derived context has its own digest, even if the digest of its original context has already been computed. Its
+ * digest equals the digest of a context that is created with the same options. */
+static void an_ech_config_list_changes_the_digest_of_a_context(void) {
     netlib_tls_context *plain = client_context(),
                        *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};
     struct key before = digest_of(plain);
@@ -437,7 +437,7 @@ static void every_connect_option_changes_the_connection_key(void) {
     CHECK_STR(keys[0].text, key_of("http://example.com", NULL, NULL, NULL, NULL, 0).text);
 }
 
-/* Fails if netlib.h has a setter without a row in the tables. */
+/* Fails if netlib.h has an option setter without a row in `rows` or `connects`. */
 static void every_option_setter_in_netlib_h_has_a_connection_key_test(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
@@ -563,7 +563,7 @@ int main(void) {
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
     every_tls_setting_changes_the_connection_key();
-    an_ech_config_list_changes_the_connection_key();
+    an_ech_config_list_changes_the_digest_of_a_context();
     every_connect_option_changes_the_connection_key();
     every_option_setter_in_netlib_h_has_a_connection_key_test();
     connection_keys_differ_if_any_part_differs();

@@ -83,7 +83,8 @@ static void cipher_strings_select_the_suites_that_openssl_selects(void) {
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
-/* By default the suite that is fastest on this processor is first. A unit test covers both orders. */
+/* By default, the suite that is fastest on this processor is first. A unit test covers the orders with and without AES
+ * instructions. */
 static void the_default_cipher_order_depends_on_the_processor(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "
@@ -168,7 +169,7 @@ static void versions_and_cipher_suites_restrict_each_other(void) {
     }
 }
 
-static void cipher_strings_may_be_empty_or_unknown_but_not_too_long(void) {
+static void cipher_strings_may_be_empty_or_have_unknown_names_but_not_be_too_long(void) {
     netlib_error *err = NULL;
     static const char *const usual[] = {NULL, "", "DEFAULT"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
@@ -213,7 +214,7 @@ static void cipher_strings_may_be_empty_or_unknown_but_not_too_long(void) {
     netlib_tls_context_free(context_of(options));
 }
 
-/* A handshake uses the selected suite, and fails if the two sides have no suite in common. */
+/* A handshake uses a suite that the cipher strings of both sides select, and fails if there is none. */
 static void handshakes_use_a_suite_that_both_sides_allow(void) {
     static const struct {
         const char *client, *server;
@@ -261,7 +262,7 @@ int main(void) {
     cipher_strings_select_the_suites_that_openssl_selects();
     the_default_cipher_order_depends_on_the_processor();
     versions_and_cipher_suites_restrict_each_other();
-    cipher_strings_may_be_empty_or_unknown_but_not_too_long();
+    cipher_strings_may_be_empty_or_have_unknown_names_but_not_be_too_long();
     handshakes_use_a_suite_that_both_sides_allow();
     return report("tls_ciphers");
 }

@@ -346,7 +346,7 @@ static void a_client_whose_ech_is_rejected_sends_no_certificate(void) {
 }
 
 /* A context with ECH and the context without ECH from which it was derived never resume each other's sessions. */
-static void sessions_are_not_shared_with_a_context_without_ech(void) {
+static void contexts_with_and_without_ech_do_not_share_sessions(void) {
     netlib_tls_context *context = context_of(h2_options()), *with_ech = hiding(context, PUBLIC);
     netlib_tls_context *server = server_context("server");
     bool resumed[3];
@@ -461,7 +461,7 @@ int main(void) {
     settings_that_contradict_ech_are_refused();
     for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) check_ending(&endings[i]);
     a_client_whose_ech_is_rejected_sends_no_certificate();
-    sessions_are_not_shared_with_a_context_without_ech();
+    contexts_with_and_without_ech_do_not_share_sessions();
     streams_and_wrap_socket_use_ech();
     return report("tls ech");
 }

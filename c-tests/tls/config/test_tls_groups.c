@@ -187,8 +187,8 @@ static void the_client_hello_offers_the_listed_groups_and_key_shares(void) {
     }
 }
 
-/* Each row has the lists of client and server, and the negotiated group. NULL means that the handshake fails with an
- * error that names the setting. */
+/* Each row has the lists of client and server, and the negotiated group. If the group is NULL, the handshake fails, and
+ * the error of each side that set a list has advice that names the setter. */
 static void handshakes_negotiate_a_group_that_both_sides_list(void) {
     static const struct {
         const char *client, *server;

@@ -88,7 +88,7 @@ static netlib_status from_memory(const char *bytes, size_t len, const char *pass
 
 /* Loading a truncated file returns NETLIB_INVALID_PEM. Loading a changed file succeeds or returns one of the four
  * documented statuses below. Unit tests check the exact status. */
-static void truncated_pkcs12_data_is_refused_and_changed_data_does_not_crash(void) {
+static void truncated_pkcs12_data_is_refused_and_changed_data_causes_no_crash(void) {
     static const char *const files[] = {P12 "openssl.p12", P12 "openssl-legacy.p12", P12 "pbmac1-sha256-sha256.p12",
                                         P12 "openssl-open.p12"};
     for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
@@ -109,7 +109,7 @@ static void truncated_pkcs12_data_is_refused_and_changed_data_does_not_crash(voi
 
 /* The server requires a client certificate. The client sends the certificate of the PKCS#12 file and the CA certificate
  * in the file. */
-static void both_sides_send_the_certificates_of_a_pkcs12_file(void) {
+static void clients_and_servers_send_the_certificates_of_a_pkcs12_file(void) {
     static const struct {
         const char *path, *password;
     } rows[] = {
@@ -169,7 +169,7 @@ static void both_sides_send_the_certificates_of_a_pkcs12_file(void) {
 
 int main(void) {
     pkcs12_files_need_their_password_and_no_separate_key();
-    truncated_pkcs12_data_is_refused_and_changed_data_does_not_crash();
-    both_sides_send_the_certificates_of_a_pkcs12_file();
+    truncated_pkcs12_data_is_refused_and_changed_data_causes_no_crash();
+    clients_and_servers_send_the_certificates_of_a_pkcs12_file();
     return report("tls_pkcs12");
 }

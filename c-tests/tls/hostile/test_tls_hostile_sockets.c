@@ -159,7 +159,7 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
     return is_gone;
 }
 
-static void connections_that_end_after_any_byte_are_reported(void) {
+static void handshakes_and_reads_fail_if_the_connection_ends_after_any_byte(void) {
     for (int i = 0; i < 8; i++) {
         enum version version = i % 2 == 0 ? V12 : V13;
         enum side side = i / 2 % 2 == 0 ? CLIENT : SERVER;
@@ -260,9 +260,9 @@ static void a_second_renegotiation_request_ends_an_idle_session(void) {
     }
 }
 
-/* A flood of useless records over a socket ends after the same number of records as a flood between engines in memory,
+/* A flood of useless records over a socket ends the session after as many records as a flood between engines in memory,
  * and the peer gets an alert. */
-static void floods_of_useless_records_end_with_an_alert_to_the_peer(void) {
+static void floods_of_useless_records_end_the_session_with_an_alert_to_the_peer(void) {
     static const struct {
         const char *first, *then;
         unsigned ends;
@@ -295,7 +295,7 @@ static void floods_of_useless_records_end_with_an_alert_to_the_peer(void) {
 
 /* If the peer sends a flood of records before the key exchange, the session ends with an alert to the peer, for clients
  * and for servers. */
-static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
+static void too_many_records_before_the_key_exchange_cause_an_alert_to_the_peer(void) {
     for (int side = CLIENT; side <= SERVER; side++) {
         struct session session = begin_session(V13, (enum side)side, false);
         netlib_error *err = NULL;
@@ -324,10 +324,10 @@ static void endless_handshakes_end_with_an_alert_to_the_peer(void) {
 
 int main(void) {
     set_up();
-    connections_that_end_after_any_byte_are_reported();
-    endless_handshakes_end_with_an_alert_to_the_peer();
+    handshakes_and_reads_fail_if_the_connection_ends_after_any_byte();
+    too_many_records_before_the_key_exchange_cause_an_alert_to_the_peer();
     a_second_renegotiation_request_ends_an_idle_session();
-    floods_of_useless_records_end_with_an_alert_to_the_peer();
+    floods_of_useless_records_end_the_session_with_an_alert_to_the_peer();
     for (int how = 0; how < 2; how++)
         printf("%s: %lu in the handshake, %lu after it\n", end_names[how], ended[how][0], ended[how][1]);
     tear_down();

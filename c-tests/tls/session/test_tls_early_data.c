@@ -69,7 +69,7 @@ static void check_engine(netlib_tls_engine *engine) {
 
 /* The first client has no session to resume. The later clients have tickets that do not allow early data. Both sides
  * try to write early data before and after the handshake. */
-static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
+static void engines_write_no_early_data_without_a_ticket_that_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 3; round++) {
         netlib_error *err = NULL;
@@ -93,8 +93,9 @@ static void engines_write_no_early_data_unless_a_ticket_allows_it(void) {
     netlib_tls_context_free(far);
 }
 
-/* Runs the example of netlib.h with a server that does not allow early data. */
-static void streams_write_no_early_data_unless_a_ticket_allows_it(void) {
+/* Runs the example in the documentation of netlib_stream_write_early_data with a server that does not allow early
+ * data. */
+static void streams_write_no_early_data_without_a_ticket_that_allows_it(void) {
     netlib_tls_context *near = context_of(willing_options()), *far = server_context("server");
     for (int round = 0; round < 2; round++) {
         netlib_error *err = NULL;
@@ -128,7 +129,7 @@ static void streams_write_no_early_data_unless_a_ticket_allows_it(void) {
 
 int main(void) {
     early_data_requires_resumption_and_at_most_one_alpn_protocol();
-    engines_write_no_early_data_unless_a_ticket_allows_it();
-    streams_write_no_early_data_unless_a_ticket_allows_it();
+    engines_write_no_early_data_without_a_ticket_that_allows_it();
+    streams_write_no_early_data_without_a_ticket_that_allows_it();
     return report("tls_early_data");
 }

@@ -12,8 +12,9 @@ static netlib_tls_context *client_of(int32_t version) {
 
 static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
 
-/* Moves one byte per call during the handshake, during data transfer, and at the end of the session. */
-static void sessions_transfer_all_data_with_one_byte_per_call(void) {
+/* Moves at most 1, 7 or 20,000 bytes per call during the handshake, during data transfer, and at the end of the
+ * session. */
+static void sessions_transfer_all_data_even_with_one_byte_per_call(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -92,8 +93,10 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
     netlib_tls_context_free(server);
 }
 
-/* Ends the transport after different numbers of bytes, in both directions. Unit tests cover every number. */
-static void truncated_handshakes_fail_with_tls_handshake_eof_or_tls_truncated(void) {
+/* Ends the input of the client or of the server after different numbers of bytes. The status is NETLIB_TLS_TRUNCATED if
+ * that side has completed its handshake, and NETLIB_TLS_HANDSHAKE_EOF otherwise. Unit tests cover every number of
+ * bytes. */
+static void truncated_sessions_fail_with_tls_handshake_eof_or_tls_truncated(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (size_t i = 0; i < 2; i++) {
@@ -342,7 +345,7 @@ static void end_of_stream_and_failures_of_an_engine_are_permanent(void) {
 
 /* During and after the handshake, the victim receives bytes that are not TLS in place of a record, for example from a
  * proxy that reports an error. The error message names the kind of the bytes, but does not contain them. */
-static void plaintext_in_a_session_is_reported_as_not_tls(void) {
+static void plaintext_in_place_of_a_record_ends_the_session_with_a_protocol_error(void) {
     static const struct {
         const char *bytes, *is;
     } rows[] = {
@@ -504,13 +507,13 @@ static void concurrent_contexts_keep_their_own_settings(void) {
 }
 
 int main(void) {
-    sessions_transfer_all_data_with_one_byte_per_call();
+    sessions_transfer_all_data_even_with_one_byte_per_call();
     close_notify_during_the_handshake_causes_no_endless_loop();
-    truncated_handshakes_fail_with_tls_handshake_eof_or_tls_truncated();
+    truncated_sessions_fail_with_tls_handshake_eof_or_tls_truncated();
     floods_of_useless_records_end_the_session();
     undrained_and_unread_engines_use_bounded_memory();
     end_of_stream_and_failures_of_an_engine_are_permanent();
-    plaintext_in_a_session_is_reported_as_not_tls();
+    plaintext_in_place_of_a_record_ends_the_session_with_a_protocol_error();
     concurrent_contexts_keep_their_own_settings();
     return report("test_tls_engine");
 }

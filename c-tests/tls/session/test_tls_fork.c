@@ -254,7 +254,7 @@ static int32_t send_to(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* A callback forks. The call that runs the callback then fails in the child and continues in the parent. */
-static void after_a_fork_in_a_callback_the_call_fails_only_in_the_child(void) {
+static void a_call_whose_callback_forks_fails_only_in_the_child(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server_side = server_context("server"), *client_side = client_context();
     struct pair pair = unix_pair();
@@ -292,7 +292,7 @@ static void after_a_fork_in_a_callback_the_call_fails_only_in_the_child(void) {
 int main(void) {
     a_forked_child_cannot_use_its_parents_stream();
     a_forked_child_cannot_use_its_parents_engine();
-    after_a_fork_in_a_callback_the_call_fails_only_in_the_child();
+    a_call_whose_callback_forks_fails_only_in_the_child();
     children_forked_during_handshakes_can_do_handshakes();
     return report("tls fork");
 }

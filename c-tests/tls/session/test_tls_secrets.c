@@ -382,7 +382,7 @@ static size_t size_of_block_at(size_t at) {
     return 0;
 }
 
-static void only_known_secrets_are_left_in_freed_memory(void) {
+static void only_documented_secrets_are_left_in_freed_memory(void) {
     unsigned long found[LEFT] = {0};
     bool verbose = getenv("SECRETS_VERBOSE") != NULL;
     /* The search does not include memory that the search itself allocates. */
@@ -418,6 +418,6 @@ int main(void) {
     run_sessions_with_every_sha256_suite();
     run_session_over_streams();
     use_passwords_and_credentials();
-    only_known_secrets_are_left_in_freed_memory();
+    only_documented_secrets_are_left_in_freed_memory();
     return report("tls secrets");
 }

@@ -32,8 +32,8 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
     return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
-/* A TLS 1.2 session can be resumed after the handshake, a TLS 1.3 session after the next read, in which the ticket
- * arrives. */
+/* The parameters are the same, except that a resumed TLS 1.2 session has no key-exchange group. A TLS 1.2 session can
+ * be resumed after the handshake, a TLS 1.3 session after the next read, in which the ticket arrives. */
 static void full_and_resumed_sessions_have_the_same_parameters(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
@@ -97,7 +97,7 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
 
 /* Of the protocols that the client offers, the server selects the one that comes first in the server's own list. If the
  * client offers no protocol, the server selects none. */
-static void the_server_selects_the_protocol_in_its_own_order(void) {
+static void the_server_selects_the_alpn_protocol_that_is_first_in_its_own_list(void) {
     static const struct {
         const char *client[2], *server[2];
         const char *picked;
@@ -251,7 +251,7 @@ static bool gives_ticket(bool at_client, bool at_server, bool resumes) {
     return found;
 }
 
-static void session_tickets_are_sent_if_both_sides_enable_them(void) {
+static void session_tickets_are_sent_only_if_both_sides_enable_them(void) {
     for (int row = 0; row < 8; row++) {
         bool at_client = row & 1, at_server = row & 2, resumes = row & 4;
         CHECK_INT(at_client && at_server && resumes, gives_ticket(at_client, at_server, resumes));
@@ -365,8 +365,8 @@ int main(void) {
     either_side_can_disable_resumption();
     servers_send_the_subject_names_of_their_ca_certificates();
     full_and_resumed_sessions_have_the_same_parameters();
-    session_tickets_are_sent_if_both_sides_enable_them();
-    the_server_selects_the_protocol_in_its_own_order();
+    session_tickets_are_sent_only_if_both_sides_enable_them();
+    the_server_selects_the_alpn_protocol_that_is_first_in_its_own_list();
     sessions_are_not_resumed_for_other_names_or_contexts();
     streams_return_the_same_session_parameters_as_engines();
     return report("test_tls_session");

@@ -111,7 +111,7 @@ static void sessions_are_resumed_only_while_the_certificate_is_valid(void) {
     netlib_tls_context_free(server);
 }
 
-/* A session also expires when an intermediate certificate or the CRL expires. */
+/* A session expires as soon as the server's certificate, an intermediate certificate or the CRL expires. */
 static void sessions_expire_with_intermediate_certificates_and_crls(void) {
     static const struct {
         const char *chain, *list;
@@ -172,8 +172,8 @@ static void stored_tls_1_2_sessions_are_removed_after_a_tls_1_3_handshake(void) 
     netlib_tls_context_free(older);
 }
 
-/* A client that resumes a session sends no certificate. The certificate that the client sent in the full handshake must
- * still be valid. */
+/* A client that resumes a session sends no certificate. If the server verifies clients, the certificate that the client
+ * sent in the full handshake must still be valid. */
 static void sessions_expire_with_the_client_certificate(void) {
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         for (int32_t mode = NETLIB_CERT_NONE; mode <= NETLIB_CERT_REQUIRED; mode++) {

@@ -60,8 +60,9 @@ static size_t read_on(netlib_stream *stream, netlib_status expected, char *messa
     return total;
 }
 
-/* The server sends slowly: records of one byte, each of which would restart a read timeout; tickets, which are records
- * without data; or one large record. After the failure, reading can continue, and no data is lost. */
+/* The server sends nothing, or slowly sends one of the following: records with one byte of data, each of which would
+ * restart a read timeout; tickets, which are records without data; or one large record. After the failure, reading can
+ * continue, and no data is lost. */
 static void reads_fail_when_the_peer_sends_below_the_minimum_throughput(void) {
     enum { RECORDS, TICKETS, LARGE, SILENCE, KINDS };
     netlib_error *err = NULL;
@@ -174,7 +175,8 @@ static void non_blocking_streams_read_before_they_check_throughput(void) {
     end(&session);
 }
 
-/* The limit that expires first determines the status. */
+/* Of the read timeout, the minimum throughput and the limit of the stream, the one that expires first determines the
+ * status. */
 static void the_limit_that_expires_first_determines_the_status(void) {
     netlib_error *err = NULL;
     char bytes[1000];

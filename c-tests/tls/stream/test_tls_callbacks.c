@@ -97,7 +97,7 @@ static void do_handshake(netlib_stream *near, netlib_stream *far) {
 
 /* One thread drives both ends over pipes that are smaller than a record. The streams are blocking, but their callbacks
  * do not wait and transfer few bytes per call. */
-static void streams_return_the_want_statuses_of_transport_callbacks(void) {
+static void streams_return_want_read_and_want_write_of_transport_callbacks(void) {
     static const struct {
         size_t most;
         size_t depth;
@@ -274,7 +274,7 @@ static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return netlib_stream_write(user->other, buf, len, n, NULL);
 }
 
-static void a_transport_callback_may_use_only_other_streams(void) {
+static void a_transport_callback_gets_busy_on_its_own_stream_but_may_use_others(void) {
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
@@ -297,8 +297,8 @@ static void a_transport_callback_may_use_only_other_streams(void) {
     free_both(&both);
 }
 
-/* netlib checks the limit before each call of a transport callback. */
-static void the_limit_is_checked_before_each_transport_callback(void) {
+/* netlib checks the limit of a stream before each call of a transport callback. */
+static void the_limit_of_a_stream_is_checked_before_each_transport_callback(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     struct both both;
@@ -426,8 +426,8 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-/* For all bytes that a peer sends, a call must fail or return WANT_READ instead of running forever. */
-static void no_call_loops_forever_whatever_the_peer_sends(void) {
+/* Whatever bytes the peer sends, the handshake call must fail or return NETLIB_WANT_READ instead of running forever. */
+static void no_handshake_loops_forever_whatever_the_peer_sends(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {
         const char *first, *then;
@@ -468,12 +468,12 @@ static void no_call_loops_forever_whatever_the_peer_sends(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    streams_return_the_want_statuses_of_transport_callbacks();
+    streams_return_want_read_and_want_write_of_transport_callbacks();
     each_transport_callback_result_is_mapped_to_a_stream_status();
-    a_transport_callback_may_use_only_other_streams();
-    the_limit_is_checked_before_each_transport_callback();
+    a_transport_callback_gets_busy_on_its_own_stream_but_may_use_others();
+    the_limit_of_a_stream_is_checked_before_each_transport_callback();
     two_threads_can_read_and_write_over_blocking_transport_callbacks();
-    no_call_loops_forever_whatever_the_peer_sends();
+    no_handshake_loops_forever_whatever_the_peer_sends();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls callbacks");

@@ -33,8 +33,9 @@ static void check_read(netlib_status expected, const char *text, netlib_stream *
 
 #define CHECK_READ(expected, text, stream) check_read((expected), (text), (stream), __FILE__, __LINE__)
 
-/* The tickets arrive in one piece, or byte by byte, so that the stream usually has an incomplete record. */
-static void tickets_do_not_count_as_a_drop(void) {
+/* The tickets arrive in one piece in the first session. In the second session they arrive byte by byte, so the stream
+ * usually has an incomplete record. */
+static void a_connection_with_unread_tickets_does_not_count_as_dropped(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     struct session session = begin(unix_pair());
@@ -107,7 +108,7 @@ static void apply_event(struct session *session, enum what what) {
 
 /* Each row has the input, the reason that is_dropped reports, the data that a later read returns, and the status of the
  * read after that. */
-static void each_kind_of_drop_is_reported_with_its_reason(void) {
+static void is_dropped_reports_why_a_connection_counts_as_dropped(void) {
     static const struct {
         enum what what[3];
         size_t count;
@@ -153,7 +154,7 @@ static void each_kind_of_drop_is_reported_with_its_reason(void) {
 
 /* After a limit has expired, the connection does not count as dropped. After a shutdown by this side, the connection
  * counts as dropped. */
-static void a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not(void) {
+static void a_connection_counts_as_dropped_after_shutdown_not_after_an_expired_limit(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
     size_t n = 0;
@@ -347,7 +348,7 @@ static int32_t write_all(void *ctx, const void *buf, size_t len, size_t *n) {
     return NETLIB_OK;
 }
 
-static void is_dropped_reports_drops_of_callback_transports(void) {
+static void is_dropped_reports_the_lost_connection_of_a_callback_transport(void) {
     netlib_error *err = NULL;
     char bytes[20000];
     int32_t dropped = 1;
@@ -390,13 +391,13 @@ static void is_dropped_reports_drops_of_callback_transports(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    tickets_do_not_count_as_a_drop();
-    each_kind_of_drop_is_reported_with_its_reason();
-    a_shutdown_counts_as_a_drop_but_an_expired_limit_does_not();
+    a_connection_with_unread_tickets_does_not_count_as_dropped();
+    is_dropped_reports_why_a_connection_counts_as_dropped();
+    a_connection_counts_as_dropped_after_shutdown_not_after_an_expired_limit();
     is_dropped_does_not_disturb_the_handshake();
     is_dropped_returns_busy_during_another_call();
     is_dropped_reports_the_end_of_either_tls_layer();
-    is_dropped_reports_drops_of_callback_transports();
+    is_dropped_reports_the_lost_connection_of_a_callback_transport();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls_dropped");

@@ -326,7 +326,7 @@ static void the_outer_stream_is_busy_until_the_inner_one_is_freed(void) {
 
 /* The status of the innermost stream is NETLIB_END_OF_STREAM if its peer has sent close_notify, and
  * NETLIB_TLS_TRUNCATED otherwise. */
-static void the_status_tells_which_tls_layer_ended(void) {
+static void only_close_notify_of_the_innermost_stream_gives_end_of_stream(void) {
     static const struct {
         bool inner_closes, outer_closes;
         netlib_status status;
@@ -520,7 +520,7 @@ int main(void) {
     nested_non_blocking_streams_transfer_all_data();
     each_tls_layer_verifies_its_own_server_name();
     the_outer_stream_is_busy_until_the_inner_one_is_freed();
-    the_status_tells_which_tls_layer_ended();
+    only_close_notify_of_the_innermost_stream_gives_end_of_stream();
     limits_and_timeouts_of_the_inner_stream_apply();
     a_write_can_be_continued_after_a_timeout();
     netlib_tls_context_free(client);

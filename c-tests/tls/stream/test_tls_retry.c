@@ -49,7 +49,7 @@ static void check_kept(netlib_tls_engine *engine, netlib_status status, enum net
 
 static const char to_http[] = "r485454502f312e31203430302042616420526571756573740d0a0d0a";
 
-/* Each row plays a script of the peer. If `script` is NULL, the connection ends. */
+/* In each row the peer sends the bytes that `script` describes. If `script` is NULL, the connection ends. */
 static void the_retry_kind_depends_on_whether_the_request_was_sent(void) {
     static const struct {
         enum moment moment;

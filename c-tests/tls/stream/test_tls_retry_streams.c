@@ -92,7 +92,7 @@ static void check_kept(netlib_stream *stream, netlib_status status, enum netlib_
 
 /* ---- on a socket ---- */
 
-static void failed_reads_are_read_errors_only_after_the_request_was_sent(void) {
+static void failed_reads_have_retry_kind_read_only_after_the_request_was_sent(void) {
     static const struct {
         const char *what;
         call *act;
@@ -119,7 +119,7 @@ static void failed_reads_are_read_errors_only_after_the_request_was_sent(void) {
 
 /* The peer resets the connection before the write. The failure has the retry kind READ, because the write has already
  * encrypted data. */
-static void writes_on_a_reset_connection_fail_as_read_errors(void) {
+static void failed_writes_on_a_reset_connection_have_retry_kind_read(void) {
     static const struct {
         const char *what;
         call *act;
@@ -133,7 +133,7 @@ static void writes_on_a_reset_connection_fail_as_read_errors(void) {
     }
 }
 
-static void timeouts_and_session_ends_after_the_request_are_read_errors(void) {
+static void timeouts_and_lost_connections_after_the_request_have_retry_kind_read(void) {
     static const struct {
         const char *what;
         bool is_reset, is_closed;
@@ -269,7 +269,7 @@ static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status e
 }
 
 /* The outer stream has transferred the CONNECT request and the inner handshake, but not the request to the server. */
-static void inner_stream_failures_before_the_request_are_connect_or_other_errors(void) {
+static void inner_stream_errors_before_the_request_have_retry_kind_connect_or_other(void) {
     static const struct {
         const char *what, *name;
         bool is_garbage, is_over;
@@ -304,7 +304,7 @@ static void inner_stream_failures_before_the_request_are_connect_or_other_errors
     }
 }
 
-static void inner_stream_failures_after_the_request_are_read_errors(void) {
+static void inner_stream_errors_after_the_request_have_retry_kind_read(void) {
     for (int row = 0; row < 3; row++) {
         static const char *const whats[] = {"the outer record is garbage", "the inner record is garbage",
                                             "the connection ends"};
@@ -339,7 +339,7 @@ static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_
     return netlib_stream_write(ctx, buf, len, n, NULL);
 }
 
-static void callback_transport_failures_are_read_errors_only_after_sending(void) {
+static void callback_transport_errors_have_retry_kind_read_only_after_sending(void) {
     for (int is_sent = 0; is_sent < 2; is_sent++) {
         struct nest nest = {.pair = prompt_pair()};
         netlib_error *err = NULL;
@@ -406,13 +406,13 @@ static void a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit(vo
 int main(void) {
     client = client_context();
     server = server_context("server");
-    failed_reads_are_read_errors_only_after_the_request_was_sent();
-    writes_on_a_reset_connection_fail_as_read_errors();
-    timeouts_and_session_ends_after_the_request_are_read_errors();
+    failed_reads_have_retry_kind_read_only_after_the_request_was_sent();
+    failed_writes_on_a_reset_connection_have_retry_kind_read();
+    timeouts_and_lost_connections_after_the_request_have_retry_kind_read();
     failed_handshakes_have_retry_kind_connect_or_other_but_not_read();
-    inner_stream_failures_before_the_request_are_connect_or_other_errors();
-    inner_stream_failures_after_the_request_are_read_errors();
-    callback_transport_failures_are_read_errors_only_after_sending();
+    inner_stream_errors_before_the_request_have_retry_kind_connect_or_other();
+    inner_stream_errors_after_the_request_have_retry_kind_read();
+    callback_transport_errors_have_retry_kind_read_only_after_sending();
     a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-static void each_invalid_server_handshake_fails_with_its_own_status_and_message(void) {
+static void each_invalid_handshake_fails_with_a_status_and_message_for_its_cause(void) {
     static const struct {
         enum server_does does;
         const char *raw;
@@ -259,7 +259,7 @@ static void non_blocking_streams_transfer_all_data(void) {
 }
 
 int main(void) {
-    each_invalid_server_handshake_fails_with_its_own_status_and_message();
+    each_invalid_handshake_fails_with_a_status_and_message_for_its_cause();
     reads_distinguish_close_notify_from_a_truncated_session();
     streams_read_and_write_at_the_same_time();
     non_blocking_streams_transfer_all_data();

@@ -84,7 +84,7 @@ static netlib_tls_options *options_with(int has) {
     return options;
 }
 
-static void options_and_context_combine_as_in_urllib3(void) {
+static void wrap_socket_applies_options_and_context_as_urllib3_does(void) {
     static const struct {
         int options, context;
         const char *ssl_cert_file; /* the system's authorities */
@@ -341,7 +341,7 @@ int main(void) {
     snprintf(in_directory, sizeof in_directory, "%s/ca.pem", directory);
     char authority[4096];
     CHECK(realpath(CERTS "ca.pem", authority) != NULL && symlink(authority, in_directory) == 0);
-    options_and_context_combine_as_in_urllib3();
+    wrap_socket_applies_options_and_context_as_urllib3_does();
     the_limit_of_wrap_socket_applies_only_to_the_handshake();
     wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_name();
     crls_of_the_options_are_added_to_the_context();

@@ -86,7 +86,8 @@ static void check_row(const struct row *row, int32_t purpose, const char *name) 
     free(der);
 }
 
-/* The expected results are the same as those of handshakes, because both tests use the tables of tls_chains.h. */
+/* The expected results are the same as those of the handshakes in test_tls_verify.c, because both files use the tables
+ * of tls_chains.h. */
 static void verify_chain_accepts_and_refuses_the_same_chains_as_handshakes(void) {
     for (size_t i = 0; i < sizeof servers / sizeof servers[0]; i++) check_row(&servers[i], AS_SERVER, "localhost");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
@@ -306,8 +307,8 @@ static void the_size_of_a_certificate_chain_is_limited(void) {
     netlib_tls_context_free(context);
 }
 
-/* Changes each byte of a chain, and truncates the chain at each byte. netlib refuses every changed chain, and the error
- * of each failed verification names a problem. */
+/* Changes each byte of a chain, and truncates the chain at each byte. netlib refuses all these chains, and the error of
+ * each failed verification names a problem. */
 static void every_changed_or_truncated_chain_is_refused(void) {
     netlib_error *err = NULL;
     double now = NOW;

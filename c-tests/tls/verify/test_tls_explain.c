@@ -446,7 +446,7 @@ static void errors_explain_failed_handshakes_with_clients(void) {
     }
 }
 
-/* The error of each side mentions only the cipher string of that side. */
+/* The error of each side has advice about cipher strings only if that side has set a cipher string. */
 static void errors_explain_cipher_strings_without_a_common_suite(void) {
     static const struct {
         const char *client, *server;

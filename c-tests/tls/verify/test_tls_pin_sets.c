@@ -300,8 +300,9 @@ static netlib_status handshake_streams(netlib_stream *near, netlib_stream *far, 
     return status;
 }
 
-/* In curl, one way to create a session did not check pins. In netlib the context checks the pins of every session,
- * without a call by the application. */
+/* In curl, one way to create a session did not check pins. In netlib, the context checks its pins in every session,
+ * without a call by the application. The rows differ in the verification, in the TLS version, and in whether the
+ * session runs inside another stream. */
 static void the_context_checks_pins_for_every_kind_of_session(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -378,7 +379,7 @@ static void sessions_are_not_resumed_with_other_pins(void) {
 }
 
 /* The pins of a server context apply to the certificates of clients. */
-static void servers_check_client_certificates_against_their_pins(void) {
+static void servers_check_client_certificates_against_the_pins_of_their_context(void) {
     static const struct {
         int32_t mode;
         bool replaces;
@@ -574,7 +575,7 @@ int main(void) {
     pins_match_only_certificates_on_the_verified_path();
     the_context_checks_pins_for_every_kind_of_session();
     sessions_are_not_resumed_with_other_pins();
-    servers_check_client_certificates_against_their_pins();
+    servers_check_client_certificates_against_the_pins_of_their_context();
     pins_of_a_server_that_requests_no_client_certificate_are_refused();
     malformed_pins_are_refused_with_a_message();
     wrap_socket_keeps_pins_of_options_or_context_and_refuses_both();

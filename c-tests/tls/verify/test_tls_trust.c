@@ -326,7 +326,7 @@ static void embedded_and_system_trust_can_be_selected(void) {
 }
 
 /* SSL_CERT_FILE names a missing file, so netlib fails to create a context that reads the system's CA certificates. */
-static void server_contexts_load_ca_certificates_only_to_verify_clients(void) {
+static void contexts_that_verify_no_peers_read_no_system_authorities_by_default(void) {
     enum { UNSET = -1 };
     static const struct {
         bool has_identity;
@@ -366,7 +366,7 @@ static void server_contexts_load_ca_certificates_only_to_verify_clients(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* A server-only context creates server sessions, but no client sessions, for all verify modes. */
+/* A server-only context creates server sessions, but no client sessions. */
 static void a_server_only_context_creates_no_client_sessions(void) {
     static const char NOT_A_CLIENTS[] =
         "netlib_tls_options_set_server_only: the context is for servers only: create another one for clients";
@@ -417,7 +417,7 @@ int main(void) {
     trust_sources_without_a_usable_certificate_are_refused();
     unusable_ca_certificates_are_skipped_and_listed();
     embedded_and_system_trust_can_be_selected();
-    server_contexts_load_ca_certificates_only_to_verify_clients();
+    contexts_that_verify_no_peers_read_no_system_authorities_by_default();
     a_server_only_context_creates_no_client_sessions();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");

@@ -137,7 +137,7 @@ static netlib_status handshake(netlib_tls_options *options, const char *chain, n
     return status;
 }
 
-static void certificate_validity_is_checked_at_the_time_of_the_clock_callback(void) {
+static void certificate_validity_is_checked_with_the_time_of_the_clock_callback(void) {
     static const struct {
         double time;
         netlib_status status;
@@ -206,7 +206,7 @@ static int32_t count_and_use_stream(void *ctx, double *seconds) {
 
 /* Each side calls its own clock once per handshake, even if the application calls the handshake function several
  * times. */
-static void the_clock_callback_is_called_once_while_no_lock_is_held(void) {
+static void the_clock_callback_is_called_once_per_handshake_with_no_lock_held(void) {
     netlib_error *err = NULL;
     struct watch watches[2] = {{NULL, 0}, {NULL, 0}};
     netlib_stream *streams[2];
@@ -348,7 +348,7 @@ static void custom_ca_certificates_replace_the_system_trust(void) {
 
 /* Chains that end at a CA certificate of the system get the same checks as chains that end at a CA certificate of the
  * caller. */
-static void chains_to_system_authorities_are_checked_like_other_chains(void) {
+static void chains_to_system_and_custom_authorities_get_the_same_checks(void) {
     netlib_error *err = NULL;
     double now = NOW;
     unsetenv("SSL_CERT_DIR");
@@ -367,9 +367,9 @@ static void chains_to_system_authorities_are_checked_like_other_chains(void) {
     unsetenv("SSL_CERT_FILE");
 }
 
-/* CVE-2025-27809: netlib_tls_wrap_fd refuses to create a client stream without a server name, and sends nothing, unless
- * the host name check is disabled. */
-static void clients_without_a_server_name_are_refused(void) {
+/* CVE-2025-27809: without a server name, netlib_tls_wrap_fd creates a client stream only if the host name check is
+ * disabled. The call sends nothing. */
+static void client_streams_need_a_server_name_for_the_host_name_check(void) {
     netlib_error *err = NULL;
     netlib_stream *stream = NULL;
     static const char *const nobody[] = {NULL, ""};
@@ -399,12 +399,12 @@ static void clients_without_a_server_name_are_refused(void) {
 
 int main(void) {
     handshakes_accept_valid_and_refuse_invalid_server_chains();
-    chains_to_system_authorities_are_checked_like_other_chains();
+    chains_to_system_and_custom_authorities_get_the_same_checks();
     handshakes_accept_valid_and_refuse_invalid_client_chains();
-    certificate_validity_is_checked_at_the_time_of_the_clock_callback();
-    the_clock_callback_is_called_once_while_no_lock_is_held();
+    certificate_validity_is_checked_with_the_time_of_the_clock_callback();
+    the_clock_callback_is_called_once_per_handshake_with_no_lock_held();
     revocation_is_checked_with_crls_according_to_verify_flags();
     custom_ca_certificates_replace_the_system_trust();
-    clients_without_a_server_name_are_refused();
+    client_streams_need_a_server_name_for_the_host_name_check();
     return report("tls verify");
 }

@@ -221,7 +221,7 @@ fn run_chain(random: &mut Random, rules: &Rules) -> usize {
 }
 
 #[test]
-fn random_redirect_chains_leak_no_header_to_another_origin() {
+fn random_redirect_chains_send_each_origin_only_the_allowed_headers() {
     let random = &mut Random(2);
     let mut hops = 0;
     for _ in 0..10_000 {
@@ -272,7 +272,7 @@ fn a_redirect_that_changes_scheme_host_or_port_drops_credentials() {
 
 /// `Decision::dropped_headers` and `Decision::headers` agree on the dropped headers.
 #[test]
-fn dropped_header_names_agree_with_the_headers_after_filtering() {
+fn the_listed_dropped_headers_are_those_missing_from_the_next_request() {
     let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()

@@ -75,7 +75,7 @@ const V4: &[(&str, Classes)] = &[
 ];
 
 /// The whole IPv6 address space in ascending order. `None` means that the classes depend on the embedded IPv4 address,
-/// which other tests check.
+/// so other tests check these classes.
 const V6: &[(&str, Option<Classes>)] = &[
     ("::", Some(UNSPECIFIED)),
     ("::1", Some(LOOPBACK)),
@@ -237,8 +237,8 @@ fn ipv6_addresses_have_the_classes_of_embedded_ipv4_addresses() {
                 Some(own) if classes == GLOBAL => *own,
                 Some(own) => own.union(classes),
             };
-            // An address with a local translation prefix (RFC 8215) may embed an IPv4 address at four offsets. The
-            // three wrong offsets may add classes.
+            // An address with a local translation prefix (RFC 8215) may embed an IPv4 address at any of four offsets.
+            // The bytes at the other three offsets may add classes.
             let at_least = name.starts_with("local");
             let common = if at_least { found.intersection(expected) } else { found };
             assert_eq!(common, expected, "{name} of {text}: {address} is {found:?}");
@@ -248,7 +248,7 @@ fn ipv6_addresses_have_the_classes_of_embedded_ipv4_addresses() {
 }
 
 #[test]
-fn known_ipv6_addresses_with_embedded_ipv4_are_classified() {
+fn known_ipv6_addresses_with_embedded_ipv4_have_the_expected_classes() {
     for (text, expected) in [
         ("::ffff:127.0.0.1", LOOPBACK),
         ("::ffff:7f00:1", LOOPBACK),
@@ -418,7 +418,7 @@ const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
 ];
 
 #[test]
-fn only_listed_networks_have_other_classes_than_in_python() {
+fn only_listed_networks_are_global_in_just_one_of_netlib_and_python() {
     let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
         (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,
@@ -433,7 +433,7 @@ fn only_listed_networks_have_other_classes_than_in_python() {
         let classes = classify(address);
         let has = |class: Classes| !classes.intersection(class).is_empty();
         for (letter, class) in [('l', LOOPBACK), ('k', LINK_LOCAL), ('m', MULTICAST), ('u', UNSPECIFIED)] {
-            // netlib may find more classes than Python: those of embedded addresses, and "this network" for all of
+            // netlib may find more classes than Python: the classes of embedded addresses, and `UNSPECIFIED` for all of
             // 0.0.0.0/8.
             assert!(!letters.contains(letter) || has(class), "{line}: {classes:?}");
         }

@@ -59,7 +59,8 @@ fn a_cancelled_limit_ends_the_lookup_of_source_address_and_host() {
         connect.set_limit(Some(Arc::clone(&limit))).unwrap();
         assert_eq!((connect.seconds_to_timer(), connect.interests().count()), (0.0, 0));
         assert!(connect.step().unwrap().is_none());
-        // After the next step, the caller waits for the same two descriptors: those of the lookup and of the limit.
+        // The next step does not change the two descriptors for which the caller waits: those of the lookup and of the
+        // limit.
         let interests: Vec<_> = connect.interests().collect();
         assert_eq!(
             interests.iter().map(|interest| interest.events).collect::<Vec<_>>(),
@@ -162,7 +163,7 @@ fn repeated_steps_resolve_the_name_and_connect() {
             waited.clear();
             waited.extend(connect.interests());
         };
-        // The socket does not reuse the descriptor number of the lookup in the step that ends the lookup.
+        // In the step that ends the lookup, the new socket does not get the descriptor number of the lookup.
         let as_lookup = Interest { fd: connection.as_raw_fd(), events: sys::POLL_IN };
         assert!(!waited.contains(&as_lookup));
         assert_eq!(connection.peer_addr().unwrap().as_socket(), Some(good));
@@ -203,12 +204,13 @@ fn the_resolve_callback_replaces_the_system_resolver() {
     assert_eq!(run(failing, 30.0).unwrap_err().status(), Status::CallbackFailed);
 }
 
-/// The attempt fails even if the application's event loop has read SO_ERROR, which clears the socket's error.
+/// Reading SO_ERROR clears the socket's error. A failed connection is detected even if the application has read
+/// SO_ERROR.
 #[test]
 fn a_failed_connection_is_detected_after_so_error_was_read() {
     let (taken, dead) = bound_address();
     let failing = Socket::new(Domain::IPV4, Type::STREAM, None).unwrap();
-    // After a failed connect(2), every socket is shut down in both directions.
+    // A failed connect(2) leaves the socket shut down in both directions.
     assert!(failing.connect(&dead.into()).is_err());
     assert!(failing.take_error().unwrap().is_none());
     let mut network = SystemNetwork::new(Arc::default(), None, false);

@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn interleaving_alternates_address_families_and_keeps_their_inner_order() {
+    fn interleaving_alternates_families_and_keeps_the_order_within_each() {
         for (given, expected) in [
             ("", ""),
             ("4a", "4a"),

@@ -130,7 +130,7 @@ fn sequential_attempts_never_overlap() {
             "failed at 30",
             "1 0-10 ConnectFailed, 2 10-10 ConnectFailed, 11 10-30 ConnectFailed",
         ),
-        // Without a timeout, no other attempt starts while the first address is slow.
+        // Without a timeout, the second attempt does not start while the slow first attempt is in progress.
         (&[(1, Some(ConnectedAfter(90_000))), (11, Some(ConnectedAtOnce))], NONE, "1 won at 90000", "1 0-90000 Ok"),
         // If connect(2) blocks, the attempt lasts until connect(2) returns, and the timeout of the next attempt starts
         // then.

@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn parsed_groups_keep_the_order_of_the_list() {
+    fn group_lists_are_parsed_in_order_or_refused_with_the_reason() {
         const ALL: &str = "X25519MLKEM768, x25519, secp256r1, secp384r1, SecP256r1MLKEM768, MLKEM768, MLKEM1024";
         let none = format!("groups selects none of {ALL}");
         let unknown =

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn writing_to_a_fifo_neither_blocks_nor_raises_sigpipe() {
+    fn writing_the_key_log_to_a_pipe_neither_blocks_nor_raises_sigpipe() {
         let (mut read, write) = std::io::pipe().unwrap();
         let log = KeylogFile::open(Path::new(&format!("/dev/fd/{}", write.as_raw_fd()))).unwrap();
         drop(write);

@@ -111,7 +111,7 @@ fn a_context_derived_for_http_1_1_resumes_its_own_sessions() {
 
 /// Derives contexts from options with no, one or two ALPN protocols, with and without an added authority.
 #[test]
-fn derived_contexts_send_early_data_only_with_a_single_alpn_protocol() {
+fn derived_contexts_enable_early_data_only_with_a_single_alpn_protocol() {
     let early = context(|options| options.set_early_data(true));
     for (protocols, adds, expected) in [
         (&[][..], false, true),

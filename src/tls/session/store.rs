@@ -270,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leftover_validity_of_a_failed_connection_is_dropped() {
+    fn a_new_connection_discards_the_certificate_validity_of_a_failed_one() {
         let sessions = Arc::<Sessions>::default();
         sessions.give(Some(1..2));
         let name = ServerName::try_from("localhost").unwrap();
@@ -278,9 +278,9 @@ mod tests {
         assert_eq!(sessions.take_validity(), None);
     }
 
-    /// Only key exchange hints can be created without a handshake; the C tests cover sessions.
+    /// Stores key exchange hints, because sessions cannot be created without a handshake; the C tests cover sessions.
     #[test]
-    fn stored_server_names_are_limited_and_stored_per_alpn_protocol_list() {
+    fn session_store_entries_are_limited_and_separate_for_each_alpn_list() {
         let sessions = Arc::<Sessions>::default();
         let store = |protocols: &[&str]| {
             Store::new(&sessions, &protocols.iter().map(|name| name.as_bytes().to_vec()).collect::<Vec<_>>())

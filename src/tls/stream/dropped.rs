@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn key_updates_do_not_count_as_a_drop() {
+    fn a_connection_with_key_updates_does_not_count_as_dropped() {
         let mut session = Session::new(2);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);
         for _ in 0..3 {
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_throughput_window_begins_when_the_handshake_ends() {
+    fn the_minimum_throughput_window_restarts_when_the_handshake_ends() {
         let throughput = || Throughput::new(usize::MAX, 10.0).unwrap();
         let state = |session: &Session| format!("{:?}", session.stream.lock().unwrap().throughput.as_ref().unwrap());
         let mut session = Session::before_handshake(2);
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn time_before_a_probe_does_not_count_towards_the_throughput() {
+    fn wait_time_before_a_probe_does_not_count_for_the_minimum_throughput() {
         let mut session = Session::new(2);
         session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_counts_as_dropped_after_a_flood_of_tickets() {
+    fn a_probe_returns_too_much_data_after_a_flood_of_tickets() {
         // The bound is exact: if the tickets have one byte more than the bound, the probe returns TooMuchData.
         let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
         let session = Session::new(300);

@@ -157,9 +157,9 @@ mod tests {
         pair
     }
 
-    /// Trust settings, callbacks and application protocols do not prevent early data.
+    /// Trust settings, callbacks, key exchange groups, ECH GREASE and a single ALPN protocol do not prevent early data.
     #[test]
-    fn early_data_is_sent_whatever_other_options_are_set() {
+    fn options_unrelated_to_early_data_do_not_prevent_it() {
         use std::time::SystemTime;
         fn leaf() -> String {
             let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
@@ -230,9 +230,9 @@ mod tests {
         assert!(pair.early == data[..written]);
     }
 
-    /// The next call sends the bytes that a failed call has encrypted, and reports them as written.
+    /// The bytes that a failed call has encrypted count as written, and a later call sends them.
     #[test]
-    fn a_cancel_or_a_timeout_ends_a_waiting_write_of_early_data() {
+    fn cancellation_or_a_timeout_ends_a_waiting_write_of_early_data() {
         let mut pair = resuming();
         let data = vec![7; ALLOWED as usize];
         pair.stream.set_write_timeout(Some(Duration::from_millis(20))).unwrap();
@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_request_is_sent_with_the_client_hello() {
+    fn early_data_of_a_short_request_is_sent_with_the_client_hello() {
         let mut pair = resuming();
         assert_eq!(pair.stream.write_early(b"").unwrap(), Io::Done(0));
         assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5));

@@ -290,9 +290,9 @@ fn await_waiting(stream: &Stream) {
     within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
-/// A reader sends the output that it has queued, and a writer sends nothing until the reader is done.
+/// While a reader sends the output that it has queued, a writer sends nothing.
 #[test]
-fn a_writer_waits_for_a_reader_that_sends() {
+fn a_writer_waits_while_a_reader_sends_queued_output() {
     let pair = Pair::connected(1);
     let client = pair.client();
     // Queues output, as an answer to a key update does.
@@ -328,7 +328,7 @@ fn a_writer_waits_for_a_reader_that_sends() {
     assert_eq!(all, b"first, then this");
 }
 
-/// A writer also sends the output that a reader has queued during the write.
+/// Besides its own data, a writer sends the output that a reader has queued during the write.
 #[test]
 fn a_writer_sends_the_output_that_a_reader_queued() {
     let pair = Pair::connected(1);
@@ -496,10 +496,11 @@ fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
     }
 }
 
-/// A non-blocking write waits for another sender that does not wait itself. If the write returned `NETLIB_WANT_WRITE`
-/// instead, its caller would poll a socket that already has room in its send buffer.
+/// A non-blocking write waits for another thread that is sending if that thread does not itself wait for the transport.
+/// If the write returned `NETLIB_WANT_WRITE` instead, its caller could poll a socket that already has room in its send
+/// buffer.
 #[test]
-fn a_nonblocking_write_waits_only_for_a_sender_that_does_not_block() {
+fn a_nonblocking_write_waits_only_for_a_sender_that_does_not_wait() {
     let context = context_with(|_| {});
     let (near, far) = UnixStream::pair().unwrap();
     let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_that_is_sent_in_parts_can_be_continued() {
+    fn repeating_a_partly_sent_write_completes_it() {
         let Pair { client, server, near, .. } = &Pair::new();
         shrink_send_buffer(near);
         let data = some_data();
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn queued_output_is_sent_after_a_write_and_after_a_read() {
+    fn a_write_or_a_read_sends_previously_queued_output() {
         for reads in [false, true] {
             let pair = Pair::new();
             pair.server.write(b"data").unwrap();
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_reports_close_notify_and_truncation() {
+    fn a_read_returns_end_after_close_notify_and_fails_after_truncation() {
         let pair = Pair::new();
         pair.server.shutdown().unwrap();
         assert_eq!(pair.client.read(&mut [0]).unwrap(), Io::End);

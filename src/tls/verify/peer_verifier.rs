@@ -278,7 +278,7 @@ mod tests {
     use crate::tls::credentials::pem;
 
     #[test]
-    fn only_invalid_signatures_are_reported_as_certificate_errors() {
+    fn only_an_invalid_signature_is_recorded_as_a_certificate_problem() {
         use rustls::{CertificateError, PeerMisbehaved};
         let algorithms = rustls::crypto::aws_lc_rs::default_provider().signature_verification_algorithms;
         let verifier_errors = Arc::new(VerifierErrors::default());

@@ -217,10 +217,10 @@ mod tests {
         }
     }
 
-    /// webpki keeps an authority's key without tag and length; the key still matches a pin of the whole
+    /// webpki keeps an authority's key without the outer tag and length; the key still matches a pin of the whole
     /// SubjectPublicKeyInfo.
     #[test]
-    fn authority_keys_match_the_pins_of_their_certificates() {
+    fn an_authority_matches_pins_of_its_key_and_of_its_certificate() {
         for (pem, len) in [
             (&include_bytes!("../../../tests/certs/ca.pem")[..], 91),
             (include_bytes!("../../../tests/certs/rsa.pem"), 294),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn dns_names_and_ip_addresses_are_parsed() {
+    fn hosts_are_parsed_as_dns_names_or_ip_addresses_or_refused() {
         for (host, expected) in [
             ("localhost", "localhost"),
             ("Example.COM", "example.com"),

@@ -528,7 +528,8 @@ fn many_paths(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateD
     chain
 }
 
-/// Without the limit on comparisons, the second row takes minutes in a debug build and seconds in a release build.
+/// Without the limit on comparisons, the second row of the table would take minutes in a debug build and seconds in a
+/// release build.
 #[test]
 fn chains_that_need_too_many_comparisons_are_refused() {
     for (of_a_name, steps, others, problem) in [

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn der_cursor_tracks_its_offset() {
+    fn offsets_of_der_elements_and_errors_count_from_the_start_of_the_data() {
         let bytes = [tag::SEQUENCE, 5, tag::INTEGER, 1, 7, tag::SET, 9];
         let mut inside = Der::new(&bytes).read(tag::SEQUENCE, "all").unwrap().inside();
         let seven = inside.read(tag::INTEGER, "seven").unwrap();

@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn zero_and_negative_serial_numbers_are_detected() {
+    fn is_positive_is_false_for_zero_and_negative_serial_numbers() {
         for (serial, positive) in [
             (&[1][..], true),
             (&[0x7f], true),

@@ -280,7 +280,8 @@ mod tests {
         [&[tag::OID, oid.as_bytes().len() as u8][..], oid.as_bytes()].concat()
     }
 
-    /// The openssl command prints the same names, except sha1WithRSA for 1.3.14.3.2.29.
+    /// The expected names are those that the openssl command prints, except that openssl prints sha1WithRSA for
+    /// 1.3.14.3.2.29.
     #[test]
     fn signature_algorithms_have_openssls_names() {
         for (dotted, name, hash) in [

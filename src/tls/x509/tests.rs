@@ -168,7 +168,7 @@ fn ask(der: &[u8]) -> bool {
 }
 
 #[test]
-fn corrupted_certificates_never_panic() {
+fn parsing_corrupted_certificates_never_panics() {
     for (name, _, _) in SHAPES {
         let der = der_of(name);
         assert!(ask(&der));

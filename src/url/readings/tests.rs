@@ -275,7 +275,8 @@ fn decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// If the strict profile accepts a text, all three parsers find the components of the parsed URL.
+/// If the strict profile accepts a text, all three readers find the scheme, host and port that the strict profile
+/// finds.
 #[test]
 fn all_url_readers_agree_on_text_that_the_strict_profile_accepts() {
     let mut random = Random(0x006e_6574_6c69_6221);

@@ -168,7 +168,7 @@ fn host_names_and_labels_longer_than_dns_allows_are_refused() {
 
 /// Names that IDNA maps or shortens, or that IDNA 2003 and 2008 convert differently.
 #[test]
-fn host_names_that_idna_changes_are_refused() {
+fn host_names_that_idna_maps_or_converts_ambiguously_are_refused() {
     refuses(&[
         ("http://\u{ff45}xample.com", "IDNA", 7),
         ("http://example\u{3002}com", "IDNA", 7),

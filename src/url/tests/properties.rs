@@ -126,7 +126,7 @@ fn random_urls_round_trip_through_text_and_components() {
 }
 
 #[test]
-fn random_resolved_urls_have_an_absolute_request_target() {
+fn random_resolved_urls_have_a_request_target_that_begins_with_a_slash() {
     let mut random = Random(0x7265_736f);
     let mut resolved = 0;
     for _ in 0..30_000 {

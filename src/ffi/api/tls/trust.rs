@@ -93,8 +93,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
 }
 
 /// Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
-/// `NETLIB_INVALID_ARGUMENT`, and netlib reads the system's authorities only if `netlib_tls_options_set_verify_mode`
-/// requests client certificates. So a server saves the few milliseconds that reading a store of 140 authorities takes.
+/// `NETLIB_INVALID_ARGUMENT`. Unless `netlib_tls_options_set_system_trust` sets 1, netlib then reads the system's
+/// authorities only if `netlib_tls_options_set_verify_mode` requests client certificates, which saves the few
+/// milliseconds that reading a store of 140 authorities takes.
 /// Default: 0, because netlib cannot distinguish the settings of a server from those of a client with a certificate.
 /// With 1 and without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds
 /// to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method.

@@ -81,7 +81,7 @@ fn the_connection_error_has_one_cause_per_address_in_order() {
 }
 
 #[test]
-fn the_timeout_applies_per_address_and_the_last_failure_is_reported() {
+fn the_timeout_applies_per_address_and_the_last_failure_sets_the_status() {
     let ((_l, _fillers, silent), (_a, dead), (_listener, good)) =
         (unresponsive_address(), bound_address(), listening_address());
     let options = ConnectOptions { timeout: 0.03, ..ConnectOptions::default() };

@@ -22,7 +22,7 @@ fn every_cipher_suite_of_the_crypto_provider_is_in_a_cipher_table() {
 }
 
 #[test]
-fn all_tls13_suites_are_selected_unless_the_string_names_one() {
+fn all_tls13_suites_stay_selected_unless_the_string_adds_or_removes_one() {
     const USUAL: [&str; 3] = ["TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256", "TLS_AES_128_GCM_SHA256"];
     const RSA128: &str = "ECDHE-RSA-AES128-GCM-SHA256";
     for (string, expected) in [
@@ -43,7 +43,7 @@ fn all_tls13_suites_are_selected_unless_the_string_names_one() {
 }
 
 #[test]
-fn errors_for_malformed_cipher_strings_state_the_offset() {
+fn errors_for_refused_cipher_strings_state_the_reason() {
     const NOTHING: &str = "ciphers selects none of ECDHE-ECDSA-AES256-GCM-SHA384, ECDHE-RSA-AES256-GCM-SHA384, \
                            ECDHE-ECDSA-CHACHA20-POLY1305, ECDHE-RSA-CHACHA20-POLY1305, ECDHE-ECDSA-AES128-GCM-SHA256, \
                            ECDHE-RSA-AES128-GCM-SHA256, TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, \
@@ -104,7 +104,7 @@ fn errors_for_malformed_cipher_strings_state_the_offset() {
 }
 
 #[test]
-fn unknown_words_of_a_cipher_string_are_reported() {
+fn unknown_words_of_a_cipher_string_are_listed_in_order() {
     for (string, unknown) in [
         ("HIGH", None),
         ("HIGH:RC4:!aNULL:EXPORT", None),
@@ -117,7 +117,7 @@ fn unknown_words_of_a_cipher_string_are_reported() {
 /// Replaces each byte of a cipher string, one at a time, by each of the 256 byte values. Parsing the changed string
 /// returns suites or an error, and never panics.
 #[test]
-fn cipher_strings_with_a_changed_byte_never_panic() {
+fn parsing_a_cipher_string_with_a_changed_byte_never_panics() {
     let string = b"HIGH:+AES+aRSA:-TLS_AES_128_GCM_SHA256:@SECLEVEL=1!x";
     for at in 0..string.len() {
         for byte in 0..=255 {

@@ -155,8 +155,8 @@ fn sessions_with_accepted_ech_are_not_resumed() {
         let mut engine = Engine::client(context, Some(HIDDEN)).unwrap();
         let (mut sent, outer) = hello(&mut engine);
         let inner = outer.decrypt(&keys, &mut None).unwrap();
-        // The server has issued tickets, but a client with ECH does not use tickets, for the reason in the comment on
-        // `derived`.
+        // The server has issued tickets, but a client with ECH uses none, because rustls could send a ticket in
+        // plaintext (see `ech::derived`).
         assert!(outer.extension(PRE_SHARED_KEY).is_none() && inner.extension(PRE_SHARED_KEY).is_none());
         let (server, answer) = server::accept(&inner, &tickets);
         sent.extend(complete_handshake(&mut engine, server, &answer));
@@ -239,7 +239,7 @@ fn second_client_hello_reveals_no_more_than_the_first() {
 }
 
 #[test]
-fn context_derived_for_ech_keeps_all_other_settings() {
+fn a_context_derived_for_ech_keeps_the_identity_key_log_and_alpn() {
     let keys = Keys::new(PUBLIC);
     let base = context(|options| options.set_identity(CHAIN, Some(KEY)).unwrap());
     let config = base.client_config(true).unwrap();

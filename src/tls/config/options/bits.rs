@@ -94,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refused_and_unknown_option_bits_are_errors_and_other_bits_are_accepted() {
+    fn only_known_and_supported_option_bits_are_accepted() {
         let mut seen = 0;
         for (bit, name, meaning) in MEANINGS {
             assert_eq!((bit.count_ones(), seen & bit), (1, 0), "{name}");

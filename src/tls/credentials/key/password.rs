@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_encoded_as_utf16_and_as_bytes() {
+    fn passwords_are_encoded_from_utf_8_and_with_one_character_per_byte() {
         let all = |password: Option<&[u8]>| {
             let password = password.map(|bytes| Password::new(bytes).unwrap());
             let spelled = PasswordEncoding::all(password.as_ref()).unwrap();

@@ -64,14 +64,14 @@ fn keys_are_decrypted_with_the_right_password_and_no_other() {
 
 /// About one in 256 wrong passwords yields correct padding, but the plaintext is then no key.
 #[test]
-fn wrong_passwords_with_correct_padding_are_detected() {
+fn wrong_passwords_that_yield_correct_padding_are_refused() {
     for i in 0..1000 {
         assert_eq!(failure(TRADITIONAL_EC, Some(&i.to_string())).0, Status::WrongPassword, "{i}");
     }
 }
 
 #[test]
-fn long_passwords_are_refused_and_debug_output_is_redacted() {
+fn long_passwords_are_refused_and_debug_output_hides_passwords() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
     assert!(Password::new(&[b'x'; MAX_PASSWORD]).is_ok());
     let error = Password::new(&[b'x'; MAX_PASSWORD + 1]).unwrap_err();
@@ -117,7 +117,8 @@ fn altered_encrypted_keys_never_yield_another_key() {
     }
 }
 
-/// Tests altered bytes of the decrypted key, which the padding cannot detect.
+/// If an encrypted key is altered, its padding may still be correct. So the parser of the decrypted key must detect the
+/// change; this test alters a key that was never encrypted.
 #[test]
 fn altered_unencrypted_keys_are_refused() {
     for at in 0..SERVER.len() {
@@ -188,7 +189,7 @@ const UNSUPPORTED: &str = "the private key in k is encrypted in a way that is no
 const MALFORMED: &str = "the private key in k is malformed: ";
 
 #[test]
-fn pbes2_parameters_above_the_limits_are_refused() {
+fn malformed_unsupported_or_excessive_pbes2_parameters_are_refused() {
     let one = integer(1);
     let iterations = |count: u64| pbes2(&pbkdf2(8, &[&integer(count)]), AES_256, 16);
     let with_scrypt = |numbers: &[u64]| pbes2(&scrypt(8, numbers), AES_256, 16);
@@ -281,7 +282,7 @@ fn pbes2_parameters_above_the_limits_are_refused() {
 }
 
 #[test]
-fn invalid_traditional_pem_headers_are_refused() {
+fn invalid_encryption_headers_of_traditional_pem_keys_are_refused() {
     let iv = "00112233445566778899aabbccddeeff";
     let text = "AAAAAAAAAAAAAAAAAAAAAA==\n";
     for (headers, status, says) in [

@@ -44,7 +44,7 @@ fn chain_of(identity: &CertifiedKey) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn pkcs12_files_written_by_other_programs_are_loaded() {
+fn pkcs12_files_from_various_programs_are_loaded() {
     let expected = [certificates("client.pem"), certificates("ca.pem")].concat();
     let files = files();
     assert!(files.len() >= 9);
@@ -491,7 +491,8 @@ fn malformed_or_excessive_pkcs12_mac_parameters_are_refused() {
     }
 }
 
-/// The sum of all key derivations is limited, although each derivation alone is within its limit.
+/// A file may need several key derivations. Even if the iteration count of each derivation is within its limit, the sum
+/// of these counts is limited.
 #[test]
 fn the_sum_of_all_pkcs12_iterations_is_limited() {
     let mut budget = WorkBudget::new();
@@ -503,7 +504,7 @@ fn the_sum_of_all_pkcs12_iterations_is_limited() {
     assert!(refusal.message().ends_with(says), "{}", refusal.message());
 }
 
-/// Tests files without a MAC whose certificates are encrypted, which openssl does not write by default.
+/// Tests files that have encrypted certificates but no MAC. By default, openssl adds a MAC to such files.
 #[test]
 fn encrypted_pkcs12_files_without_a_mac_are_loaded() {
     for name in ["openssl.p12", "openssl-legacy.p12"] {
@@ -521,7 +522,7 @@ fn encrypted_pkcs12_files_without_a_mac_are_loaded() {
 }
 
 #[test]
-fn pkcs12_parts_encrypted_with_another_password_are_refused() {
+fn pkcs12_parts_that_the_password_does_not_decrypt_are_refused() {
     let der = read("pkcs12/openssl.p12");
     let (safe, mac) = split(&der).unwrap();
     let mac = mac::Mac::read(&mac.unwrap()).unwrap();

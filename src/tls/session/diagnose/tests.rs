@@ -45,7 +45,7 @@ fn errors_for_alerts_contain_the_number_and_name_of_the_alert() {
 }
 
 #[test]
-fn a_certificate_request_changes_the_explanation_of_alerts() {
+fn alert_explanations_depend_on_the_answer_to_a_certificate_request() {
     let peer_request = |selection| Some(PeerRequest::Certificate(selection));
     let parameters = "no TLS version, cipher suite or parameters in common";
     for (number, handshaking, peer_request, expected) in [

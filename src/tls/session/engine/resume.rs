@@ -192,9 +192,10 @@ mod tests {
         (client, server)
     }
 
-    /// A client may receive sessions long after the clock callback has returned.
+    /// A client may receive sessions long after the clock callback has returned, so netlib adds the time that has
+    /// passed since then.
     #[test]
-    fn the_time_of_the_clock_callback_advances_after_the_handshake() {
+    fn the_time_that_the_clock_callback_returned_advances_afterwards() {
         let (mut client, _) = connected(&context(|_| {}));
         let mut valid_at = |seconds: u64, before: u64| {
             let at = SystemTime::now() - Duration::from_secs(before);
@@ -210,10 +211,11 @@ mod tests {
         assert_eq!(valid_at(whole - 500, 1000), 0);
     }
 
-    /// The ClientHello uses one of the two TLS 1.3 tickets. The store keeps the other ticket, because the connection
-    /// that received that ticket did not fail.
+    /// In the last step, a fatal alert answers a ClientHello. With TLS 1.3, the store had two tickets and the
+    /// ClientHello has used one of them; the store keeps the second ticket, because the connection that received it did
+    /// not fail.
     #[test]
-    fn a_session_that_a_fatal_alert_ended_is_not_resumed() {
+    fn a_fatal_alert_removes_the_sessions_of_its_connection_from_the_store() {
         const ALERT: &[u8] = &[21, 3, 3, 0, 2, 2, 40];
         for (version, received_at, after_failure) in [(Version::Tls12, 1, 0), (Version::Tls13, 2, 1)] {
             let context = context(|options| options.set_maximum_version(version as i32).unwrap());

@@ -79,7 +79,7 @@ fn random_bytes(len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn handshakes_complete_whatever_the_size_of_the_pieces() {
+fn handshakes_complete_with_input_in_pieces_of_any_size() {
     for version in [Version::Tls12, Version::Tls13] {
         let context = context(|options| {
             options.minimum_version = version;
@@ -97,9 +97,9 @@ fn handshakes_complete_whatever_the_size_of_the_pieces() {
     }
 }
 
-/// rustls reports close_notify only once, possibly during a write.
+/// rustls reports close_notify only once, possibly during a write. The next read must still return the end of the data.
 #[test]
-fn close_notify_at_the_end_of_the_handshake_is_reported() {
+fn later_reads_end_at_a_close_notify_that_arrived_with_the_handshake() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -118,7 +118,7 @@ fn close_notify_at_the_end_of_the_handshake_is_reported() {
 }
 
 #[test]
-fn reads_of_every_buffer_size_return_all_plaintext() {
+fn reads_with_small_and_large_buffers_return_all_plaintext() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -141,7 +141,7 @@ fn reads_of_every_buffer_size_return_all_plaintext() {
 }
 
 #[test]
-fn one_read_and_one_write_handle_several_records() {
+fn one_write_sends_several_records_and_one_read_returns_them() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -332,7 +332,7 @@ fn reads_that_do_not_call_rustls_miss_no_data() {
 }
 
 #[test]
-fn client_and_server_use_the_cipher_suites_of_netlib() {
+fn client_and_server_use_the_tls_1_3_suites_that_netlib_defines() {
     for ciphers in [
         None,
         Some(&b"TLS_AES_128_GCM_SHA256"[..]),

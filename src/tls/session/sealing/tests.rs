@@ -93,7 +93,7 @@ fn data_in_several_pieces_is_sealed_into_one_record() {
 }
 
 #[test]
-fn seal_reports_records_that_were_not_encrypted() {
+fn seal_fails_if_any_record_is_not_encrypted() {
     let data = plaintext(100);
     let seal_twice = |room: usize, seqs: [u64; 2]| {
         let [_, mut ours] = encrypters();
@@ -119,7 +119,7 @@ fn seal_reports_records_that_were_not_encrypted() {
 }
 
 #[test]
-fn after_a_panic_during_encryption_records_are_encrypted_normally() {
+fn records_are_encrypted_as_usual_after_a_panic_during_encryption() {
     let [mut theirs, mut ours] = encrypters();
     let lent = buffer();
     let panicked = catch_unwind(|| seal(lent, 1, |_| resume_unwind(Box::new("rustls' panic"))).1);
@@ -238,7 +238,7 @@ const WRITES: [(usize, &[usize]); 5] = [
 const KEY_UPDATE: usize = 22;
 
 #[test]
-fn data_is_sealed_directly_if_the_suite_supports_it() {
+fn seal_encrypts_data_only_with_a_cipher_suite_that_supports_it() {
     let ours = [&suites::AES_256_GCM, &suites::AES_128_GCM].map(|suite| (SupportedCipherSuite::Tls13(suite), true));
     for (suite, is_ours) in ours.into_iter().chain([(TLS13_CHACHA20_POLY1305_SHA256, false)]) {
         let (mut client, mut server) = pair(vec![suite]);

@@ -138,7 +138,7 @@ fn problem_of(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Pro
     verify(policy, &request).err().map(|refusal| refusal.problem)
 }
 
-/// Verifies the chain leaf, intermediate, root; each row changes the root certificate.
+/// Verifies a chain of a leaf, an intermediate and a root; each row changes the root certificate.
 #[test]
 fn restrictions_in_a_trusted_root_apply_to_the_chain() {
     use KeyUsagePurpose::{CrlSign, DigitalSignature, KeyCertSign};
@@ -355,7 +355,7 @@ fn the_x509_strict_flag_applies_to_trusted_certificates() {
 }
 
 #[test]
-fn crls_of_authorities_without_crl_sign_are_not_used() {
+fn crls_of_authorities_that_may_not_sign_crls_are_not_used() {
     use KeyUsagePurpose::{CrlSign, KeyCertSign};
     let [root, site] = ["root", "a.test"].map(Entity::new);
     let with = |usages: &[KeyUsagePurpose]| root.own_with(|params| params.key_usages = usages.to_vec());

@@ -14,7 +14,7 @@ fn file(path: &str) -> PathBuf {
 }
 
 #[test]
-fn added_authorities_replace_the_systems_store() {
+fn authorities_are_loaded_only_from_the_configured_sources() {
     let custom = [Source::Data(CA.to_vec().into())];
     let environment = Environment { file: Some(file("other-ca.pem")), directories: vec![] };
     let alone = set(&custom, false, &environment).unwrap();
@@ -27,7 +27,7 @@ fn added_authorities_replace_the_systems_store() {
 }
 
 #[test]
-fn system_store_is_found_without_environment_variables() {
+fn without_environment_variables_system_or_built_in_roots_are_loaded() {
     let trust = set(&[], true, &Environment::default()).unwrap();
     assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
     assert!(trust.anchors.len() > 50);

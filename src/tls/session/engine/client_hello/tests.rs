@@ -31,7 +31,7 @@ fn drive(engine: &mut Engine) -> Result<bool> {
 }
 
 #[test]
-fn a_second_client_hello_does_not_run_the_server_name_callback() {
+fn a_second_client_hello_does_not_run_the_server_name_callback_again() {
     use rustls::crypto::aws_lc_rs::{default_provider, kx_group};
     use rustls_pki_types::{CertificateDer, pem::PemObject};
     let other = context(|_| {});
@@ -101,7 +101,8 @@ fn the_handshake_waits_for_the_server_name_callback_despite_end_of_input() {
     assert_eq!(names.lock().unwrap().len(), 1);
 }
 
-/// Each context has a pool; a session uses the pool of its first context.
+/// Each context has a buffer pool. If the server name callback chooses another context, the session keeps using the
+/// pool of its first context.
 #[test]
 fn a_session_keeps_the_buffer_pool_of_its_first_context() {
     let chosen = context(|_| {});

@@ -350,7 +350,7 @@ fn a_tls_1_2_answer_to_an_early_data_offer_fails_the_handshake() {
 }
 
 #[test]
-fn no_early_data_is_sent_if_disabled_or_in_tls_1_2_or_without_a_name() {
+fn early_data_needs_tls_1_3_a_server_name_and_the_early_data_option() {
     let near = client(|_| {});
     let first = accepting(&near);
     for change in [

@@ -26,7 +26,7 @@ fn close_notify_ends_a_session_and_its_absence_is_a_truncation() {
 }
 
 #[test]
-fn a_corrupt_record_is_reported_after_earlier_data() {
+fn reads_return_the_data_before_a_corrupt_record_and_then_fail() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);
@@ -78,7 +78,7 @@ fn first_flights_truncated_at_any_byte_cause_an_error() {
 }
 
 #[test]
-fn an_endless_handshake_message_is_refused_in_bounded_memory() {
+fn a_handshake_message_in_one_byte_records_is_refused_in_bounded_memory() {
     let context = context(|_| {});
     // Divides a ServerHello of 60,000 bytes into records with one byte of the message each; with its header, such a
     // record has 6 bytes.
@@ -136,7 +136,7 @@ fn a_server_name_is_required_if_it_is_checked() {
 }
 
 #[test]
-fn a_client_without_a_usable_signature_scheme_fails_as_incompatible() {
+fn a_handshake_without_a_common_signature_scheme_fails_as_incompatible() {
     // A ClientHello of TLS 1.2 with one ECDSA suite and only the signature scheme for P-384.
     let extensions = [
         [0x00, 0x0a, 0x00, 0x04, 0x00, 0x02, 0x00, 0x17].as_slice(),
@@ -157,7 +157,7 @@ fn a_client_without_a_usable_signature_scheme_fails_as_incompatible() {
 }
 
 #[test]
-fn a_protocol_error_of_the_peer_after_close_is_reported() {
+fn a_read_after_close_fails_if_the_peer_sends_an_invalid_record() {
     let (mut client, mut server) = pair(&context(|_| ()));
     complete_handshake(&mut client, &mut server, usize::MAX);
     client.close().unwrap();

@@ -59,8 +59,8 @@ fn run_handshake(engine: &mut Engine, mut peer: Connection) -> Result<()> {
     panic!("the handshake does not end");
 }
 
-/// A peer must sign with the key of its certificate: as client and as server, with TLS 1.2 and TLS 1.3, and even if no
-/// certificate is verified.
+/// A peer, client or server, must sign with the key of its certificate in TLS 1.2 and TLS 1.3. A client checks the
+/// server's signature even if the client does not verify the certificate.
 #[test]
 fn a_peer_that_signs_with_another_key_is_refused() {
     for version in [Version::Tls12, Version::Tls13] {
@@ -113,7 +113,7 @@ fn a_peer_that_signs_with_another_key_is_refused() {
 }
 
 /// After a HelloRetryRequest, the client sends the server name a second time. The next session on the same thread must
-/// not get the second name.
+/// not get that name.
 #[test]
 fn a_server_name_sent_twice_does_not_reach_the_next_session() {
     let context = context(|_| {});
