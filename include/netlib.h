@@ -88,10 +88,10 @@
  * small allocation fails, the process aborts. netlib never raises SIGPIPE.
  *
  * THREADS. The comment of each handle type contains a tag, which holds for every function that takes such a handle:
- *     Immutable    use it from any threads at once; a "changing" function returns a new handle; cloning is cheap.
- *     Thread-safe  call it from any threads at once.
- *     Concurrent   one reader and one writer at once.
- *     Single       any thread, one call at a time.
+ *     Immutable           use it from any threads at once. A "changing" function returns a new handle. Cloning is fast.
+ *     Thread-safe         call it from any threads at once.
+ *     Concurrent          one reader and one writer at once.
+ *     One call at a time  any thread may make the call.
  * The tag "@threads" of a function states an exception. netlib has no thread affinity, no initialisation, no
  * thread-local last error, and no global setting except the default timeout. pthread_cancel, unless it is
  * asynchronous, does not end a thread during a netlib call or its callbacks, but at the first cancellation point after
@@ -117,12 +117,12 @@
  * CALLBACKS. netlib invokes a callback only during a netlib call (the outer call), on the thread of that call and
  * without holding a lock. A callback may call netlib. The first argument of a callback is the `ctx` that was passed
  * with the callback; `ctx_free`, if any, releases the `ctx`: see netlib_ctx_free_fn. While a callback runs, the handle
- * of the outer call is busy: calls on a Single handle, and reads, writes, handshakes and shutdowns of a TLS stream,
- * fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that handle,
- * which is then released when the outer call ends. The other arguments of the outer call must stay alive until the
- * outer call returns. A callback that decides or acts returns an enum netlib_verdict or an enum netlib_outcome, in
- * which 0 means failure. A callback with an output returns 0 for success, and counts as failed if it does not store
- * the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
+ * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a TLS
+ * stream, fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that
+ * handle, which is then released when the outer call ends. The other arguments of the outer call must stay alive until
+ * the outer call returns. A callback that decides or acts returns an enum netlib_verdict or an enum netlib_outcome, in
+ * which 0 means failure. A callback with an output returns 0 for success, and counts as failed if it does not store the
+ * output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
  *
@@ -571,8 +571,8 @@ enum netlib_outcome NETLIB_INT32 {
  * which you report a failure of your HTTP layer to the retry policy. */
 struct netlib_error;
 
-/** Optional properties of an error that you make: its cause and its retry kind. **Single**. Without a call to a setter,
- * the error has no cause, and its status determines its retry kind. */
+/** Optional properties of an error that you make: its cause and its retry kind. **One call at a time**. Without a call
+ * to a setter, the error has no cause, and its status determines its retry kind. */
 struct netlib_error_options;
 
 /** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
@@ -1054,8 +1054,8 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
 
 /** Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
  * bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
- * connect. **Single**. Keep one timeout as your default and clone it for each request: a clone has the same limits,
- * and its clock is not running.
+ * connect. **One call at a time**. Keep one timeout as your default and clone it for each request: a clone has the
+ * same limits, and its clock is not running.
  *
  * Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
  * may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the
@@ -1382,7 +1382,7 @@ enum netlib_redirect_profile NETLIB_INT32 {
     NETLIB_REDIRECT_SAFE = 1
 };
 
-/** Settings from which `netlib_retry_new` makes a Retry. **Single**. */
+/** Settings from which `netlib_retry_new` makes a Retry. **One call at a time**. */
 struct netlib_retry_options;
 
 /** Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
@@ -1987,9 +1987,9 @@ double netlib_retry_default_backoff_max(void);
  * never contain CR, LF or NUL. */
 struct netlib_headers;
 
-/** Settings from which `netlib_make_headers` makes request headers. **Single**. Without a call to a setter, there are
- * no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails with
- * `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value. */
+/** Settings from which `netlib_make_headers` makes request headers. **One call at a time**. Without a call to a setter,
+ * there are no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails
+ * with `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value. */
 struct netlib_headers_options;
 
 /** Makes options for an empty list of headers.
@@ -2232,7 +2232,7 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  * body: Request bodies that can be rewound.
  * ================================================================================================================== */
 
-/** The body of a request. **Single**. Before you send a body for the first time, record its position with
+/** The body of a request. **One call at a time**. Before you send a body for the first time, record its position with
  * `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`. Before you send the body again, after a redirect
  * or for a retry, move it back to that position with `netlib_rewind_body(body, pos, &err)`, which fails if the body
  * cannot be moved back. */
@@ -2387,7 +2387,7 @@ NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t
 
 /* ---- Connect options. ---- */
 
-/** Settings for connecting to a host or to a Unix domain socket. **Single**. */
+/** Settings for connecting to a host or to a Unix domain socket. **One call at a time**. */
 struct netlib_connect_options;
 
 /** Makes connect options that hold the defaults.
@@ -2406,8 +2406,8 @@ void netlib_connect_options_free(netlib_connect_options *options);
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
 /** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
- * port. Connection attempts to addresses of another family than the local address fail. Connections to Unix domain
- * sockets ignore the setting.
+ * port. Connection attempts to addresses whose family is not that of the local address fail. Connections to Unix
+ * domain sockets ignore the setting.
  *
  * With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
  * the local port, for which netlib sets `SO_REUSEADDR`.
@@ -2582,7 +2582,7 @@ const char *netlib_address_class_name(int32_t classes);
 
 /* ---- Custom resolvers: address lists, and a resolver callback. ---- */
 
-/** An address list: the addresses to connect to, in order, at most 1,024. **Single**. */
+/** An address list: the addresses to connect to, in order, at most 1,024. **One call at a time**. */
 struct netlib_addresses;
 
 /** Finds the addresses of a host, instead of the system's resolver. The callback must return within the time that is
@@ -2643,7 +2643,7 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 
 /* ---- Racing connections (RFC 8305), by steps in an event loop or in one call. ---- */
 
-/** A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
+/** A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **One call at a time**.
  *
  * The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
  * family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
@@ -2746,8 +2746,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
                                                  netlib_error **err);
 
 /** Returns the number of descriptors to wait for until the next step: those of the attempts in progress, of a name
- * lookup, and of the limit. The number is 0 before the first step, after the operation has ended, and for a Unix
- * domain socket whose backlog is full.
+ * lookup, and of the limit. The number is 0 before the first step and after the operation has ended. A Unix domain
+ * socket whose backlog is full adds no descriptor.
  *
  * One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
  * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
@@ -2770,8 +2770,8 @@ int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
  * equal Linux's `EPOLLIN` and `EPOLLOUT`. */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
-/** Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. When the
- * maximum time has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
+/** Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
+ * has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
  * backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
  * needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
  * the resolution of your event loop's timer. */
@@ -2890,7 +2890,7 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
 /* ---- Minimum throughput for reads of a descriptor. ---- */
 
 /** A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
- * now and then and so never exceeds a read timeout. **Single**.
+ * now and then and so never exceeds a read timeout. **One call at a time**.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -2950,8 +2950,8 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * for connection pools. */
 struct netlib_tls_context;
 
-/** The settings from which `netlib_tls_context_new` makes a TLS context. **Single**. `netlib_tls_context_new`, not the
- * setters, reads files and reports the first invalid value. */
+/** The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**.
+ * `netlib_tls_context_new`, not the setters, reads files and reports the first invalid value. */
 struct netlib_tls_options;
 
 /** Makes TLS options that hold the defaults.
@@ -3775,7 +3775,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
 
 /** A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
  * another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
- * call, never waits, and reads the clock only to verify certificates. **Single**.
+ * call, never waits, and reads the clock only to verify certificates. **One call at a time**.
  *
  * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
  * network. Drain the engine after each call of any other function, even if the call failed, because the output may
@@ -4490,10 +4490,10 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  *
  * The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
  * path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
- * connect option. For a callback, the key depends on the callback's address and its `ctx`. Pass everything else on
- * which your connections depend as `slices`: the path of a Unix domain socket, a server name that differs from the
- * URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
- * Negotiate).
+ * connect option. For a callback, the key depends on the callback's address and its `ctx`; each setter call that
+ * passes a `ctx_free` gives a different key. Pass everything else on which your connections depend as `slices`: the
+ * path of a Unix domain socket, a server name that differs from the URL's host, the digest of the context for the
+ * proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
  *
  * The key is a SHA-256 digest, which does not contain its inputs. Anyone who reads a key can test guesses of a
  * password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because

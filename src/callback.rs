@@ -7,7 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A monotonic clock: returns the seconds since any fixed time.
+/// A monotonic clock: returns the seconds since some fixed time.
 pub type Clock = Arc<dyn Fn() -> Result<f64> + Send + Sync>;
 
 /// A wall clock: returns the seconds since 1970-01-01 00:00:00 UTC.

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_keys_compare_normalised_scheme_userinfo_host_and_port() {
+    fn connection_keys_contain_the_normalised_scheme_userinfo_host_and_port() {
         for (urls, are_one) in [
             (["http://example.com/", "HTTP://EXAMPLE.com:80/a?b#c"], true),
             (["https://example.com", "https://example.com:443/"], true),

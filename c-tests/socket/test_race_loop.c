@@ -200,7 +200,7 @@ static void connects_that_share_a_limit_can_be_registered_in_one_epoll(void) {
     netlib_connect_free(connect);
     CHECK_INT(before, open_descriptors());
 
-    /* The descriptor that reports the limit is read-only, so the application cannot write to it. */
+    /* The descriptor that reports the end of the limit is read-only, so the application cannot write to it. */
     connect = connect_to_ports(ports, 1, options);
     limit = limit_of(LONG);
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));

@@ -107,7 +107,7 @@ fn check_safe(from: &Url, to: &Url) -> Result<()> {
         (Some(b"https"), Some(b"http")) => refuse("a redirect from https to http is refused"),
         // A missing scheme means http, as in `same_origin`. The scheme is missing only if the request URL has none.
         (_, Some(b"http" | b"https") | None) => Ok(()),
-        _ => refuse("a redirect to another scheme than http and https is refused"),
+        _ => refuse("a redirect to a scheme other than http and https is refused"),
     }
 }
 

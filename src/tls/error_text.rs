@@ -232,7 +232,7 @@ pub(crate) fn peer_incompatible(error: &PeerIncompatible) -> &'static str {
             "does not offer uncompressed points for elliptic curves"
         }
         P::ExtendedMasterSecretExtensionRequired => "does not support the extended master secret (RFC 7627)",
-        P::IncorrectCertificateTypeExtension => "wants a certificate of another type than X.509",
+        P::IncorrectCertificateTypeExtension => "wants a certificate of a type other than X.509",
         P::KeyShareExtensionRequired => "sent no key share (the key_share extension)",
         P::NamedGroupsExtensionRequired => "named no key-exchange groups (the supported_groups extension)",
         P::NoCertificateRequestSignatureSchemesInCommon | P::NoSignatureSchemesInCommon => {

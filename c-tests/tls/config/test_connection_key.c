@@ -213,7 +213,7 @@ static const struct {
     {"set_key_password", password, AS_BASE},
     {"set_verify_mode", none, CHANGES},
     {"set_verify_mode", optional, CHANGES},
-    {"set_verify_mode", required, CHANGES}, /* servers have another default than clients */
+    {"set_verify_mode", required, CHANGES}, /* the default of servers differs from that of clients */
     {"set_check_hostname", no_name, CHANGES},
     {"set_check_hostname", name, AS_BASE},
     {"add_pin", pin, CHANGES},

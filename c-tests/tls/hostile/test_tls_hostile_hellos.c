@@ -340,9 +340,9 @@ static const struct row to_servers[] = {
     {"a ClientKeyExchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
 
-/* The expected results of rows for which the server with a callback answers differently. The server with a callback
- * reads the ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record headers
- * towards the limit of the message. */
+/* Rows of the table above whose result is different if the server has a server-name callback, with that result. Such a
+ * server reads the ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record
+ * headers towards the limit of the message. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"supported_versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},

@@ -47,7 +47,7 @@ static void drip_stop(struct drip *drip) {
     CHECK(pthread_join(drip->thread, NULL) == 0);
 }
 
-/* Reads until a call returns another status than NETLIB_OK. Returns the number of bytes, and stores the error
+/* Reads until a call returns a status other than NETLIB_OK. Returns the number of bytes, and stores the error
  * message. */
 static size_t read_on(netlib_stream *stream, netlib_status expected, char *message, size_t room) {
     netlib_error *err = NULL;

@@ -184,8 +184,8 @@ impl Handle for netlib_error {
     type Ownership = Shared;
 }
 
-/// Optional properties of an error that you make: its cause and its retry kind. **Single**. Without a call to a setter,
-/// the error has no cause, and its status determines its retry kind.
+/// Optional properties of an error that you make: its cause and its retry kind. **One call at a time**. Without a call
+/// to a setter, the error has no cause, and its status determines its retry kind.
 pub struct netlib_error_options {
     _private: [u8; 0],
 }

@@ -14,7 +14,7 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::status::Status;
 
-/// The body of a request. **Single**. Before you send a body for the first time, record its position with
+/// The body of a request. **One call at a time**. Before you send a body for the first time, record its position with
 /// `netlib_set_file_position(body, NETLIB_POSITION_NONE, &pos, &err)`. Before you send the body again, after a redirect
 /// or for a retry, move it back to that position with `netlib_rewind_body(body, pos, &err)`, which fails if the body
 /// cannot be moved back.

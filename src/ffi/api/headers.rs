@@ -11,9 +11,9 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::headers::{HeaderOptions, Headers, make_headers};
 
-/// Settings from which `netlib_make_headers` makes request headers. **Single**. Without a call to a setter, there are
-/// no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails with
-/// `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value.
+/// Settings from which `netlib_make_headers` makes request headers. **One call at a time**. Without a call to a setter,
+/// there are no headers. For a value with CR, LF or NUL, or a name that is not a token, `netlib_make_headers` fails
+/// with `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value.
 pub struct netlib_headers_options {
     _private: [u8; 0],
 }

@@ -12,8 +12,8 @@ use crate::timeout::{self, Timeout};
 
 /// Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
 /// bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
-/// connect. **Single**. Keep one timeout as your default and clone it for each request: a clone has the same limits,
-/// and its clock is not running.
+/// connect. **One call at a time**. Keep one timeout as your default and clone it for each request: a clone has the
+/// same limits, and its clock is not running.
 ///
 /// Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
 /// may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn constructed_octet_strings_are_joined() {
+    fn the_parts_of_a_constructed_octet_string_are_joined() {
         let joined = |bytes: &[u8]| {
             let element = Der::ber(bytes, 0).next().unwrap();
             element.octets().unwrap().map(|octets| octets.to_vec())

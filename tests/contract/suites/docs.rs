@@ -54,11 +54,11 @@ pub fn check(header: &Header, report: &mut Report) {
     }
     for handle in &header.handles {
         let mut problems = item_problems(header, handle);
-        if !["**Immutable**", "**Thread-safe**", "**Single**", "one reader"]
+        if !["**Immutable**", "**Thread-safe**", "**One call at a time**", "one reader"]
             .iter()
             .any(|tag| handle.doc.whole.contains(tag))
         {
-            problems.push("no thread tag: **Immutable**, **Thread-safe** or **Single**".to_owned());
+            problems.push("no thread tag: **Immutable**, **Thread-safe** or **One call at a time**".to_owned());
         }
         if header.function(&format!("{}_free", handle.name)).is_none() {
             problems.push("no _free".to_owned());

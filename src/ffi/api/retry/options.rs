@@ -33,7 +33,7 @@ pub const NETLIB_RETRY_DEFAULT_BACKOFF_MAX: f64 = 120.0;
 /// The default of `retry_after_max`, in seconds: six hours.
 pub const NETLIB_RETRY_DEFAULT_RETRY_AFTER_MAX: f64 = 21600.0;
 
-/// Settings from which `netlib_retry_new` makes a Retry. **Single**.
+/// Settings from which `netlib_retry_new` makes a Retry. **One call at a time**.
 pub struct netlib_retry_options {
     _private: [u8; 0],
 }

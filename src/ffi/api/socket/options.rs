@@ -7,7 +7,7 @@ use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
 use crate::socket::connect_options::ConnectOptions;
 
-/// Settings for connecting to a host or to a Unix domain socket. **Single**.
+/// Settings for connecting to a host or to a Unix domain socket. **One call at a time**.
 pub struct netlib_connect_options {
     _private: [u8; 0],
 }
@@ -45,8 +45,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 }
 
 /// Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
-/// port. Connection attempts to addresses of another family than the local address fail. Connections to Unix domain
-/// sockets ignore the setting.
+/// port. Connection attempts to addresses whose family is not that of the local address fail. Connections to Unix
+/// domain sockets ignore the setting.
 ///
 /// With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
 /// the local port, for which netlib sets `SO_REUSEADDR`.

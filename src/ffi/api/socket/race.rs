@@ -15,7 +15,7 @@ use crate::socket::connect::Connect;
 use crate::socket::connect_options::ConnectOptions;
 use crate::status::Status;
 
-/// A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **Single**.
+/// A connect operation, which races the addresses of a host (RFC 8305, "Happy Eyeballs"). **One call at a time**.
 ///
 /// The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
 /// family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
@@ -198,8 +198,8 @@ pub unsafe extern "C" fn netlib_connect_run(
 }
 
 /// Returns the number of descriptors to wait for until the next step: those of the attempts in progress, of a name
-/// lookup, and of the limit. The number is 0 before the first step, after the operation has ended, and for a Unix
-/// domain socket whose backlog is full.
+/// lookup, and of the limit. The number is 0 before the first step and after the operation has ended. A Unix domain
+/// socket whose backlog is full adds no descriptor.
 ///
 /// One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
 /// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
@@ -231,8 +231,8 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
     read(connect, 0, |connect| connect.interests().nth(index).map_or(0, |interest| i32::from(interest.events)))
 }
 
-/// Returns the maximum time to wait before the next step, in seconds, even if no descriptor becomes ready. When the
-/// maximum time has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
+/// Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
+/// has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
 /// backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
 /// needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
 /// the resolution of your event loop's timer.

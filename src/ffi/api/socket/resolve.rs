@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
-/// An address list: the addresses to connect to, in order, at most 1,024. **Single**.
+/// An address list: the addresses to connect to, in order, at most 1,024. **One call at a time**.
 pub struct netlib_addresses {
     _private: [u8; 0],
 }

@@ -10,7 +10,7 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
 /// A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
-/// now and then and so never exceeds a read timeout. **Single**.
+/// now and then and so never exceeds a read timeout. **One call at a time**.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);

@@ -13,7 +13,7 @@ use crate::tls::MemoryEngine;
 
 /// A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
 /// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
-/// call, never waits, and reads the clock only to verify certificates. **Single**.
+/// call, never waits, and reads the clock only to verify certificates. **One call at a time**.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
 /// network. Drain the engine after each call of any other function, even if the call failed, because the output may
