@@ -10,10 +10,10 @@ use crate::memory;
 const REASONS: &[&CStr] = &[
     c"OK",
     c"",
-    c"FoundEnd",
+    c"Found",
     c"Moved Permanently",
     c"Not Modified",
-    c"Not FoundEnd",
+    c"Not Found",
     c"No Content",
     c"Partial Content",
     c"Created",
@@ -47,5 +47,22 @@ fn shared_or_copied(list: &[&'static CStr], text: &[u8], what: &str) -> Result<C
     match list.iter().find(|known| known.to_bytes() == text) {
         Some(known) => Ok(Cow::Borrowed(known)),
         None => memory::copy_c_string(text, what).map(Cow::Owned),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frequent_reason_phrases_and_methods_are_borrowed_and_others_copied() {
+        for reason in ["OK", "Found", "Not Found", "Bad Gateway", ""] {
+            assert!(
+                matches!(shared_reason(reason.as_bytes()), Ok(Cow::Borrowed(text)) if text.to_str() == Ok(reason))
+            );
+        }
+        assert!(matches!(shared_reason(b"ok"), Ok(Cow::Owned(text)) if *text == *c"ok"));
+        assert!(matches!(shared_method(b"GET"), Ok(Cow::Borrowed(text)) if *text == *c"GET"));
+        assert!(matches!(shared_method(b"get"), Ok(Cow::Owned(text)) if *text == *c"get"));
     }
 }
