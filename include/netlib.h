@@ -170,8 +170,8 @@
  *                  netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
  *                  body, netlib_body_read for its bytes
- *     receive      netlib_response_parse until the head is complete, then the body, framed as netlib_response_framing
- *                  reports
+ *     receive      netlib_response_parse_final until the head is complete, then the body, framed as
+ *                  netlib_response_framing reports
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
  *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
@@ -2146,8 +2146,8 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *
  * Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
  * are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
- * except 101, is an interim response: another head begins at `head_len`, so call the function again with the bytes
- * that begin there.
+ * except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. A
+ * caller without a use for interim responses calls `netlib_response_parse_final`.
  *
  * The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
  * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
@@ -2170,6 +2170,30 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
 NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, const char *head, size_t len,
                                                     uint64_t *state, netlib_response **response, size_t *head_len,
                                                     netlib_error **err);
+
+/** Parses the head of the final response at the start of the received bytes, and skips the heads of interim responses:
+ * those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
+ * `netlib_response_parse` does.
+ *
+ * At most 16 interim responses are skipped. The interim responses and the final head have at most 256 KiB together. A
+ * defect in the head of an interim response is refused as a defect in the final head is. The result is the response
+ * that repeated calls of `netlib_response_parse` find first after the interim responses.
+ * @param request_method the method of the request, a token such as "GET".
+ * @param head the bytes received so far: interim responses included.
+ * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
+ *        anew.
+ * @param state in/out: as for `netlib_response_parse`. A `state` of one of the two functions must not be passed to the
+ *        other function. May be NULL: each call parses `head` from its start.
+ * @param head_len out: the length in bytes of all skipped heads and of the final head.
+ * @param err the error's offset is the position of the defect in `head`.
+ * @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
+ *         not response heads, or for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method is not a
+ *         token, or if no call has stored this `state` for these bytes. A wrong `state` that is not detected can delay
+ *         the response but not change it.
+ */
+NETLIB_MUST_USE netlib_status netlib_response_parse_final(const char *request_method, const char *head, size_t len,
+                                                          uint64_t *state, netlib_response **response,
+                                                          size_t *head_len, netlib_error **err);
 
 /** Returns another reference to the same response. */
 NETLIB_MUST_USE netlib_response *netlib_response_clone(const netlib_response *response);

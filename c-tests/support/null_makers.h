@@ -223,6 +223,9 @@ static inline netlib_response *make_response(void) {
 #define MAKE__netlib_response_parse__head SWEEP_HEAD
 #define MAKE__netlib_response_parse__len (sizeof SWEEP_HEAD - 1)
 #define MAKE__netlib_response_parse__state (&(uint64_t){0})
+#define MAKE__netlib_response_parse_final__head SWEEP_HEAD
+#define MAKE__netlib_response_parse_final__len (sizeof SWEEP_HEAD - 1)
+#define MAKE__netlib_response_parse_final__state (&(uint64_t){0})
 #define MAKE__netlib_assert_header_parsing__block "A: b\r\n\r\n"
 #define MAKE__netlib_assert_header_parsing__len 8
 

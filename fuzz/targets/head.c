@@ -1,4 +1,5 @@
-/* Fuzzes the parsers of response heads, which receive the input in pieces of any size, and of header blocks. */
+/* Fuzzes the parsers of response heads, which receive the input in pieces of any size, with and without skipped interim
+ * responses, and of header blocks. */
 #include "../fuzz.h"
 
 static netlib_retry *retry;
@@ -109,6 +110,55 @@ static void check_response(const netlib_response *response) {
     round_trip(response);
 }
 
+/* Finds the final response with netlib_response_parse, and compares the result with netlib_response_parse_final, which
+ * receives the input whole and in pieces. */
+static void check_final(const char *method, const uint8_t *data, size_t size) {
+    netlib_error *err = NULL;
+    netlib_response *found = NULL, *response = NULL;
+    netlib_status expected = NETLIB_OK;
+    size_t start = 0, skipped = 0, head_len = 0;
+    if (size > 256 * 1024) return;
+    for (;; skipped++) {
+        expected = ONE_OF(
+            netlib_response_parse(method, (const char *)data + start, size - start, NULL, &found, &head_len, &err),
+            size - start, NETLIB_WANT_READ, NETLIB_PROTOCOL);
+        start += head_len;
+        int32_t status = netlib_response_status(found);
+        if (expected != NETLIB_OK || status >= 200 || status == 101) break;
+        netlib_response_free(found);
+        found = NULL;
+        if (skipped == 16) expected = NETLIB_PROTOCOL;
+        if (skipped == 16) break;
+    }
+    size_t step = size / 16 + 1, end = 0;
+    uint64_t state = 0;
+    netlib_status status = NETLIB_WANT_READ;
+    while (status == NETLIB_WANT_READ && end < size) {
+        end = end + step < size ? end + step : size;
+        uint8_t *part = exact(data, end);
+        status =
+            ONE_OF(netlib_response_parse_final(method, (const char *)part, end, &state, &response, &head_len, &err),
+                   end, NETLIB_WANT_READ, NETLIB_PROTOCOL);
+        MUST(state == 0 || status == NETLIB_WANT_READ);
+        free(part);
+    }
+    MUST(status == expected);
+    MUST((response == NULL) == (found == NULL));
+    if (found != NULL) {
+        MUST(head_len == start && netlib_response_status(response) == netlib_response_status(found));
+        MUST(same_text(netlib_headers_to_wire(netlib_response_headers(response), NULL),
+                       netlib_headers_to_wire(netlib_response_headers(found), NULL)));
+    }
+    netlib_response_free(response);
+    memcpy(&state, data, size < sizeof state ? size : sizeof state);
+    if (ONE_OF(netlib_response_parse_final(method, (const char *)data, size, &state, &response, &head_len, &err), size,
+               NETLIB_WANT_READ, NETLIB_PROTOCOL, NETLIB_INVALID_ARGUMENT) == NETLIB_OK) {
+        MUST(expected == NETLIB_OK && head_len == start);
+    }
+    netlib_response_free(response);
+    netlib_response_free(found);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     static const char *const methods[] = {"GET", "HEAD", "CONNECT"};
     netlib_error *err = NULL;
@@ -149,13 +199,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     /* A wrong value of the parser's state is refused, or has no effect on the result. */
     memcpy(&state, data, size < sizeof state ? size : sizeof state);
-    state &= size % 2 == 0 ? 0x3ffffffffff : UINT64_MAX;
+    state &= size % 2 == 0 ? 0x3fffffffff : UINT64_MAX;
     size_t other_len = 0;
     if (ONE_OF(netlib_response_parse(method, (const char *)data, size, &state, &response, &other_len, &err), size,
                NETLIB_WANT_READ, NETLIB_PROTOCOL, NETLIB_INVALID_ARGUMENT) == NETLIB_OK) {
         MUST(whole == NETLIB_OK && other_len == head_len);
     }
     netlib_response_free(response);
+    check_final(method, data, size);
     ONE_OF(netlib_assert_header_parsing((const char *)data, size, &err), size, NETLIB_HEADER_PARSING);
     return 0;
 }

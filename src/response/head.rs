@@ -3,13 +3,13 @@
 
 use std::sync::Arc;
 
-use super::progress::{self, Progress};
+use super::progress::{MAX_INTERIM, Progress};
 use super::{Response, reason};
 use crate::error::{Error, Result};
 use crate::headers::describe_byte;
 use crate::headers::fields::{parse_fields, protocol_error, trim};
 
-/// The maximum number of bytes in a response head, including empty lines before it.
+/// The maximum number of bytes in a response head, including empty lines and interim responses before it.
 pub const MAX_HEAD: usize = 256 * 1024;
 
 pub(super) const VERSION_PREFIX: &[u8] = b"HTTP/1.";
@@ -21,38 +21,70 @@ pub(super) struct StatusLine<'a> {
 }
 
 impl Response {
-    /// Parses the response head at the start of `head`. Returns the response and the length of its head in bytes;
+    /// Parses the response head at the start of `input`. Returns the response and the length of its head in bytes;
     /// `None` if the head is incomplete.
     ///
     /// `state` is 0, or the value that the last call stored for the same bytes. `parse` sets `state` to 0 unless it
     /// returns `None`. Once the end of the head is found, the head is parsed from its start. So a state that belongs to
     /// other bytes can delay the result, but cannot change it.
-    pub fn parse(request_method: &str, head: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
-        let last = std::mem::take(state);
-        super::check_method(request_method)?;
-        let within = head.get(..MAX_HEAD).unwrap_or(head);
-        let mut progress = Progress::from_state(last, within.len())?;
-        let Some(mut found) = progress.advance(within)? else {
-            if head.len() >= MAX_HEAD {
-                return Err(protocol_error(
-                    format_args!("the head has more than {MAX_HEAD} bytes; it had not ended"),
-                    MAX_HEAD,
-                ));
+    pub fn parse(request_method: &str, input: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
+        parse_head(request_method, input, state, 0)
+    }
+
+    /// Does what [`Response::parse`] does, but skips interim responses: those with a status of 100 to 199, except 101
+    /// (RFC 9110 section 15.2). The returned length includes the skipped heads.
+    pub fn parse_final(request_method: &str, input: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
+        parse_head(request_method, input, state, MAX_INTERIM)
+    }
+}
+
+/// Skips interim responses if `most_interim` is not 0, and parses the next head.
+fn parse_head(
+    request_method: &str,
+    input: &[u8],
+    state: &mut u64,
+    most_interim: usize,
+) -> Result<Option<(Response, usize)>> {
+    let last = std::mem::take(state);
+    super::check_method(request_method)?;
+    let within = input.get(..MAX_HEAD).unwrap_or(input);
+    let mut progress = Progress::from_state(last, within.len(), most_interim)?;
+    // The offset from which this call has searched without relying on `last`, which may belong to other bytes.
+    let mut searched_from = if last == 0 { Some(0) } else { None };
+    loop {
+        let Some(end) = progress.advance(within)? else {
+            if input.len() >= MAX_HEAD {
+                return Err(too_long_error(&progress));
             }
             *state = progress.to_state();
             return Ok(None);
         };
-        let whole = within.get(..found.end).unwrap_or(within);
-        if last != 0 {
+        let (Some(from), Some((line, start))) = (searched_from, end.status_line) else {
+            progress = progress.at_base();
+            searched_from = Some(progress.base());
+            continue;
+        };
+        let is_interim = most_interim > 0 && matches!(line.status, 100 | 102..=199);
+        if !is_interim && from > 0 {
             progress = Progress::default();
-            found = progress.advance(whole)?.ok_or_else(progress::unknown_state_error)?;
+            searched_from = Some(0);
+            continue;
         }
-        let (line, start) = found.status_line.ok_or_else(progress::unknown_state_error)?;
-        let (headers, length) = parse_fields(whole.get(start..).unwrap_or_default(), start, progress.lines())?;
+        let fields = within.get(start..end.end).unwrap_or_default();
+        let (headers, length) = parse_fields(fields, start, progress.lines())?;
+        if is_interim {
+            progress = progress.after_interim()?;
+            continue;
+        }
         let response = Response::new(request_method, line.status, Arc::new(headers))?;
         let (reason, minor_version) = (Some(reason::shared_reason(line.reason)?), Some(line.minor_version));
-        Ok(Some((Response { reason, minor_version, ..response }, start + length)))
+        return Ok(Some((Response { reason, minor_version, ..response }, start + length)));
     }
+}
+
+fn too_long_error(progress: &Progress) -> Error {
+    let what = if progress.base() == 0 { "the head has" } else { "the interim responses and the head have" };
+    protocol_error(format_args!("{what} more than {MAX_HEAD} bytes; the head had not ended"), MAX_HEAD)
 }
 
 pub(super) fn not_http_error(bytes: &[u8], start: usize) -> Error {
@@ -131,7 +163,7 @@ mod tests {
     fn valid_and_leniently_accepted_status_lines_are_parsed() {
         let rows: &[(&str, u16, u8, &str)] = &[
             ("HTTP/1.1 200 OK", 200, 1, "OK"),
-            ("HTTP/1.0 404 Not  FoundEnd ", 404, 0, "Not  FoundEnd"),
+            ("HTTP/1.0 404 Not  Found ", 404, 0, "Not  Found"),
             ("HTTP/1.1 204", 204, 1, ""),
             ("HTTP/1.1 204 ", 204, 1, ""),
             ("HTTP/1.1  \t100\tgo on", 100, 1, "go on"),
@@ -215,18 +247,20 @@ mod tests {
         assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(MAX_HEAD)));
     }
 
+    type Parser = fn(&str, &[u8], &mut u64) -> Result<Option<(Response, usize)>>;
+
     /// Parses growing prefixes of `head`, each `step` bytes longer than the previous one, as an application does that
     /// appends received bytes to a buffer.
-    fn feed(head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
+    fn feed(parser: Parser, head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
         let mut state = 0;
         for end in (step..head.len()).step_by(step) {
-            let answer = Response::parse("GET", &head[..end], &mut state);
+            let answer = parser("GET", &head[..end], &mut state);
             if !matches!(answer, Ok(None)) {
                 assert_eq!(state, 0);
                 return answer;
             }
         }
-        let answer = Response::parse("GET", head, &mut state);
+        let answer = parser("GET", head, &mut state);
         assert_eq!(state == 0, !matches!(answer, Ok(None)) || head.is_empty());
         answer
     }
@@ -259,7 +293,7 @@ mod tests {
                 parse(head.as_bytes()).map(|found| found.map(|(_, length)| length)).map_err(|e| e.to_string());
             for step in [1, 2, 3, 7, 1460, head.len()] {
                 let mut answer = Ok(None);
-                let cost = measure(|| answer = feed(head.as_bytes(), step));
+                let cost = measure(|| answer = feed(Response::parse, head.as_bytes(), step));
                 let answer = answer.map(|found| found.map(|(_, length)| length)).map_err(|e| e.to_string());
                 assert_eq!(answer, whole, "{:?}… by {step}", &head[..20.min(head.len())]);
                 let seen = head.len().min(MAX_HEAD);
@@ -273,30 +307,128 @@ mod tests {
         }
     }
 
+    fn interim(count: usize, fields: &str) -> String {
+        format!("HTTP/1.1 103 Early Hints\r\n{fields}\r\n").repeat(count)
+    }
+
+    #[test]
+    fn a_final_head_is_found_after_up_to_16_interim_heads() {
+        let rows: &[(String, u16)] = &[
+            ("HTTP/1.1 200 OK\r\n\r\n".to_owned(), 200),
+            ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 x\r\nA: b\r\n\r\n".to_owned(), 201),
+            ("HTTP/1.0 199 x\n\n\r\n\nHTTP/1.1 404\n\n".to_owned(), 404),
+            (interim(1, "") + "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 101),
+            (interim(MAX_INTERIM, "Link: </a>\r\n") + "HTTP/1.1 999 x\r\n\r\n", 999),
+        ];
+        for (heads, status) in rows {
+            let input = format!("{heads}HTTP/1.1 100 this is a body\r\n\r\n");
+            for step in [1, 2, 7, input.len()] {
+                let (response, len) = feed(Response::parse_final, input.as_bytes(), step).unwrap().unwrap();
+                assert_eq!((response.status(), len), (*status, heads.len()), "{heads:?} by {step}");
+            }
+            for cut in 0..heads.len() {
+                assert!(Response::parse_final("GET", &heads.as_bytes()[..cut], &mut 0).unwrap().is_none());
+            }
+        }
+    }
+
+    #[test]
+    fn defects_in_interim_heads_are_refused_with_their_offset_in_the_input() {
+        let first = "HTTP/1.1 100 Continue\r\n\r\n";
+        let most = interim(MAX_INTERIM, "");
+        let rows: &[(String, &str, usize)] = &[
+            (
+                format!("{first}HTTP/2 200\r\n"),
+                "the peer answered with a version of HTTP that is neither 1.0 nor 1.1",
+                first.len(),
+            ),
+            (
+                format!("{first}\r\nxHTTP"),
+                "the peer does not speak HTTP: its answer begins with \"x\"",
+                first.len() + 2,
+            ),
+            (format!("{first}HTTP/1.1 2000\r\n"), "the status is not three digits, 100 to 999,", first.len() + 9),
+            (interim(1, "A : b\r\n"), "header A: whitespace before the colon", 27),
+            (
+                format!("{first}{}", interim(1, "bad\r\n")),
+                "a header line has no colon; the line begins",
+                first.len() + 26,
+            ),
+            (
+                format!("{first}HTTP/1.1 200 OK\r\nA: \0\r\n\r\n"),
+                "header A: NUL is not allowed in the value",
+                first.len() + 20,
+            ),
+            (
+                format!("{most}{}", interim(1, "")),
+                "the peer sent more than 16 interim responses; the last of them begins",
+                most.len(),
+            ),
+            (
+                format!("{first}HTTP/1.1 200 {}", "r".repeat(MAX_HEAD)),
+                "the interim responses and the head have more than 262144 bytes; the head had not ended",
+                MAX_HEAD,
+            ),
+            (
+                format!("HTTP/1.1 200 {}", "r".repeat(MAX_HEAD)),
+                "the head has more than 262144 bytes; the head had not ended",
+                MAX_HEAD,
+            ),
+        ];
+        for (input, what, at) in rows {
+            for step in [1, 3, input.len()] {
+                let error = feed(Response::parse_final, input.as_bytes(), step).unwrap_err();
+                assert_eq!(error.message(), format!("{what} at byte {at}"));
+                assert_eq!((error.status(), error.offset()), (Status::Protocol, Some(*at)));
+            }
+        }
+    }
+
+    #[test]
+    fn interim_heads_received_in_pieces_are_examined_at_most_seven_times() {
+        let large = interim(MAX_INTERIM, &format!("A: {}\r\n", "v".repeat(16_000)));
+        let lines = interim(MAX_INTERIM, &"a:\n".repeat(1000));
+        for heads in [large, lines, interim(MAX_INTERIM, "")] {
+            let input = heads + "HTTP/1.1 200 OK\r\n\r\n";
+            assert!(input.len() < MAX_HEAD);
+            for step in [1, 7, 1460, input.len()] {
+                let mut answer = Ok(None);
+                let cost = measure(|| answer = feed(Response::parse_final, input.as_bytes(), step));
+                assert_eq!(answer.unwrap().unwrap().1, input.len());
+                assert!((input.len()..=7 * input.len()).contains(&cost), "{step}: {cost} of {}", input.len());
+            }
+        }
+    }
+
     /// Passes many numbers as `state`. A wrong state is refused or delays the result, but never changes the result.
     #[test]
-    fn a_parser_state_that_belongs_to_other_bytes_never_changes_the_response() {
-        let heads: [&[u8]; 4] = [
+    fn a_parser_state_of_other_bytes_never_changes_the_response() {
+        let heads: [&[u8]; 5] = [
             b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody\r\n\r\nmore",
             b"\r\n\nHTTP/1.1 302 x\nB: c\n\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n",
             b"HTTP/1.1 2000\r\n\r\n",
             b"SSH-2.0-x\r\n\r\n",
+            b"HTTP/1.1 100\n\nHTTP/1.1 201\n\nHTTP/1.1 202\n\nHTTP/1.1 100\n\n",
         ];
         let show = |(response, length): (Response, usize)| {
             (response.status(), response.headers().wire().unwrap().to_owned(), length)
         };
-        for head in heads {
-            let expected = parse(head).map(|found| found.map(show)).map_err(|error| error.to_string());
+        let parsers: [Parser; 2] = [Response::parse, Response::parse_final];
+        for (head, parser) in heads.iter().flat_map(|head| parsers.map(|parser| (*head, parser))) {
+            let expected =
+                parser("GET", head, &mut 0).map(|found| found.map(show)).map_err(|error| error.to_string());
             let positions = 0..=head.len() as u64 + 1;
             let states = positions
-                .flat_map(|position| [0, 1, 2, 3, 5, 32, 33, 255].map(|start| position | start << 20))
-                .flat_map(|state| [0, 1, 16, 17, 2000, 2001, 4095].map(|lines| state | lines << 28))
-                .flat_map(|state| [0, 1, 2, 3].map(|phase| state | phase << 40))
+                .flat_map(|position| [0, 1, 3, 32, 33].map(|empty| position | empty << 19))
+                .flat_map(|state| [0, 1, 17, 2001].map(|lines| state | lines << 25))
+                .flat_map(|state| [0, 1, 2, 3].map(|phase| state | phase << 36))
+                .flat_map(|state| [0, 14, 28].map(|base| state | base << 38))
+                .flat_map(|state| [0, 1, 16].map(|interim| state | interim << 57))
                 .chain((0..64).map(|bit| 1 << bit))
                 .chain([u64::MAX, u64::MAX >> 1]);
             for last in states {
                 let mut state = last;
-                match Response::parse("GET", head, &mut state) {
+                match parser("GET", head, &mut state) {
                     Ok(Some(found)) => assert_eq!(Ok(Some(show(found))), expected, "{last:x}"),
                     Ok(None) => {
                         assert_ne!(state, 0);
@@ -310,13 +442,16 @@ mod tests {
                 assert_eq!(state, 0, "{last:x}");
             }
         }
-        let mut state = 1 << 20;
-        let error = Response::parse("GET", b"HTTP/1.1 200 OK\r\n", &mut state).unwrap_err();
-        assert_eq!(error.status(), Status::InvalidArgument);
-        assert_eq!(
-            error.message(),
-            "state is not the value that the previous call stored for these bytes; it must be 0 in the first call"
-        );
+        // The states of other bytes: an offset beyond the searched bytes, and skipped interim responses.
+        for (parser, last) in [(parsers[0], 1 << 19), (parsers[0], 1 | 1 << 38 | 1 << 57), (parsers[1], 17 << 57)] {
+            let mut state = last;
+            let error = parser("GET", b"HTTP/1.1 200 OK\r\n", &mut state).unwrap_err();
+            assert_eq!(error.status(), Status::InvalidArgument);
+            assert_eq!(
+                error.message(),
+                "state is not the value that the previous call stored for these bytes; it must be 0 in the first call"
+            );
+        }
     }
 
     #[test]

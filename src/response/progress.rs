@@ -14,16 +14,23 @@ pub(super) const MAX_EMPTY_LINES: usize = 16;
 /// lines.
 pub(super) const MAX_LINES: usize = 2 * MAX_FIELDS;
 
-/// The progress of the search for the end of a head. The default value is the start of the search.
+/// The maximum number of interim responses that are skipped before a final response.
+pub(super) const MAX_INTERIM: usize = 16;
+
+/// The progress of the search for the end of a head. The default value is the start of the search at offset 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Progress {
     phase: Phase,
-    /// The offset of the status line; 0 until the status line is reached.
+    /// The offset of the status line; equals `base` until the status line is reached.
     start: usize,
-    /// The number of bytes that have been searched.
+    /// The number of bytes that have been searched, including the skipped heads.
     position: usize,
     /// The number of lines in the current phase: empty lines before the status line, then field lines.
     lines: usize,
+    /// The offset of the head, after the heads of interim responses that were skipped.
+    base: usize,
+    /// The number of interim responses that were skipped.
+    interim: usize,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -41,15 +48,16 @@ pub(super) struct FoundEnd<'a> {
     pub(super) end: usize,
 }
 
-/// The widths in bits of the values in a packed state, from the lowest bits: `position`, `start`, `lines`, `phase`. The
-/// remaining bits of a packed state are 0.
-const BITS: [u32; 4] = [20, 8, 12, 2];
+/// The widths in bits of the values in a packed state, from the lowest bits: `position`, the number of bytes from
+/// `base` to `start`, `lines`, `phase`, `base`, `interim`. The remaining bits of a packed state are 0.
+const BITS: [u32; 6] = [19, 6, 11, 2, 19, 5];
 
 impl Progress {
-    /// Unpacks a state that the caller passed. Fails for a state that no search of `len` bytes can have stored.
-    pub(super) fn from_state(state: u64, len: usize) -> Result<Progress> {
+    /// Unpacks a state that the caller passed. Fails for a state that no search of `len` bytes that skips at most
+    /// `most_interim` interim responses can have stored.
+    pub(super) fn from_state(state: u64, len: usize, most_interim: usize) -> Result<Progress> {
         let mut rest = state;
-        let [position, start, lines, phase] = BITS.map(|bits| {
+        let [position, empty, lines, phase, base, interim] = BITS.map(|bits| {
             let value = rest & ((1 << bits) - 1);
             rest >>= bits;
             value as usize
@@ -65,18 +73,54 @@ impl Progress {
             Phase::StatusLine => 0,
             Phase::Fields => MAX_LINES,
         };
-        let fits = rest == 0 && position <= len && lines <= most_lines && start <= position.min(2 * MAX_EMPTY_LINES);
-        if fits { Ok(Progress { phase, start, position, lines }) } else { Err(unknown_state_error()) }
+        let start = base + empty;
+        let fits = rest == 0
+            && position <= len
+            && lines <= most_lines
+            && empty <= 2 * MAX_EMPTY_LINES
+            && start <= position
+            && interim <= most_interim
+            && (base == 0) == (interim == 0);
+        if fits { Ok(Progress { phase, start, position, lines, base, interim }) } else { Err(unknown_state_error()) }
     }
 
     /// Packs the progress into a number. The number is not 0 once a byte was searched.
     pub(super) fn to_state(self) -> u64 {
-        let values = [self.position, self.start, self.lines, self.phase as usize];
+        let empty = self.start - self.base;
+        let values = [self.position, empty, self.lines, self.phase as usize, self.base, self.interim];
         values.iter().zip(BITS).rev().fold(0, |state, (&value, bits)| state << bits | value as u64)
     }
 
     pub(super) fn lines(&self) -> usize {
         self.lines
+    }
+
+    /// Returns the offset of the head.
+    pub(super) fn base(&self) -> usize {
+        self.base
+    }
+
+    /// Returns the start of the search for the end of the head that begins at [`Progress::base`].
+    pub(super) fn at_base(&self) -> Progress {
+        Progress {
+            start: self.base,
+            position: self.base,
+            base: self.base,
+            interim: self.interim,
+            ..Progress::default()
+        }
+    }
+
+    /// Returns the start of the search for the head after an interim response, whose head was found. Fails if there are
+    /// too many interim responses.
+    pub(super) fn after_interim(&self) -> Result<Progress> {
+        if self.interim == MAX_INTERIM {
+            return Err(protocol_error(
+                format_args!("the peer sent more than {MAX_INTERIM} interim responses; the last of them begins"),
+                self.base,
+            ));
+        }
+        Ok(Progress { base: self.position, interim: self.interim + 1, ..*self }.at_base())
     }
 
     /// Continues the search for the end of the head. `None` means that the head is incomplete.
@@ -117,8 +161,7 @@ impl Progress {
                 self.position += length;
                 self.lines += 1;
             } else {
-                *self =
-                    Progress { phase: Phase::StatusLine, start: self.position, position: self.position, lines: 0 };
+                *self = Progress { phase: Phase::StatusLine, start: self.position, lines: 0, ..*self };
             }
         }
         let compared = self.position - self.start;
@@ -153,4 +196,10 @@ pub(super) fn unknown_state_error() -> Error {
     Error::new(Status::InvalidArgument, message)
 }
 
-const _: () = assert!(MAX_HEAD < 1 << BITS[0] && 2 * MAX_EMPTY_LINES < 1 << BITS[1] && MAX_LINES < 1 << BITS[2]);
+const _: () = assert!(
+    MAX_HEAD < 1 << BITS[0]
+        && 2 * MAX_EMPTY_LINES < 1 << BITS[1]
+        && MAX_LINES < 1 << BITS[2]
+        && MAX_HEAD < 1 << BITS[4]
+        && MAX_INTERIM < 1 << BITS[5]
+);

@@ -8,7 +8,7 @@ use crate::ffi::api::headers::netlib_headers;
 use crate::ffi::args::{arg, arg_bytes, arg_method, arg_shared};
 use crate::ffi::enums::enum_netlib_body_framing;
 use crate::ffi::guard::nonblocking as guard;
-use crate::ffi::out::{in_out, out_opt, outs};
+use crate::ffi::out::{Out, in_out, out_opt, outs};
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
 use crate::response::{Framing, Response, check_status};
@@ -77,8 +77,8 @@ pub unsafe extern "C" fn netlib_response_new(
 ///
 /// Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
 /// are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
-/// except 101, is an interim response: another head begins at `head_len`, so call the function again with the bytes
-/// that begin there.
+/// except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. A
+/// caller without a use for interim responses calls `netlib_response_parse_final`.
 ///
 /// The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
 /// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
@@ -113,16 +113,68 @@ pub unsafe extern "C" fn netlib_response_parse(
         let state = out_opt!(state);
         let (response, head_len) = outs!(response, head_len);
         let (request_method, head) = (arg_method!(request_method), arg_bytes!(head, len));
-        let Some((parsed, length)) = Response::parse(request_method, head, &mut progress)? else {
-            if let Some(state) = state {
-                state.set(progress);
-            }
-            return Ok(Status::WantRead);
-        };
-        response.give(Arc::new(parsed));
-        head_len.set(length);
-        Ok(Status::Ok)
+        let found = Response::parse(request_method, head, &mut progress)?;
+        Ok(store_parsed(found, progress, state, response, head_len))
     })
+}
+
+/// Parses the head of the final response at the start of the received bytes, and skips the heads of interim responses:
+/// those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
+/// `netlib_response_parse` does.
+///
+/// At most 16 interim responses are skipped. The interim responses and the final head have at most 256 KiB together. A
+/// defect in the head of an interim response is refused as a defect in the final head is. The result is the response
+/// that repeated calls of `netlib_response_parse` find first after the interim responses.
+///
+/// @param request_method the method of the request, a token such as "GET".
+/// @param head the bytes received so far: interim responses included.
+/// @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
+///        anew.
+/// @param state in/out: as for `netlib_response_parse`. A `state` of one of the two functions must not be passed to the
+///        other function. May be NULL: each call parses `head` from its start.
+/// @param head_len out: the length in bytes of all skipped heads and of the final head.
+/// @param err the error's offset is the position of the defect in `head`.
+/// @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
+///         not response heads, or for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method is not a
+///         token, or if no call has stored this `state` for these bytes. A wrong `state` that is not detected can delay
+///         the response but not change it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_parse_final(
+    request_method: *const c_char,
+    head: *const c_char,
+    len: usize,
+    state: *mut u64,
+    response: *mut *mut netlib_response,
+    head_len: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let mut progress = in_out!(state);
+        let state = out_opt!(state);
+        let (response, head_len) = outs!(response, head_len);
+        let (request_method, head) = (arg_method!(request_method), arg_bytes!(head, len));
+        let found = Response::parse_final(request_method, head, &mut progress)?;
+        Ok(store_parsed(found, progress, state, response, head_len))
+    })
+}
+
+/// Stores the response and the length of its head, or the state of an incomplete head.
+fn store_parsed(
+    found: Option<(Response, usize)>,
+    progress: u64,
+    state: Option<Out<'_, u64>>,
+    response: Out<'_, *mut netlib_response>,
+    head_len: Out<'_, usize>,
+) -> Status {
+    let Some((parsed, length)) = found else {
+        if let Some(state) = state {
+            state.set(progress);
+        }
+        return Status::WantRead;
+    };
+    response.give(Arc::new(parsed));
+    head_len.set(length);
+    Status::Ok
 }
 
 /// Returns another reference to the same response.
