@@ -146,7 +146,7 @@ static bool loop_init(struct loop *loop, const struct options *options) {
         perror("epoll");
         return false;
     }
-    netlib_status status = netlib_limit_new(options->max_time, &loop->shared.limit, &err);
+    netlib_status status = netlib_limit_new(options->max_time, NULL, &loop->shared.limit, &err);
     if (status == NETLIB_OK) status = netlib_limit_fd(loop->shared.limit, &limit_fd, &err);
     if (status == NETLIB_OK) status = make_context(options->cacert, &loop->shared.tls, &err);
     if (status == NETLIB_OK) status = make_headers(&loop->shared.headers, &err);

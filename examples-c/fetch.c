@@ -159,7 +159,7 @@ static netlib_status start(struct client *client, struct request *request, netli
     client->trace = (struct trace){.on = options->verbose, .output = &client->output};
     output_init(&client->output, options->output);
     netlib_status status = request_init(request, options, err);
-    if (status == NETLIB_OK) status = netlib_limit_new(options->max_time, &client->limit, err);
+    if (status == NETLIB_OK) status = netlib_limit_new(options->max_time, NULL, &client->limit, err);
     if (status != NETLIB_OK) return status;
     handle_interrupts(client->limit);
     return route_init(&client->route, options, request->url, &client->trace, err);

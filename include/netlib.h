@@ -26,7 +26,7 @@
  *         netlib_error *err = NULL;
  *         size_t used = 0;
  *         // The limit of 30 seconds includes all retries.
- *         netlib_status status = netlib_limit_new(30.0, &limit, &err);
+ *         netlib_status status = netlib_limit_new(30.0, NULL, &limit, &err);
  *         // One context per process suffices. It speaks TLS 1.2 and 1.3, and verifies certificates and host names.
  *         if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &tls, &err);
  *         // The strict parser is for URLs from untrusted sources.
@@ -748,47 +748,62 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
  * a limit, if one is passed to the call or set on its handle, and returns within 20 ms of the limit's deadline or
  * cancellation.
  *
- * After fork(2), parent and child each have a limit with the same deadline. Cancelling the limit in one process does
- * not cancel the limit in the other. */
+ * A limit may have a parent, which is another limit. A child limit ends when its own deadline passes, when it is
+ * cancelled, or when its parent ends. With the following two limits, each request may take 10 seconds, and a SIGINT
+ * handler that calls `netlib_limit_cancel(all)` ends all requests:
+ *
+ *     netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &all, &err); // once per process
+ *     netlib_limit_new(10.0, all, &request, &err);             // once per request
+ *
+ * After fork(2), the parent process and the child process each have a limit with the same deadline. Cancelling the
+ * limit in one process does not cancel the limit in the other. */
 struct netlib_limit;
 
 /** Makes a limit. The limit's time starts to run at this call.
- * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline, so that only
- *        `netlib_limit_cancel` ends the limit.
- * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN. */
-NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, netlib_limit **limit, netlib_error **err);
+ * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline of its own.
+ * @param parent the limit whose end also ends the new limit; of the two deadlines, the earlier one counts. The new
+ *        limit keeps a reference to its parent. May be NULL: no parent.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN, and for a parent that has 8 ancestors (its parent,
+ *         the parent of its parent, and so on).
+ */
+NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, const netlib_limit *parent, netlib_limit **limit,
+                                               netlib_error **err);
 
 /** Returns another reference to the same limit. Cancelling the limit through one reference cancels it for all
  * references. */
 NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
-/** Releases a limit. A stream for which the limit is set keeps a reference of its own. */
+/** Releases a limit. A stream for which the limit is set, and each child of the limit, keep references of their own. */
 void netlib_limit_free(netlib_limit *limit);
 
-/** Cancels a limit: all calls that wait and obey the limit, now or in the future, end with `NETLIB_CANCELLED`. The
- * function is async-signal-safe: a signal handler may call it.
+/** Cancels a limit, its children, their children, and so on: all calls that wait and obey one of these limits, now or
+ * in the future, end with `NETLIB_CANCELLED`. Cancelling a limit does not cancel its parent. The function is
+ * async-signal-safe: a signal handler may call it.
  * @threads any, and signal handlers */
 void netlib_limit_cancel(const netlib_limit *limit);
 
-/** Checks whether a limit was cancelled or its deadline has passed.
+/** Checks whether a limit or one of its ancestors was cancelled, or its deadline has passed.
  * @return `NETLIB_OK` if neither has happened; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`. */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
-/** Stores a descriptor that becomes readable when the limit is cancelled, and stays readable. An application that waits
- * for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the loop. The deadline does not
- * make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All references to a limit share
- * one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a descriptor of its own.
+/** Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
+ * An application that waits for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the
+ * loop. The deadline does not make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All
+ * references to a limit share one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a
+ * descriptor of its own.
  *
  * Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
  * the child's copy of the limit has a descriptor of its own.
  * @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
- *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor.
+ *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
+ *         descriptor of a limit with a parent is an epoll instance or a kqueue, and netlib opens one further
+ *         descriptor for the limit and one for each ancestor.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
-/** Returns the time left until the deadline, in seconds; 0 once the deadline has passed; `NETLIB_TIMEOUT_NONE` without
- * a deadline and for NULL. */
+/** Returns the time left until the deadline, which is the earliest of the limit and its ancestors, in seconds; 0 once
+ * the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline and for NULL. */
 double netlib_limit_remaining(const netlib_limit *limit);
 
 /* ==================================================================================================================

@@ -1,66 +1,39 @@
-//! Limits for waiting: an absolute deadline and a cancel flag.
+//! Limits for waiting: an absolute deadline and a cancel flag, which a parent limit can tighten.
 
-use std::os::fd::RawFd;
+mod per_process;
+
+use std::iter;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering, fence};
 use std::time::{Duration, Instant};
 
-use once_cell::race::OnceBox;
+use per_process::PerProcess;
 
 use crate::error::{Error, Result};
 use crate::fork::Process;
-use crate::socket::sys::Wake;
+use crate::socket::sys::{self, Wake};
 use crate::status::Status;
 
-/// A deadline and a cancel flag, shared by all calls that must stop together.
+/// A deadline and a cancel flag, shared by all calls that must stop together. A limit with a parent ends when either of
+/// the two ends.
 #[derive(Debug)]
 pub struct Limit {
+    /// The earlier of the limit's own deadline and the deadline of its parent.
     deadline: Option<Instant>,
+    /// Whether this limit was cancelled. The flags of the ancestors are separate, so that cancelling a limit, which a
+    /// signal handler may do, need not find its children.
     cancelled: AtomicBool,
-    wakes: WakeList,
+    parent: Option<Arc<Limit>>,
+    /// Descriptors that become readable when this limit is cancelled, but not when an ancestor is. The first wait opens
+    /// a descriptor, because most limits are never waited on.
+    own_wakes: PerProcess<Wake>,
+    /// For a limit with a parent: descriptors that become readable when this limit or an ancestor is cancelled.
+    group_wakes: PerProcess<OwnedFd>,
 }
 
-/// The descriptors that become readable when a limit is cancelled. The first wait opens a descriptor, because most
-/// limits are never waited on.
-///
-/// A forked child has a copy of the limit but shares the parent's descriptor. So each process opens a descriptor of its
-/// own for the limit, and cancelling makes only the descriptor of the calling process readable. The linked list has one
-/// entry unless a forked child waits too. The list only grows and has no lock: a signal handler could interrupt the
-/// thread that holds the lock, and in a forked child the lock could stay locked forever.
-#[derive(Debug, Default)]
-struct WakeList(OnceBox<ProcessWake>);
-
-#[derive(Debug)]
-struct ProcessWake {
-    /// The process that opened the descriptor.
-    process: Process,
-    wake: Wake,
-    next: WakeList,
-}
-
-impl WakeList {
-    /// Returns the descriptor that a process opened. Async-signal-safe.
-    fn for_process(&self, process: Process) -> Option<&Wake> {
-        let mut entry = self.0.get();
-        while let Some(other) = entry.filter(|entry| entry.process != process) {
-            entry = other.next.0.get();
-        }
-        entry.map(|own| &own.wake)
-    }
-
-    /// Adds a descriptor for a process. If another thread has added one at the same time, drops `wake` and returns the
-    /// other descriptor.
-    fn add(&self, process: Process, wake: Wake) -> &Wake {
-        let mut fresh = Some(Box::new(ProcessWake { process, wake, next: WakeList::default() }));
-        let mut end = &self.0;
-        loop {
-            match end.get() {
-                Some(entry) if entry.process == process => return &entry.wake,
-                Some(entry) => end = &entry.next.0,
-                None => fresh = fresh.and_then(|fresh| end.set(fresh).err()),
-            }
-        }
-    }
-}
+/// The maximum number of ancestors of a limit. Checking and dropping a limit visits each ancestor.
+const MAX_ANCESTORS: usize = 8;
 
 impl Limit {
     /// Creates a limit whose deadline is `seconds` from now. A limit of infinite seconds has no deadline and ends only
@@ -72,23 +45,48 @@ impl Limit {
                 format!("seconds must be 0 or more, or NETLIB_TIMEOUT_NONE; it is {seconds}"),
             ));
         }
-        Ok(Limit { deadline: deadline_after(seconds), cancelled: AtomicBool::new(false), wakes: WakeList::default() })
+        Ok(Limit {
+            deadline: deadline_after(seconds),
+            cancelled: AtomicBool::new(false),
+            parent: None,
+            own_wakes: PerProcess::default(),
+            group_wakes: PerProcess::default(),
+        })
     }
 
-    /// Cancels the limit. Async-signal-safe: uses atomic operations, getpid(2) in a new process, and at most one
-    /// write(2); no lock and no allocation.
+    /// Makes a new limit the child of another limit.
+    pub fn with_parent(self, parent: Option<Arc<Limit>>) -> Result<Limit> {
+        let Some(parent) = parent else { return Ok(self) };
+        if parent.with_ancestors().count() > MAX_ANCESTORS {
+            let message = format!("parent already has {MAX_ANCESTORS} ancestors, the maximum for a limit");
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(Limit { deadline: earlier(self.deadline, parent.deadline), parent: Some(parent), ..self })
+    }
+
+    /// Returns the limit, its parent, the parent of its parent, and so on.
+    fn with_ancestors(&self) -> impl Iterator<Item = &Limit> {
+        iter::successors(Some(self), |limit| limit.parent.as_deref())
+    }
+
+    /// Cancels the limit, and thereby all its descendants. Async-signal-safe: uses atomic operations, getpid(2) in a
+    /// new process, and at most one write(2); no lock and no allocation.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::SeqCst);
-        // Pairs with the fence in `wake_fd`: either this call sees the new descriptor, or `wake_fd` sees the flag.
+        // Pairs with the fence in `own_wake_fd`: either this call sees the new descriptor, or `own_wake_fd` sees the
+        // flag.
         fence(Ordering::SeqCst);
         // Before the first wait no descriptor exists, and `Process::current` is possibly not async-signal-safe yet.
-        if let Some(wake) = self.wakes.0.get().and_then(|_| self.wakes.for_process(Process::current())) {
+        if !self.own_wakes.is_empty()
+            && let Some(wake) = self.own_wakes.for_process(Process::current())
+        {
             wake.raise();
         }
     }
 
+    /// Returns whether the limit or one of its ancestors was cancelled.
     pub fn is_cancelled(&self) -> bool {
-        self.cancelled.load(Ordering::SeqCst)
+        self.with_ancestors().any(|limit| limit.cancelled.load(Ordering::SeqCst))
     }
 
     pub fn deadline(&self) -> Option<Instant> {
@@ -128,17 +126,38 @@ impl Limit {
         Error::new(Status::Io, message).with_errno(libc::EBADF)
     }
 
-    /// Returns a descriptor that becomes readable when the limit is cancelled. A waiting call polls the limit's
-    /// descriptor together with the descriptor that it waits for.
+    /// Returns a descriptor that becomes readable when the limit or one of its ancestors is cancelled. A waiting call
+    /// polls the limit's descriptor together with the descriptor that it waits for.
     pub(crate) fn wake_fd(&self) -> Result<RawFd> {
+        if self.parent.is_none() {
+            return self.own_wake_fd();
+        }
         let process = Process::current();
-        if let Some(wake) = self.wakes.for_process(process) {
+        if let Some(group) = self.group_wakes.for_process(process) {
+            return Ok(group.as_raw_fd());
+        }
+        Ok(self.group_wakes.add(process, self.open_wake_fd()?).as_raw_fd())
+    }
+
+    /// Opens another descriptor that becomes readable as the descriptor of [`Limit::wake_fd`] does.
+    pub(crate) fn open_wake_fd(&self) -> Result<OwnedFd> {
+        // Watches the descriptors of the ancestors themselves and not their groups, because epoll instances can be
+        // nested only five levels deep, and the application may nest them too.
+        let fds = self.with_ancestors().map(Limit::own_wake_fd).collect::<Result<Vec<RawFd>>>()?;
+        sys::open_poll_group(&fds)
+            .map_err(|error| Error::from_io(Status::Io, "cannot watch the limit's descriptor", &error))
+    }
+
+    /// Returns a descriptor that becomes readable when this limit is cancelled.
+    fn own_wake_fd(&self) -> Result<RawFd> {
+        let process = Process::current();
+        if let Some(wake) = self.own_wakes.for_process(process) {
             return Ok(wake.fd());
         }
-        let wake = self.wakes.add(process, Wake::open()?);
+        let wake = self.own_wakes.add(process, Wake::open()?);
         fence(Ordering::SeqCst);
         // The limit may have been cancelled before the descriptor was opened.
-        if self.is_cancelled() {
+        if self.cancelled.load(Ordering::SeqCst) {
             wake.raise();
         }
         Ok(wake.fd())
@@ -148,6 +167,14 @@ impl Limit {
 /// Returns the time that is `seconds` from now; `None` for infinity, and for a time beyond the clock's range.
 pub(crate) fn deadline_after(seconds: f64) -> Option<Instant> {
     Duration::try_from_secs_f64(seconds).ok().and_then(|wait| Instant::now().checked_add(wait))
+}
+
+/// Returns the earlier of two times. `None` stands for a time that never comes.
+pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(a.min(b)),
+        (a, b) => a.or(b),
+    }
 }
 
 #[cfg(test)]
@@ -172,21 +199,6 @@ mod tests {
     }
 
     #[test]
-    fn each_process_gets_its_own_wake_descriptor_of_a_limit() {
-        let wakes = WakeList::default();
-        assert!(wakes.for_process(Process::numbered(1)).is_none());
-        let processes = [1, 2, 3].map(Process::numbered);
-        let fds = processes.map(|process| wakes.add(process, Wake::open().unwrap()).fd());
-        assert_eq!(processes.map(|process| wakes.for_process(process).unwrap().fd()), fds);
-        assert!(fds[0] != fds[1] && fds[1] != fds[2] && fds[0] != fds[2]);
-        // A second descriptor for the same process is dropped.
-        assert_eq!(wakes.add(processes[1], Wake::open().unwrap()).fd(), fds[1]);
-        assert!(wakes.for_process(Process::numbered(4)).is_none());
-        wakes.for_process(processes[1]).unwrap().raise();
-        assert_eq!(fds.map(is_readable_now), [false, true, false]);
-    }
-
-    #[test]
     fn cancelling_a_limit_makes_its_descriptor_readable() {
         for early in [true, false] {
             let limit = Limit::new(f64::INFINITY).unwrap();
@@ -200,5 +212,60 @@ mod tests {
             }
             assert!(is_readable_now(fd));
         }
+    }
+
+    /// A limit without a deadline for each of `count` generations; the last limit is the youngest.
+    fn generations(count: usize) -> Vec<Arc<Limit>> {
+        let mut family: Vec<Arc<Limit>> = Vec::new();
+        for _ in 0..count {
+            let limit = Limit::new(f64::INFINITY).unwrap().with_parent(family.last().cloned()).unwrap();
+            family.push(Arc::new(limit));
+        }
+        family
+    }
+
+    #[test]
+    fn cancelling_a_limit_cancels_its_descendants_but_not_its_ancestors() {
+        for cancelled in 0..4 {
+            for fds_are_open in [false, true] {
+                let family = generations(4);
+                if fds_are_open {
+                    assert!(family.iter().all(|limit| !is_readable_now(limit.wake_fd().unwrap())));
+                }
+                family[cancelled].cancel();
+                for (generation, limit) in family.iter().enumerate() {
+                    let expected = generation >= cancelled;
+                    let row = format!("generation {generation} after a cancel of generation {cancelled}");
+                    assert_eq!(limit.is_cancelled(), expected, "{row}");
+                    assert_eq!(is_readable_now(limit.wake_fd().unwrap()), expected, "{row}");
+                    assert_eq!(is_readable_now(limit.open_wake_fd().unwrap().as_raw_fd()), expected, "{row}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_earlier_deadline_of_parent_and_child_counts() {
+        for (parent, child, expected) in [
+            (60.0, f64::INFINITY, Some(60)),
+            (60.0, 600.0, Some(60)),
+            (600.0, 60.0, Some(60)),
+            (f64::INFINITY, 60.0, Some(60)),
+            (f64::INFINITY, f64::INFINITY, None),
+            (0.0, 60.0, Some(0)),
+        ] {
+            let parent = Arc::new(Limit::new(parent).unwrap());
+            let child = Limit::new(child).unwrap().with_parent(Some(parent)).unwrap();
+            let left = child.remaining().map(|left| left.as_secs_f64().ceil() as u64);
+            assert_eq!(left, expected, "{child:?}");
+        }
+    }
+
+    #[test]
+    fn a_limit_with_8_ancestors_is_made_and_one_with_9_is_refused() {
+        let family = generations(1 + MAX_ANCESTORS);
+        let error = Limit::new(1.0).unwrap().with_parent(family.last().cloned()).unwrap_err();
+        assert_eq!(error.status(), Status::InvalidArgument);
+        assert_eq!(error.message(), "parent already has 8 ancestors, the maximum for a limit");
     }
 }

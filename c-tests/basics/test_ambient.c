@@ -171,7 +171,7 @@ static void use_limits_timeouts_and_responses_and_attempt_a_connection(void) {
     CHECK_OK(netlib_response_framing(response, &framing, &length, &err));
     netlib_response_free(response);
     CHECK_OK(netlib_assert_header_parsing("A: b\r\n\r\n", NETLIB_NTS, &err));
-    CHECK_OK(netlib_limit_new(0.001, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.001, NULL, &limit, &err));
     CHECK_OK(netlib_timeout_from_float(1, &timeout, &err));
     CHECK_OK(netlib_timeout_start_connect(timeout, &err));
     CHECK_OK(netlib_timeout_get_connect_duration(timeout, &seconds, &err));

@@ -209,7 +209,7 @@ static void a_deadline_or_a_cancel_ends_a_body_read(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_limit *limit = NULL;
-        CHECK_OK(netlib_limit_new(rows[i].seconds, &limit, &err));
+        CHECK_OK(netlib_limit_new(rows[i].seconds, NULL, &limit, &err));
         netlib_body_set_limit(body, limit);
         if (rows[i].cancel) netlib_limit_cancel(limit);
         /* The body keeps its own reference to the limit. */

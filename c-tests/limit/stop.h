@@ -119,6 +119,10 @@ enum stop {
     CANCELLED_BY_THREAD,
     CANCELLED_BY_HANDLER,
     CANCELLED_BY_RESTARTING_HANDLER,
+    PARENT_DEADLINE,
+    PARENT_CANCELLED_BEFORE,
+    PARENT_CANCELLED_BY_THREAD,
+    PARENT_CANCELLED_BY_HANDLER,
     TICKS_TO_DEADLINE,
     TICKS_TO_SUCCESS,
     STOPS
@@ -130,13 +134,21 @@ static const char *const stop_names[] = {
     "cancelled by a thread",
     "cancelled by a handler",
     "cancelled by a handler with SA_RESTART",
+    "the deadline of the parent passes",
+    "parent cancelled before",
+    "parent cancelled by a thread",
+    "parent cancelled by a handler",
     "signals until the deadline",
     "signals until it is released",
 };
 
 static inline void run_phase(const struct phase *phase, enum stop stop) {
     unsigned long failed_before = checks_failed;
-    bool by_time = stop == DEADLINE || stop == TICKS_TO_DEADLINE;
+    bool by_time = stop == DEADLINE || stop == PARENT_DEADLINE || stop == TICKS_TO_DEADLINE;
+    bool has_parent = stop >= PARENT_DEADLINE && stop <= PARENT_CANCELLED_BY_HANDLER;
+    bool by_thread = stop == CANCELLED_BY_THREAD || stop == PARENT_CANCELLED_BY_THREAD;
+    bool by_handler = stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER ||
+                      stop == PARENT_CANCELLED_BY_HANDLER;
     netlib_error *err = NULL;
     pthread_t helper;
     bool has_helper = false;
@@ -150,12 +162,14 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     ticks = 0;
     call_has_returned = 0;
     double began = netlib_current_time();
-    netlib_limit *limit = limit_of(seconds);
-    limit_of_handler = limit;
-    if (stop == CANCELLED_BEFORE) netlib_limit_cancel(limit);
-    if (stop == CANCELLED_BY_THREAD) has_helper = pthread_create(&helper, NULL, cancel_when_asleep, limit) == 0;
-    if (stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER) {
-        handle_alarms(cancel_in_handler, stop == CANCELLED_BY_HANDLER ? 0 : SA_RESTART);
+    /* The event ends `ending`. The call obeys `limit`, which is the same limit or a child of it. */
+    netlib_limit *ending = limit_of(seconds);
+    netlib_limit *limit = has_parent ? child_of(ending) : netlib_limit_clone(ending);
+    limit_of_handler = ending;
+    if (stop == CANCELLED_BEFORE || stop == PARENT_CANCELLED_BEFORE) netlib_limit_cancel(ending);
+    if (by_thread) has_helper = pthread_create(&helper, NULL, cancel_when_asleep, ending) == 0;
+    if (by_handler) {
+        handle_alarms(cancel_in_handler, stop == CANCELLED_BY_RESTARTING_HANDLER ? SA_RESTART : 0);
         set_timer(10000, 0);
     }
     if (stop == TICKS_TO_DEADLINE || stop == TICKS_TO_SUCCESS) {
@@ -180,6 +194,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     if (stop == TICKS_TO_SUCCESS) CHECK(ticks >= 8);
     if (stop == TICKS_TO_SUCCESS && phase->check != NULL) phase->check();
     netlib_limit_free(limit);
+    netlib_limit_free(ending);
     phase->tear_down();
     CHECK_INT(descriptors, open_descriptors());
     if (prints_times && by_time)

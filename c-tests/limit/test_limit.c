@@ -15,7 +15,7 @@
 static netlib_limit *limit_of(double seconds) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    CHECK_OK(netlib_limit_new(seconds, NULL, &limit, &err));
     return limit;
 }
 
@@ -38,7 +38,7 @@ static void limits_refuse_only_negative_durations_and_nan(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_limit *limit = NULL;
-        CHECK_STATUS(rows[i].made, netlib_limit_new(rows[i].seconds, &limit, &err));
+        CHECK_STATUS(rows[i].made, netlib_limit_new(rows[i].seconds, NULL, &limit, &err));
         CHECK((limit != NULL) == (rows[i].made == NETLIB_OK));
         if (limit != NULL) CHECK_STATUS(rows[i].checked, netlib_limit_check(limit, &err));
         netlib_limit_free(limit);
@@ -69,7 +69,7 @@ static void functions_on_null_limits_return_a_default_or_null_argument(void) {
     CHECK(netlib_limit_clone(NULL) == NULL);
     CHECK_DOUBLE(NETLIB_TIMEOUT_NONE, netlib_limit_remaining(NULL));
     CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_limit_check(NULL, &err));
-    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_limit_new(1.0, NULL, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_limit_new(1.0, NULL, NULL, &err));
     netlib_limit_cancel(NULL);
     netlib_limit_free(NULL);
 }

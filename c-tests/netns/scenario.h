@@ -74,7 +74,7 @@ static inline netlib_connect_options *options_for(struct peer *peer, double time
 static inline netlib_limit *limit_of(double seconds) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    CHECK_OK(netlib_limit_new(seconds, NULL, &limit, &err));
     return limit;
 }
 

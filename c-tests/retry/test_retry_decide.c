@@ -318,7 +318,7 @@ static void retry_decide_fails_if_the_delay_exceeds_the_remaining_time(void) {
         netlib_limit *limit = NULL;
         netlib_decision *decision = NULL;
         netlib_response *response = response_of(rows[i].status, rows[i].fields);
-        CHECK_OK(netlib_limit_new(rows[i].seconds, &limit, &err));
+        CHECK_OK(netlib_limit_new(rows[i].seconds, NULL, &limit, &err));
         if (rows[i].cancel) netlib_limit_cancel(limit);
         netlib_status status = netlib_retry_decide(retry, "GET", url, response, NULL, limit, &decision, &err);
         if (rows[i].expected != NETLIB_OK) {
@@ -333,7 +333,7 @@ static void retry_decide_fails_if_the_delay_exceeds_the_remaining_time(void) {
     netlib_limit *limit = NULL;
     netlib_decision *decision = NULL;
     netlib_error *error = error_of(NETLIB_CONNECT_FAILED, NULL);
-    CHECK_OK(netlib_limit_new(0, &limit, &err));
+    CHECK_OK(netlib_limit_new(0, NULL, &limit, &err));
     netlib_status status = netlib_retry_decide(retry, "GET", url, NULL, error, limit, &decision, &err);
     CHECK_STR("what failed", netlib_error_message(netlib_error_cause(err, 0), NULL));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, status);

@@ -276,7 +276,7 @@ static void sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails(void)
     netlib_limit *limit = NULL;
     int32_t slept = 1;
 
-    CHECK_OK(netlib_limit_new(0.02, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.02, NULL, &limit, &err));
     double before = seconds_now();
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_retry_sleep(retry, response, limit, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_retry_sleep_for_retry(retry, response, limit, &slept, &err));
@@ -284,7 +284,7 @@ static void sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails(void)
     CHECK(seconds_now() - before < 60);
     netlib_limit_free(limit);
 
-    CHECK_OK(netlib_limit_new(NETLIB_TIMEOUT_NONE, &limit, &err));
+    CHECK_OK(netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &limit, &err));
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_retry_sleep(retry, response, limit, &err));

@@ -476,8 +476,8 @@ static void deadline_and_cancel_errors_have_the_failed_attempts_as_causes(void) 
     netlib_error *err = NULL, *failure = error_of(NETLIB_READ_TIMEOUT, NULL);
     netlib_response *busy = response_of(503, "Retry-After: 60\r\n");
     netlib_limit *limit = NULL, *cancelled = NULL;
-    CHECK_OK(netlib_limit_new(30, &limit, &err));
-    CHECK_OK(netlib_limit_new(30, &cancelled, &err));
+    CHECK_OK(netlib_limit_new(30, NULL, &limit, &err));
+    CHECK_OK(netlib_limit_new(30, NULL, &cancelled, &err));
     netlib_limit_cancel(cancelled);
 
     netlib_retry *retry = retry_of(recommended());

@@ -97,7 +97,7 @@ static inline netlib_status use_error_options(netlib_error_options *options, net
 #ifdef HAVE_netlib_limit_new
 static inline netlib_limit *make_limit(void) {
     netlib_limit *limit = NULL;
-    MUST_OK(netlib_limit_new(5.0, &limit, NULL));
+    MUST_OK(netlib_limit_new(5.0, NULL, &limit, NULL));
     /* Opens the limit's descriptor, so that a cancel wakes a waiting thread. */
     int fd = -1;
     MUST_OK(netlib_limit_fd(limit, &fd, NULL));

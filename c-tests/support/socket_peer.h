@@ -27,7 +27,15 @@ static inline int open_descriptors(void) {
 static inline netlib_limit *limit_of(double seconds) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(seconds, &limit, &err));
+    CHECK_OK(netlib_limit_new(seconds, NULL, &limit, &err));
+    return limit;
+}
+
+/* Returns a limit without a deadline of its own. */
+static inline netlib_limit *child_of(const netlib_limit *parent) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(NETLIB_TIMEOUT_NONE, parent, &limit, &err));
     return limit;
 }
 

@@ -210,7 +210,7 @@ static void concurrent_threads_can_share_a_limit(void) {
     netlib_error *err = NULL;
     for (int round = 0; round < 50; round++) {
         netlib_limit *limit = NULL;
-        CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+        CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
         in_threads(use_limit, limit);
         netlib_limit_free(limit);
     }

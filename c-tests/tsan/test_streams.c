@@ -27,7 +27,7 @@ static void begin(struct both *both) {
     both->pair = unix_pair();
     both->near = wrap(client, both->pair.near, "localhost");
     both->far = accept_tls(server, both->pair.far);
-    CHECK_OK(netlib_limit_new(LONG, &both->limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &both->limit, &err));
     netlib_stream_set_limit(both->near, both->limit);
     netlib_stream_set_limit(both->far, both->limit);
     CHECK(pthread_create(&thread, NULL, handshake_far, both) == 0);

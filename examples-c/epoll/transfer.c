@@ -289,7 +289,7 @@ static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
     netlib_status status = netlib_limit_check(shared->limit, err);
     double seconds = netlib_limit_remaining(shared->limit);
     if (seconds > shared->timeout) seconds = shared->timeout;
-    if (status == NETLIB_OK) status = netlib_limit_new(seconds, &transfer->limit, err);
+    if (status == NETLIB_OK) status = netlib_limit_new(seconds, NULL, &transfer->limit, err);
     if (status == NETLIB_OK) status = netlib_connect_set_limit(transfer->connect, transfer->limit, err);
     return status;
 }

@@ -16,7 +16,7 @@ use std::time::Instant;
 use socket2::Socket;
 
 use crate::error::{Error, Result};
-use crate::limit::Limit;
+use crate::limit::{Limit, earlier};
 use crate::memory;
 use crate::socket::attempt::{SourceAddresses, interruption_error_between_attempts, setup_error};
 use crate::socket::connect_options::{ConnectOptions, prefix_source_address};
@@ -25,7 +25,6 @@ use crate::socket::host_port::{HostPort, set_missing_ports};
 use crate::socket::resolver::{Lookup, Resolver};
 use crate::socket::scheduler::{Attempt, Schedule, Scheduler, Step};
 use crate::socket::sys::{self, poll_fd};
-use crate::socket::wait::earlier;
 use crate::status::Status;
 use crate::timeout;
 
@@ -165,7 +164,7 @@ impl Connect {
     pub(crate) fn set_limit(&mut self, limit: Option<Arc<Limit>>) -> Result<()> {
         // The descriptor for the limit is opened here, because `interests` cannot report an error.
         let watched = limit.as_ref().filter(|_| !self.has_ended());
-        let limit_fd = watched.map(|limit| duplicate_limit_fd(limit.wake_fd()?)).transpose()?;
+        let limit_fd = watched.map(|limit| limit.open_wake_fd()).transpose()?;
         let replaced = std::mem::replace(&mut self.limit_fd, limit_fd);
         if self.is_in_progress() {
             self.replaced_limit_fds.extend(replaced);
@@ -440,9 +439,4 @@ impl fmt::Display for TargetName {
             None => f.write_str(&self.host),
         }
     }
-}
-
-fn duplicate_limit_fd(fd: RawFd) -> Result<OwnedFd> {
-    sys::duplicate_for_polling(fd)
-        .map_err(|error| Error::from_io(Status::Io, "cannot watch the limit's descriptor", &error))
 }

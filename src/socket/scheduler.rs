@@ -17,11 +17,11 @@ use std::fmt;
 use std::time::{Duration, Instant};
 
 use crate::error::Error;
+use crate::limit::earlier;
 use crate::socket::attempt::{
     self, AttemptFailure, BACKLOG_RETRY_INTERVAL, FailedAttempt, MAX_ADDRESSES, Progress, is_final,
 };
 use crate::socket::endpoint::Endpoint;
-use crate::socket::wait::earlier;
 use crate::status::Status;
 
 /// The order in which attempts start, and the delay between their starts.

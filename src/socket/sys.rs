@@ -3,12 +3,13 @@
 #![allow(unsafe_code)]
 
 mod file;
+mod poll_group;
 mod process;
 
 use std::ffi::CStr;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
@@ -16,6 +17,9 @@ use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
 pub(crate) use file::{is_blocking, is_open, read, remaining_file_size, seek, tell, write_without_signal};
+pub(crate) use poll_group::open_poll_group;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use poll_group::owned_fd;
 #[cfg(test)]
 pub(crate) use process::is_signal_blocked;
 pub(crate) use process::{
@@ -149,17 +153,6 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
     matches!(errno, libc::EMFILE | libc::ENFILE)
 }
 
-/// Takes ownership of the descriptor that a system call has opened. A negative number means that the call has failed;
-/// the function then returns the error.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-fn owned_fd(fd: RawFd) -> io::Result<OwnedFd> {
-    if fd < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was opened for this call, and no other code knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
-}
-
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
 
@@ -213,32 +206,6 @@ pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
     return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
-}
-
-/// Opens another close-on-exec descriptor that is readable when `fd` is readable. On Linux the new descriptor is an
-/// epoll instance, because an application's epoll forgets an epoll instance when that instance is closed. A dup(2) of
-/// `fd` would stay registered with the application's epoll until `fd` is closed as well.
-#[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers are passed.
-    let epoll = owned_fd(unsafe { libc::epoll_create1(libc::EPOLL_CLOEXEC) })?;
-    let mut event = libc::epoll_event { events: libc::EPOLLIN as u32, u64: 0 };
-    // SAFETY: the event lives across the call.
-    match unsafe { libc::epoll_ctl(epoll.as_raw_fd(), libc::EPOLL_CTL_ADD, fd, &raw mut event) } {
-        0 => Ok(epoll),
-        _ => Err(io::Error::last_os_error()),
-    }
-}
-
-#[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn duplicate_for_polling(fd: RawFd) -> io::Result<OwnedFd> {
-    // SAFETY: no pointers are passed.
-    let copy = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-    if copy < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was opened by this call, and no other code knows it.
-    Ok(unsafe { OwnedFd::from_raw_fd(copy) })
 }
 
 /// Reads a socket option that is an int.

@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
-use crate::limit::Limit;
+use crate::limit::{Limit, earlier};
 use crate::socket::sys::{self, poll_fd};
 use crate::status::Status;
 use crate::timeout;
@@ -97,13 +97,6 @@ pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Resu
 /// Returns the time at which the timeout ends; `None` without a timeout, or if that time is out of the clock's range.
 pub(crate) fn deadline_in(timeout: Option<Duration>) -> Option<Instant> {
     timeout.and_then(|timeout| Instant::now().checked_add(timeout))
-}
-
-pub(crate) fn earlier(a: Option<Instant>, b: Option<Instant>) -> Option<Instant> {
-    match (a, b) {
-        (Some(a), Some(b)) => Some(a.min(b)),
-        (a, b) => a.or(b),
-    }
 }
 
 #[cold]

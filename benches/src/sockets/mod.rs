@@ -8,7 +8,7 @@ mod races;
 pub mod stopping;
 
 use std::ffi::{CStr, CString, c_char, c_void};
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::time::Instant;
 
@@ -30,7 +30,7 @@ const NONE: f64 = f64::INFINITY;
 const LOOPBACK: &CStr = c"127.0.0.1";
 
 crate::functions!(Functions {
-    netlib_limit_new: fn(f64, *mut Handle, *mut Handle) -> i32;
+    netlib_limit_new: fn(f64, *const c_void, *mut Handle, *mut Handle) -> i32;
     netlib_limit_cancel: fn(Handle);
     netlib_limit_free: fn(Handle);
     netlib_wait_for_read: fn(i32, f64, Handle, *mut Handle) -> i32;
@@ -73,7 +73,7 @@ impl Calls {
     }
 
     fn limit(&self, seconds: f64) -> Handle {
-        made("netlib_limit_new", |out| unsafe { (self.0.netlib_limit_new)(seconds, out, null_mut()) })
+        made("netlib_limit_new", |out| unsafe { (self.0.netlib_limit_new)(seconds, null(), out, null_mut()) })
             .expect("a limit")
     }
 

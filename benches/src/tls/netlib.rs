@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_char, c_void};
 use std::os::fd::RawFd;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::rc::Rc;
 
 use super::waiting::{LIMIT, READ_TIMEOUT};
@@ -18,7 +18,7 @@ crate::functions!(Functions {
     netlib_tls_options_set_key_exchange_groups: fn(Handle, *const c_char);
     netlib_tls_context_new: fn(Handle, *mut Handle, *mut Handle) -> i32;
     netlib_tls_wrap_fd: fn(Handle, i32, *const c_char, *mut Handle, *mut Handle) -> i32;
-    netlib_limit_new: fn(f64, *mut Handle, *mut Handle) -> i32;
+    netlib_limit_new: fn(f64, *const c_void, *mut Handle, *mut Handle) -> i32;
     netlib_stream_set_limit: fn(Handle, Handle);
     netlib_stream_set_read_timeout: fn(Handle, f64, *mut Handle) -> i32;
     netlib_stream_handshake: fn(Handle, *mut Handle) -> i32;
@@ -56,7 +56,7 @@ impl Netlib {
             }
             let limit = (waits == Waits::Bounded).then(|| {
                 let mut limit = null_mut();
-                assert_eq!((c.netlib_limit_new)(LIMIT, &mut limit, null_mut()), OK, "netlib_limit_new");
+                assert_eq!((c.netlib_limit_new)(LIMIT, null(), &mut limit, null_mut()), OK, "netlib_limit_new");
                 limit
             });
             Ok(Netlib { c: Rc::new(c), context, limit })

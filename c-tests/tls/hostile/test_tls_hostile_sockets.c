@@ -57,7 +57,7 @@ static struct session begin_session(enum version version, enum side side, bool i
     struct session session = {.pair = prompt_pair()};
     netlib_error *err = NULL;
     static char bytes[ROOM];
-    CHECK_OK(netlib_limit_new(LONG, &session.limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &session.limit, &err));
     if (is_nested) {
         session.outer = wrap(contexts[V13][CLIENT], session.pair.near, "localhost");
         session.outer_peer = server_engine(contexts[V13][SERVER]);

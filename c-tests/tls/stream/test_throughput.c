@@ -190,7 +190,7 @@ static void the_limit_that_expires_first_determines_the_status(void) {
     CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, 0.01, &err));
     CHECK_STATUS(NETLIB_TOO_SLOW, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(0.01, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.01, NULL, &limit, &err));
     netlib_stream_set_limit(session.near, limit);
     CHECK_OK(netlib_stream_set_minimum_throughput(session.near, 1, LONG, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_stream_read(session.near, bytes, sizeof bytes, &n, &err));
@@ -341,7 +341,7 @@ static void waits_fail_when_a_descriptor_is_below_the_minimum_throughput(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));
     CHECK_STATUS(NETLIB_IO, netlib_throughput_wait_for_read(throughput, -1, 0.0, NULL, &err));
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_limit_cancel(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_throughput_wait_for_read(throughput, pair.near, LONG, limit, &err));
     netlib_limit_free(limit);

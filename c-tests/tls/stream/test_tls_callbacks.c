@@ -303,7 +303,7 @@ static void the_limit_of_a_stream_is_checked_before_each_transport_callback(void
     netlib_limit *limit = NULL;
     struct both both;
     make_both(&both, 5000);
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_stream_set_limit(both.near, limit);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(both.near, &err));
     netlib_limit_cancel(limit);

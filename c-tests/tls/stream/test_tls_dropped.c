@@ -160,7 +160,7 @@ static void a_connection_counts_as_dropped_after_shutdown_not_after_an_expired_l
     size_t n = 0;
     struct session session = begin(unix_pair());
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(0.0, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.0, NULL, &limit, &err));
     netlib_limit_cancel(limit);
     netlib_stream_set_limit(session.near, limit);
     CHECK_OK(netlib_stream_set_read_timeout(session.near, 0.0, &err));

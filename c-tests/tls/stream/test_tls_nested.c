@@ -428,7 +428,7 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     size_t n = 0;
     do_handshakes(&nest);
     netlib_limit *ended = NULL, *limit = NULL;
-    CHECK_OK(netlib_limit_new(0, &ended, &err));
+    CHECK_OK(netlib_limit_new(0, NULL, &ended, &err));
     for (size_t i = 0; i < 2; i++) {
         netlib_stream_set_limit(nest.near[i], ended);
         CHECK_OK(netlib_stream_set_read_timeout(nest.near[i], 0, &err));
@@ -443,11 +443,11 @@ static void limits_and_timeouts_of_the_inner_stream_apply(void) {
     CHECK_OK(netlib_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
 
     /* A deadline, or a cancel by another thread, ends a read that waits for the socket of the outermost stream. */
-    CHECK_OK(netlib_limit_new(0.03, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.03, NULL, &limit, &err));
     netlib_stream_set_limit(near, limit);
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_stream_read(near, &byte, 1, &n, &err));
     netlib_limit_free(limit);
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_stream_set_limit(near, limit);
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, cancel_soon, limit) == 0);

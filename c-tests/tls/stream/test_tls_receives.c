@@ -84,7 +84,7 @@ int main(void) {
     check_calls_of_read("a timeout, no input yet", near, far, false, 1, 1);
     CHECK_OK(netlib_stream_set_read_timeout(near, NETLIB_TIMEOUT_NONE, &err));
     netlib_limit *limit = NULL;
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_stream_set_limit(near, limit);
     check_calls_of_read("a limit", near, far, false, 1, 1);
     netlib_stream_set_limit(near, NULL);

@@ -160,7 +160,7 @@ static void timeouts_and_lost_connections_after_the_request_have_retry_kind_read
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
     CHECK_OK(call_write(session.near, &err));
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_limit_cancel(limit);
     netlib_stream_set_limit(session.near, limit);
     check_call(call_read, session.near, NETLIB_CANCELLED, NEVER, "cancelled");

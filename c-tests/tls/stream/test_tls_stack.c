@@ -290,7 +290,7 @@ static void connect_by_name_and_by_callback(void) {
     netlib_connect_options *options = netlib_connect_options_new();
     int fd = -1;
     netlib_connect_options_set_resolve_callback(options, find, &port, NULL);
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     CHECK_OK(netlib_create_connection("name.test", port, options, limit, &fd, &err));
     close(fd);
     /* The lookup runs on a thread that netlib creates. */

@@ -138,7 +138,7 @@ static void limits_end_every_waiting_stream_call(void) {
                 do_handshake(client, server, pair, &near, &far);
             }
             netlib_limit *limit = NULL;
-            CHECK_OK(netlib_limit_new(cancel ? NETLIB_TIMEOUT_NONE : 0.02, &limit, &err));
+            CHECK_OK(netlib_limit_new(cancel ? NETLIB_TIMEOUT_NONE : 0.02, NULL, &limit, &err));
             netlib_stream_set_limit(near, limit);
             struct waiter waiter = {near, stage == 2, NETLIB_OK, 0};
             pthread_t thread;

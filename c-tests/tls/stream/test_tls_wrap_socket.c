@@ -212,12 +212,12 @@ static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     netlib_tls_context *context = client_context();
     /* The peer does not answer the handshake. */
     struct pair pair = unix_pair();
-    CHECK_OK(netlib_limit_new(0.05, &limit, &err));
+    CHECK_OK(netlib_limit_new(0.05, NULL, &limit, &err));
     CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED,
                  netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
     CHECK(stream == NULL && fcntl(pair.near, F_GETFD) >= 0);
     netlib_limit_free(limit);
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     netlib_limit_cancel(limit);
     CHECK_STATUS(NETLIB_CANCELLED, netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
     netlib_limit_free(limit);
@@ -228,7 +228,7 @@ static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     pair = unix_pair();
     struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};
     server_start(&server);
-    CHECK_OK(netlib_limit_new(LONG, &limit, &err));
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
     CHECK_OK(netlib_ssl_wrap_socket(pair.near, NULL, context, "localhost", limit, &stream, &err));
     netlib_limit_cancel(limit);
     char back[8];
