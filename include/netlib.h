@@ -297,6 +297,7 @@ enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 /* The handles, in the order of their sections. */
 typedef struct netlib_error netlib_error;
 typedef struct netlib_error_options netlib_error_options;
+typedef struct netlib_bytes netlib_bytes;
 typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
 typedef struct netlib_url_readings netlib_url_readings;
@@ -740,6 +741,22 @@ size_t netlib_error_cause_count(const netlib_error *error);
 /** Returns a cause of an error. */
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
+/* ---- Bytes that a function makes from its arguments. ---- */
+
+/** Bytes that a function made from its arguments, for example the decoded form of a text. **Immutable**. netlib
+ * overwrites the bytes before it releases their memory, because they may be a credential. */
+struct netlib_bytes;
+
+/** Returns the bytes, followed by a NUL that `len` does not count. The bytes may also contain NULs and need not be
+ * UTF-8: use `len`, unless the function that made the bytes excludes NULs. */
+const char *netlib_bytes_data(const netlib_bytes *bytes, size_t *len);
+
+/** Returns another reference to the same bytes. */
+NETLIB_MUST_USE netlib_bytes *netlib_bytes_clone(const netlib_bytes *bytes);
+
+/** Releases bytes. */
+void netlib_bytes_free(netlib_bytes *bytes);
+
 /* ==================================================================================================================
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
@@ -987,6 +1004,59 @@ NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const c
  * Credentials for one origin must not be sent to another origin.
  * @param b the other URL. May be NULL: 0 is returned. */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
+
+/* ---- Percent-encoding. ---- */
+
+/** The components of a URL for which data can be percent-encoded (RFC 3986 section 2). Letters, digits, "-", "." and
+ * "_" are never encoded. "%" and every byte that is not printable ASCII are always encoded.
+ *
+ * Use the value for a part (USERINFO_PART, PATH_SEGMENT, QUERY_PART, FORM_PART) for data such as a file name or a
+ * search term, which must not end the part. */
+enum netlib_url_component NETLIB_INT32 {
+    /** A user name or a password, on one side of the ":" in the userinfo. "~" is not encoded. */
+    NETLIB_URL_COMPONENT_USERINFO_PART = 0,
+    /** One segment of a path, between two slashes. "~" is not encoded. */
+    NETLIB_URL_COMPONENT_PATH_SEGMENT = 1,
+    /** A path. "~", "/" and `!$&'()*+,:;=@` are not encoded, so that the segments stay separate. */
+    NETLIB_URL_COMPONENT_PATH = 2,
+    /** A name or a value in a query. A space becomes "%20", and "+" stands for itself. "~" is not encoded. */
+    NETLIB_URL_COMPONENT_QUERY_PART = 3,
+    /** A name or a value in a query or request body of HTML forms (application/x-www-form-urlencoded, WHATWG URL
+     * Standard section 5). A space becomes "+", and "+" stands for a space. "*" is not encoded. */
+    NETLIB_URL_COMPONENT_FORM_PART = 4,
+    /** A whole query, without its "?". "~", "/", "?" and `!$&'()*+,:;=@` are not encoded, so that "&" and "=" still
+     * separate names and values. */
+    NETLIB_URL_COMPONENT_QUERY = 5,
+    /** A fragment, without its "#". "~", "/", "?" and `!$&'()*+,:;=@` are not encoded. */
+    NETLIB_URL_COMPONENT_FRAGMENT = 6
+};
+
+/** Percent-encodes data for a component of a URL. Decoding the text with `netlib_percent_decode` and the same component
+ * yields the data. The text consists of printable ASCII, and `netlib_url_new` does not change it.
+ * @param component the component that will contain the text.
+ * @param data any bytes, at most `NETLIB_URL_MAX`. A "%" is data: text that is already encoded is encoded again.
+ * @param text out: the encoded text. Its bytes contain no NUL.
+ * @return `NETLIB_INVALID_URL` for data longer than `NETLIB_URL_MAX`, and for the path segments "." and "..", which
+ *         parsers remove even if they are encoded; `NETLIB_INVALID_ARGUMENT` for an unknown component.
+ */
+NETLIB_MUST_USE netlib_status netlib_percent_encode(enum netlib_url_component component, const void *data, size_t len,
+                                                    netlib_bytes **text, netlib_error **err);
+
+/** Decodes the percent-encodings in the text of a URL's component. Every byte that is not part of a percent-encoding is
+ * kept, except that "+" becomes a space for `NETLIB_URL_COMPONENT_FORM_PART`.
+ *
+ * Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query at
+ * each "&" and at the first "=" of each pair. A decoded path segment may contain "/" and may be "..": check the segment
+ * before you use it as a file name.
+ * @param component the component that contained the text.
+ * @param text the text, at most `NETLIB_URL_MAX` bytes.
+ * @param data out: the decoded bytes, which may contain NULs and need not be UTF-8.
+ * @param err the error's offset is the position of the "%".
+ * @return `NETLIB_INVALID_URL` for a "%" that is not followed by two hexadecimal digits, and for text longer than
+ *         `NETLIB_URL_MAX`; `NETLIB_INVALID_ARGUMENT` for an unknown component.
+ */
+NETLIB_MUST_USE netlib_status netlib_percent_decode(enum netlib_url_component component, const char *text, size_t len,
+                                                    netlib_bytes **data, netlib_error **err);
 
 /* ---- Comparison of URL parsers. ---- */
 
@@ -4873,16 +4943,17 @@ void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib
 _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class) == 4 &&
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
-               sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
-               sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
-               sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
-               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
-               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
-               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
-               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
-               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
-               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
+               sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_url_reader) == 4 &&
+               sizeof(enum netlib_url_difference) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
+               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
+               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_action) == 4 &&
+               sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_body_framing) == 4 &&
+               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
+               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
+               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
+               sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

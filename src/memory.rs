@@ -63,6 +63,27 @@ pub(crate) fn wipe(bytes: &mut [u8]) {
     black_box(bytes);
 }
 
+/// Bytes that are followed by a NUL, and wiped when they are dropped.
+pub(crate) struct TerminatedBytes(Vec<u8>);
+
+impl TerminatedBytes {
+    pub(crate) fn new(mut bytes: Vec<u8>) -> Result<TerminatedBytes> {
+        grow_wiping(&mut bytes, 1, "text")?;
+        bytes.push(0);
+        Ok(TerminatedBytes(bytes))
+    }
+
+    pub(crate) fn with_nul(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl Drop for TerminatedBytes {
+    fn drop(&mut self) {
+        wipe(&mut self.0);
+    }
+}
+
 /// Fails if `bytes` bytes of memory are not available now. Called before code whose allocations abort the process on
 /// failure, because memory that is available now is probably still available in that code.
 pub(crate) fn check_available(bytes: usize, what: &str) -> Result<()> {

@@ -10,6 +10,7 @@ mod domain;
 mod normalise;
 mod parse;
 mod parts;
+pub mod percent;
 mod fast_path;
 mod readings;
 mod redact;

@@ -63,6 +63,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_retry_kind NETLIB_RETRY_KIND_READ
 #define MAKE__enum_netlib_ssl_version NETLIB_SSL_VERSION_TLS
 #define MAKE__enum_netlib_tls_version NETLIB_TLS_VERSION_1_3
+#define MAKE__enum_netlib_url_component NETLIB_URL_COMPONENT_FORM_PART
 #define MAKE__enum_netlib_url_reader NETLIB_URL_READER_WHATWG
 #define MAKE__enum_netlib_verify_mode NETLIB_CERT_REQUIRED
 
@@ -105,6 +106,15 @@ static inline netlib_limit *make_limit(void) {
 }
 #endif
 #define MAKE__netlib_limit_ptr make_limit()
+
+#ifdef HAVE_netlib_percent_encode
+static inline netlib_bytes *make_bytes(void) {
+    netlib_bytes *bytes = NULL;
+    MUST_OK(netlib_percent_encode(NETLIB_URL_COMPONENT_PATH, "data", 4, &bytes, NULL));
+    return bytes;
+}
+#endif
+#define MAKE__netlib_bytes_ptr make_bytes()
 
 /* url */
 #ifdef HAVE_netlib_parse_url

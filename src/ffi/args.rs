@@ -176,6 +176,13 @@ macro_rules! arg_bool {
     };
 }
 
+/// Reads a value of the C enum `$enum`. `$from_code` converts the number, and returns `None` for an unknown number.
+macro_rules! arg_enum {
+    ($p:ident, $enum:ident, $from_code:expr) => {
+        $crate::ffi::args::enum_value($p, stringify!($p), stringify!($enum), $from_code)?
+    };
+}
+
 /// Borrows memory that the call fills: `&mut [u8]`. `(NULL, 0)` gives an empty slice.
 macro_rules! arg_buffer {
     ($p:ident, $len:ident) => {
@@ -192,9 +199,9 @@ macro_rules! arg_port {
 }
 
 pub(crate) use {
-    arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_exclusive,
-    arg_f64_opt, arg_i32s, arg_kept_alive, arg_method, arg_mut, arg_opt, arg_path, arg_port, arg_shared,
-    arg_shared_opt, arg_str, arg_str_opt,
+    arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_enum,
+    arg_exclusive, arg_f64_opt, arg_i32s, arg_kept_alive, arg_method, arg_mut, arg_opt, arg_path, arg_port,
+    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -343,6 +350,16 @@ pub(crate) unsafe fn buffer<'a>(p: *mut u8, len: usize, name: &str, len_name: &s
         // SAFETY: the caller guarantees the "# Safety" conditions of this function; the length is at most `isize::MAX`.
         (false, len) => Ok(unsafe { std::slice::from_raw_parts_mut(p, len) }),
     }
+}
+
+pub(crate) fn enum_value<T>(
+    value: i32,
+    name: &str,
+    c_enum: &str,
+    from_code: impl FnOnce(i32) -> Option<T>,
+) -> Result<T> {
+    from_code(value)
+        .ok_or_else(|| Error::new(Status::InvalidArgument, format!("{name} must be a {c_enum}; it is {value}")))
 }
 
 pub(crate) fn port(value: i32, name: &str) -> Result<u16> {

@@ -24,6 +24,7 @@ pub type enum_netlib_retry_kind = i32;
 pub type enum_netlib_ssl_version = i32;
 pub type enum_netlib_tls_version = i32;
 pub type enum_netlib_trust_kind = i32;
+pub type enum_netlib_url_component = i32;
 pub type enum_netlib_url_reader = i32;
 pub type enum_netlib_verdict = i32;
 pub type enum_netlib_verify_mode = i32;

@@ -1,5 +1,7 @@
 //! Versions, statuses and errors.
 
+pub mod bytes;
+
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
 //! Parsing, building and resolving URLs.
 
+pub mod encoding;
 pub mod readers;
 
 use std::ffi::{CStr, c_char};
