@@ -741,6 +741,75 @@ size_t netlib_error_cause_count(const netlib_error *error);
 /** Returns a cause of an error. */
 const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
+/* ---- Facts of an error as values. ---- */
+
+/** The timeouts of a `netlib_timeout`. `netlib_error_invalid_timeout` returns the one whose value is not allowed. */
+enum netlib_timeout_kind NETLIB_INT32 {
+    /** The error is not about a value of a `netlib_timeout`. */
+    NETLIB_TIMEOUT_KIND_NONE = 0,
+    /** The connect timeout. */
+    NETLIB_TIMEOUT_KIND_CONNECT = 1,
+    /** The read timeout. */
+    NETLIB_TIMEOUT_KIND_READ = 2,
+    /** The total timeout. */
+    NETLIB_TIMEOUT_KIND_TOTAL = 3
+};
+
+/** The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason of an error. */
+enum netlib_rewind_problem NETLIB_INT32 {
+    /** The error is not about rewinding a body. */
+    NETLIB_REWIND_PROBLEM_NONE = 0,
+    /** The position is `NETLIB_POSITION_NONE`: no position was recorded. */
+    NETLIB_REWIND_PROBLEM_NO_POSITION = 1,
+    /** The position is `NETLIB_POSITION_FAILED`: the body could not report its position. */
+    NETLIB_REWIND_PROBLEM_POSITION_FAILED = 2,
+    /** The body has no `netlib_body_seek_fn`. */
+    NETLIB_REWIND_PROBLEM_NO_SEEK = 3,
+    /** Seeking failed: `netlib_error_errno` returns the reason for a descriptor (ESPIPE for a pipe), and the cause of
+     * the error is the failure of a `netlib_body_seek_fn`. */
+    NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4
+};
+
+/** Sets the status code of the response that caused the error: see `netlib_error_http_status`. Default: 0, no response
+ * caused the error.
+ * @param http_status 100 to 999, or 0; any other number makes `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
+ */
+void netlib_error_options_set_http_status(netlib_error_options *options, int32_t http_status);
+
+/** Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
+ *
+ * Errors of the retry policy that a response caused have a status code: `NETLIB_MAX_RETRY`, `NETLIB_RESPONSE_STATUS`,
+ * `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location that cannot be followed,
+ * and `NETLIB_INVALID_HEADER` for a malformed Retry-After. A `NETLIB_MAX_RETRY` error that an error caused has the
+ * status code of this cause. An error of the application has the status code of
+ * `netlib_error_options_set_http_status`. */
+int32_t netlib_error_http_status(const netlib_error *error);
+
+/** Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
+ * colons; NULL when the error is not a mismatch that `netlib_assert_fingerprint` found. */
+const char *netlib_error_expected_fingerprint(const netlib_error *error, size_t *len);
+
+/** Returns the fingerprint of the certificate that does not have the expected fingerprint, in lower-case hex digits;
+ * NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The digest is the digest
+ * of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
+ * (`netlib_tls_options_add_pin`), the result is the SHA-256 fingerprint of the peer's own certificate. */
+const char *netlib_error_actual_fingerprint(const netlib_error *error, size_t *len);
+
+/** Returns the pin of the peer's public key if no pin of the context matched: "sha256//" and base64, as
+ * `netlib_certificate_public_key_pin` returns it; NULL for any other error. The peer is not authenticated, so the pin
+ * is no reason to trust the peer. */
+const char *netlib_error_public_key_pin(const netlib_error *error, size_t *len);
+
+/** Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
+ * `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
+ * then the connect timeout, then the read timeout. For the single value of `netlib_timeout_from_float`, the result is
+ * `NETLIB_TIMEOUT_KIND_CONNECT`, which urllib3 also names. */
+enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error);
+
+/** Returns the reason why a body cannot be rewound; `NETLIB_REWIND_PROBLEM_NONE` when the status of the error is not
+ * `NETLIB_UNREWINDABLE_BODY`, for an error of the application, and for NULL. */
+enum netlib_rewind_problem netlib_error_rewind_problem(const netlib_error *error);
+
 /* ---- Bytes that a function makes from its arguments. ---- */
 
 /** Bytes that a function made from its arguments, for example the decoded form of a text. **Immutable**. netlib
@@ -4943,6 +5012,7 @@ void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib
 _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class) == 4 &&
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
+               sizeof(enum netlib_timeout_kind) == 4 && sizeof(enum netlib_rewind_problem) == 4 &&
                sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_url_reader) == 4 &&
                sizeof(enum netlib_url_difference) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
                sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&

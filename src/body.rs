@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, RewindProblem};
 use crate::limit::Limit;
 use crate::memory;
 use crate::socket::sys;
@@ -192,23 +192,26 @@ impl Body {
     /// Moves the body to a recorded position.
     pub fn rewind(&mut self, position: Position) -> Result<()> {
         let Position::At(target) = position else {
-            return Err(unrewindable_error(match position {
-                Position::Failed => "recording the body's position failed",
-                _ => "the body's position was not recorded",
-            }));
+            return Err(match position {
+                Position::Failed => {
+                    unrewindable_error(RewindProblem::PositionFailed, "recording the body's position failed")
+                }
+                _ => unrewindable_error(RewindProblem::NoPosition, "the body's position was not recorded"),
+            });
         };
         match &mut self.source {
             Source::Memory { position, .. } => *position = target,
             Source::Descriptor(fd) => sys::seek(*fd, target).map_err(|error| {
                 let what = format!("cannot rewind the body to byte {target} of descriptor {fd}");
-                Error::from_io(Status::UnrewindableBody, what, &error)
+                Error::from_io(Status::UnrewindableBody, what, &error).with_rewind_problem(RewindProblem::SeekFailed)
             })?,
             Source::Callbacks(Callbacks { seek: None, .. }) => {
-                return Err(unrewindable_error("the body cannot be rewound: it has no seek callback"));
+                let message = "the body cannot be rewound: it has no seek callback";
+                return Err(unrewindable_error(RewindProblem::NoSeek, message));
             }
             Source::Callbacks(Callbacks { seek: Some(seek), .. }) => seek(target).map_err(|cause| {
-                unrewindable_error(&format!("the body could not be rewound to byte {target}"))
-                    .with_cause(Arc::new(cause))
+                let message = format!("the body could not be rewound to byte {target}");
+                unrewindable_error(RewindProblem::SeekFailed, &message).with_cause(Arc::new(cause))
             })?,
         }
         Ok(())
@@ -228,8 +231,8 @@ impl Body {
     }
 }
 
-fn unrewindable_error(message: &str) -> Error {
-    Error::new(Status::UnrewindableBody, message)
+fn unrewindable_error(problem: RewindProblem, message: &str) -> Error {
+    Error::new(Status::UnrewindableBody, message).with_rewind_problem(problem)
 }
 
 #[cfg(test)]
@@ -300,6 +303,7 @@ mod tests {
         assert_eq!(body.set_file_position(Position::None).unwrap(), Position::Failed);
         let error = body.set_file_position(Position::At(0)).unwrap_err();
         assert_eq!((error.status(), error.errno()), (Status::UnrewindableBody, libc::ESPIPE));
+        assert_eq!(error.rewind_problem(), Some(RewindProblem::SeekFailed));
         write.write_all(b"ab").unwrap();
         drop(write);
         assert_eq!(read_all(&mut body, 10), b"ab");
@@ -359,8 +363,11 @@ mod tests {
     #[test]
     fn rewinding_to_an_unrecorded_position_is_refused() {
         for mut body in [Body::from_memory(b"x").unwrap(), callbacks(Some(Ok(0)), Some(Ok(())))] {
-            for position in [Position::None, Position::Failed] {
-                assert_eq!(body.rewind(position).unwrap_err().status(), Status::UnrewindableBody);
+            for (position, problem) in
+                [(Position::None, RewindProblem::NoPosition), (Position::Failed, RewindProblem::PositionFailed)]
+            {
+                let error = body.rewind(position).unwrap_err();
+                assert_eq!((error.status(), error.rewind_problem()), (Status::UnrewindableBody, Some(problem)));
             }
             assert_eq!(body.set_file_position(Position::Failed).unwrap_err().status(), Status::UnrewindableBody);
         }
@@ -383,7 +390,9 @@ mod tests {
         assert!(callbacks(None, Some(Ok(()))).rewind(Position::At(3)).is_ok());
         let error = callbacks(None, Some(Err(failed()))).rewind(Position::At(3)).unwrap_err();
         assert_eq!((error.status(), error.causes()[0].status()), (Status::UnrewindableBody, Status::CallbackFailed));
-        assert_eq!(callbacks(None, None).rewind(Position::At(3)).unwrap_err().status(), Status::UnrewindableBody);
+        assert_eq!(error.rewind_problem(), Some(RewindProblem::SeekFailed));
+        let error = callbacks(None, None).rewind(Position::At(3)).unwrap_err();
+        assert_eq!((error.status(), error.rewind_problem()), (Status::UnrewindableBody, Some(RewindProblem::NoSeek)));
         assert_eq!(callbacks(None, None).is_fp_closed().unwrap_err().status(), Status::InvalidArgument);
         assert_eq!(callbacks(None, None).length().unwrap(), None);
 

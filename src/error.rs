@@ -1,6 +1,7 @@
 //! The error type of netlib: a status, a one-line message, and further details.
 
 mod api_name;
+mod facts;
 mod options;
 
 use std::any::Any;
@@ -10,7 +11,10 @@ use std::sync::Arc;
 use crate::memory;
 use crate::status::{RetryKind, Status, StatusClass};
 
+use facts::Facts;
+
 pub use api_name::{Advice, ApiName};
+pub use facts::{CertificateProblem, RewindProblem, TimeoutKind};
 pub use options::ErrorOptions;
 
 /// The maximum depth of a chain of causes. In a deeper chain, only the causes nearest to the error are kept, so that
@@ -48,40 +52,10 @@ struct ErrorInner {
     advice_text: Option<CString>,
     causes: Vec<Arc<Error>>,
     payload: Option<Arc<dyn Any + Send + Sync>>,
-    ech_retry_configs: Option<Vec<u8>>,
+    facts: Option<Box<Facts>>,
     depth: usize,
     /// The number of errors in the tree of this error, its causes, and the causes of its causes.
     errors: usize,
-}
-
-/// The reason why a peer's certificate was refused.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub enum CertificateProblem {
-    #[default]
-    None = 0,
-    Expired = 1,
-    NotYetValid = 2,
-    UnknownIssuer = 3,
-    NameMismatch = 4,
-    Revoked = 5,
-    BadSignature = 6,
-    WrongPurpose = 7,
-    Malformed = 8,
-    Other = 9,
-    SelfSigned = 10,
-    IncompleteChain = 11,
-    AuthorityAsLeaf = 12,
-    WeakKey = 13,
-    WeakSignature = 14,
-    RevocationUnknown = 15,
-    Missing = 16,
-    NotPinned = 17,
-    NameConstraints = 18,
-    PathLength = 19,
-    UnknownCriticalExtension = 20,
-    TooComplex = 21,
-    NotCa = 22,
 }
 
 impl Error {
@@ -107,7 +81,7 @@ impl Error {
             advice_text: None,
             causes: Vec::new(),
             payload: None,
-            ech_retry_configs: None,
+            facts: None,
             depth: 0,
             errors: 1,
         }))
@@ -238,9 +212,47 @@ impl Error {
         self
     }
 
-    /// Sets the ECHConfigList that a server sent when it rejected Encrypted Client Hello, for the next attempt.
+    /// Records the status of the response that caused the error. `None` leaves the error unchanged.
+    pub fn with_http_status(mut self, status: Option<u16>) -> Error {
+        if status.is_some() {
+            self.facts_mut().http_status = status;
+        }
+        self
+    }
+
+    pub fn with_invalid_timeout(mut self, kind: TimeoutKind) -> Error {
+        self.facts_mut().invalid_timeout = Some(kind);
+        self
+    }
+
+    pub fn with_rewind_problem(mut self, problem: RewindProblem) -> Error {
+        self.facts_mut().rewind_problem = Some(problem);
+        self
+    }
+
+    /// Records the fingerprint that the application expects of a certificate, in hex digits.
+    pub fn with_expected_fingerprint(mut self, digits: String) -> Error {
+        self.facts_mut().expected_fingerprint = CString::new(digits).ok();
+        self
+    }
+
+    /// Records the fingerprint of the refused certificate, in hex digits.
+    pub fn with_actual_fingerprint(mut self, digits: String) -> Error {
+        self.facts_mut().actual_fingerprint = CString::new(digits).ok();
+        self
+    }
+
+    /// Records the pin of the refused certificate's key.
+    pub fn with_public_key_pin(mut self, pin: String) -> Error {
+        self.facts_mut().public_key_pin = CString::new(pin).ok();
+        self
+    }
+
+    /// Records the ECHConfigList that a server sent when it rejected Encrypted Client Hello, for the next attempt.
     pub fn with_ech_retry_configs(mut self, list: Option<Vec<u8>>) -> Error {
-        self.0.ech_retry_configs = list;
+        if list.is_some() {
+            self.facts_mut().ech_retry_configs = list;
+        }
         self
     }
 
@@ -339,8 +351,40 @@ impl Error {
         self.0.payload.as_ref()?.downcast_ref()
     }
 
+    pub fn http_status(&self) -> Option<u16> {
+        self.facts()?.http_status
+    }
+
+    pub fn invalid_timeout(&self) -> Option<TimeoutKind> {
+        self.facts()?.invalid_timeout
+    }
+
+    pub fn rewind_problem(&self) -> Option<RewindProblem> {
+        self.facts()?.rewind_problem
+    }
+
+    pub fn expected_fingerprint(&self) -> Option<&CStr> {
+        self.facts()?.expected_fingerprint.as_deref()
+    }
+
+    pub fn actual_fingerprint(&self) -> Option<&CStr> {
+        self.facts()?.actual_fingerprint.as_deref()
+    }
+
+    pub fn public_key_pin(&self) -> Option<&CStr> {
+        self.facts()?.public_key_pin.as_deref()
+    }
+
     pub fn ech_retry_configs(&self) -> Option<&[u8]> {
-        self.0.ech_retry_configs.as_deref()
+        self.facts()?.ech_retry_configs.as_deref()
+    }
+
+    fn facts_mut(&mut self) -> &mut Facts {
+        self.0.facts.get_or_insert_default()
+    }
+
+    fn facts(&self) -> Option<&Facts> {
+        self.0.facts.as_deref()
     }
 
     /// Returns the retry kind of this error, which selects the retry counter that the error decrements: the kind set
@@ -397,122 +441,4 @@ pub(crate) fn describe_io(error: &std::io::Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn control_characters_in_error_messages_are_escaped() {
-        let error = Error::new(Status::InvalidUrl, "a\nb\0c\u{7f}é");
-        assert_eq!(error.message(), "a\\nb\\u{0}c\\u{7f}é");
-    }
-
-    #[test]
-    fn api_names_are_inserted_into_messages_and_advice() {
-        let name_of = |name| if name == ApiName::SetCiphers { "set_ciphers" } else { "add_pin" };
-        let error = |message| Error::new(Status::Io, message);
-        let naming = |before, after| Error::naming(Status::Io, before, ApiName::SetCiphers, after);
-        for (error, expected) in [
-            (error("x"), "x"),
-            (error("x").with_setting(ApiName::SetCiphers), "set_ciphers: x"),
-            (error("").with_setting(ApiName::SetCiphers), "set_ciphers: "),
-            (naming("say ", " or \n"), "say set_ciphers or \\n"),
-            (naming("say ", ""), "say set_ciphers"),
-            (naming("say ", "").prefixed("\u{e9}\n"), "\u{e9}\\n: say set_ciphers"),
-        ] {
-            let outer = Error::new(Status::Io, "outer").with_cause(Arc::new(error.clone())).with_names(name_of);
-            assert_eq!((outer.message(), outer.causes()[0].message()), ("outer", expected));
-            let error = error.with_names(name_of);
-            assert_eq!((error.message(), error.advice_text()), (expected, None));
-            assert_eq!(error.with_names(name_of).message(), expected, "the second call changes nothing");
-        }
-        for (advice, expected) in [
-            (Advice::new("to add one", ApiName::AddPin), c"to add one: add_pin"),
-            (Advice::with_usage("to choose", ApiName::SetCiphers, " with NULL"), c"to choose: set_ciphers with NULL"),
-            (Advice::text("wait"), c"wait"),
-            (Advice::owned_text("a\nb".to_owned()), c"a\\nb"),
-        ] {
-            let error = error("x").with_advice(advice.clone());
-            assert_eq!((error.advice(), error.advice_text()), (Some(&advice), None));
-            assert_eq!(error.with_names(name_of).advice_text(), Some(expected));
-        }
-    }
-
-    #[test]
-    fn a_long_chain_of_causes_is_truncated() {
-        let mut error = Arc::new(Error::new(Status::Io, "0"));
-        for i in 1..100_000 {
-            error = Arc::new(Error::new(Status::Io, i.to_string()).with_cause(error));
-        }
-        let mut depth = 0;
-        let mut at = &error;
-        while let Some(cause) = at.causes().first() {
-            (depth, at) = (depth + 1, cause);
-        }
-        assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
-    }
-
-    /// Each of 8 levels has 16 causes, which are all the same shared error. If netlib kept all causes, the tree would
-    /// have more than 16^8 errors.
-    #[test]
-    fn a_large_tree_of_causes_is_truncated() {
-        fn count_errors(error: &Error) -> usize {
-            1 + error.causes().iter().map(|cause| count_errors(cause)).sum::<usize>()
-        }
-        let mut error = Arc::new(Error::new(Status::Io, "leaf"));
-        for _ in 0..8 {
-            let wide = Error::new(Status::Io, "wide");
-            error = Arc::new((0..16).fold(wide, |wide, _| wide.with_cause(Arc::clone(&error))));
-            assert_eq!(error.causes().len(), 16);
-            assert!((17..=MAX_ERRORS).contains(&count_errors(&error)), "{}", count_errors(&error));
-        }
-    }
-
-    #[test]
-    fn a_proxy_error_has_the_retry_kind_of_its_cause() {
-        let kind = |status| {
-            let cause = Arc::new(Error::new(status, "cause"));
-            Error::new(Status::ProxyFailed, "proxy").with_cause(cause).retry_kind()
-        };
-        for &status in Status::ALL.iter().filter(|&&status| status != Status::ProxyFailed) {
-            assert_eq!(kind(status), status.retry_kind(), "{status:?}");
-        }
-        assert_eq!(Error::new(Status::ProxyFailed, "alone").retry_kind(), RetryKind::Other);
-    }
-
-    /// A cause whose own causes are dropped keeps the retry kind that the dropped causes determined.
-    #[test]
-    fn nested_proxy_errors_have_the_retry_kind_of_the_innermost_cause() {
-        for status in [Status::ConnectFailed, Status::ReadTimeout, Status::CertificateVerify, Status::Cancelled] {
-            let mut error = Arc::new(Error::new(status, "cause"));
-            for depth in 1..3 * MAX_DEPTH {
-                error = Arc::new(Error::new(Status::ProxyFailed, "proxy").with_cause(error));
-                assert_eq!(error.retry_kind(), status.retry_kind(), "{status:?} {depth}");
-            }
-        }
-    }
-
-    #[test]
-    fn an_error_after_the_request_was_sent_becomes_a_read_error() {
-        for &status in Status::ALL {
-            let error = Error::new(status, "x");
-            let is_never = error.retry_kind() == RetryKind::Never;
-            let sent = error.after_request_was_sent();
-            let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
-            assert_eq!(sent.retry_kind(), expected, "{status:?}");
-            // An error with the cause `sent` becomes a read error, unless this error or `sent` is never retried.
-            for outer in
-                [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
-            {
-                let outer = Error::new(outer, "y");
-                let expected = match (outer.status(), outer.retry_kind()) {
-                    (Status::ProxyFailed, _) if is_never => RetryKind::Never,
-                    (_, kind) if is_never || kind == RetryKind::Never => kind,
-                    _ => RetryKind::Read,
-                };
-                assert_eq!(outer.with_cause(Arc::new(sent.clone())).retry_kind(), expected, "{status:?}");
-            }
-        }
-        let never = Error::new(Status::InvalidHeader, "x").never_retried();
-        assert_eq!(never.after_request_was_sent().retry_kind(), RetryKind::Never);
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::callback::Clock;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, TimeoutKind};
 use crate::status::Status;
 
 /// The timeout value that stands for the process default.
@@ -66,17 +66,19 @@ enum ClockReading {
 impl Timeout {
     pub fn new(total: f64, connect: f64, read: f64) -> Result<Timeout> {
         Ok(Timeout {
-            total: require_positive(total, "total", "or NETLIB_TIMEOUT_NONE")?,
-            connect: require_positive_or_default(connect, "connect")?,
-            read: require_positive_or_default(read, "read")?,
+            total: require_positive(total, "total", "or NETLIB_TIMEOUT_NONE")
+                .map_err(|error| error.with_invalid_timeout(TimeoutKind::Total))?,
+            connect: require_positive_or_default(connect, "connect", TimeoutKind::Connect)?,
+            read: require_positive_or_default(read, "read", TimeoutKind::Read)?,
             clock: None,
             started: None,
         })
     }
 
-    /// Creates a timeout with one value for connecting and reading.
+    /// Creates a timeout with one value for connecting and reading. The error for an invalid value is about the connect
+    /// timeout, because urllib3 checks the connect timeout first.
     pub fn from_float(timeout: f64) -> Result<Timeout> {
-        let timeout = require_positive_or_default(timeout, "timeout")?;
+        let timeout = require_positive_or_default(timeout, "timeout", TimeoutKind::Connect)?;
         Timeout::new(NONE, timeout, timeout)
     }
 
@@ -173,12 +175,12 @@ fn shorter(limit: f64, total: f64) -> f64 {
     }
 }
 
-fn require_positive_or_default(seconds: f64, name: &str) -> Result<f64> {
+fn require_positive_or_default(seconds: f64, name: &str, kind: TimeoutKind) -> Result<f64> {
     if seconds == DEFAULT {
-        Ok(seconds)
-    } else {
-        require_positive(seconds, name, "NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT")
+        return Ok(seconds);
     }
+    require_positive(seconds, name, "NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT")
+        .map_err(|error| error.with_invalid_timeout(kind))
 }
 
 /// Checks that the seconds are more than 0; infinity is allowed. `others` lists the other allowed values for the error
@@ -219,15 +221,17 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_invalid_timeouts_name_the_parameter() {
+    fn errors_of_invalid_timeouts_name_the_parameter_and_record_the_kind() {
         for bad in [0.0, -0.0, -0.5, -2.0, f64::NAN, f64::NEG_INFINITY] {
-            for (result, name) in [
-                (Timeout::new(bad, 1.0, 1.0), "total"),
-                (Timeout::new(1.0, bad, 1.0), "connect"),
-                (Timeout::new(1.0, 1.0, bad), "read"),
-                (Timeout::from_float(bad), "timeout"),
+            for (result, name, kind) in [
+                (Timeout::new(bad, 1.0, 1.0), "total", TimeoutKind::Total),
+                (Timeout::new(1.0, bad, 1.0), "connect", TimeoutKind::Connect),
+                (Timeout::new(1.0, 1.0, bad), "read", TimeoutKind::Read),
+                (Timeout::new(bad, bad, bad), "total", TimeoutKind::Total),
+                (Timeout::from_float(bad), "timeout", TimeoutKind::Connect),
             ] {
                 let error = result.err().unwrap();
+                assert_eq!(error.invalid_timeout(), Some(kind));
                 assert_eq!(error.status(), Status::InvalidArgument);
                 assert!(error.message().starts_with(&format!("{name} must be")), "{}", error.message());
             }

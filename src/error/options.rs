@@ -9,6 +9,7 @@ use crate::status::{RetryKind, Status};
 pub struct ErrorOptions {
     cause: Option<Arc<Error>>,
     retry_kind: Option<RetryKind>,
+    http_status: Option<u16>,
 }
 
 impl ErrorOptions {
@@ -33,6 +34,19 @@ impl ErrorOptions {
         }
     }
 
+    /// Sets the status code of the response that caused the error; 0 stands for no response.
+    pub fn set_http_status(&mut self, code: i32) -> Result<()> {
+        self.http_status = match code {
+            0 => None,
+            100..=999 => u16::try_from(code).ok(),
+            _ => {
+                let message = format!("http_status must be 100 to 999, or 0; it is {code}");
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
+        };
+        Ok(())
+    }
+
     /// Applies the options to an error. The chosen retry kind takes precedence over the retry kind of the cause.
     pub(super) fn apply(&self, mut error: Error) -> Error {
         if let Some(cause) = &self.cause {
@@ -41,7 +55,7 @@ impl ErrorOptions {
         if self.retry_kind.is_some() {
             error.0.retry_kind = self.retry_kind;
         }
-        error
+        error.with_http_status(self.http_status)
     }
 }
 

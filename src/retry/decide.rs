@@ -162,7 +162,7 @@ impl Retry {
         let hop = location
             .map(|location| redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location))
             .transpose()
-            .map_err(Error::after_request_was_sent)?;
+            .map_err(|error| error.with_http_status(Some(status)).after_request_was_sent())?;
         let delay = match hop {
             Some(_) => next.retry_after_delay(&header)?,
             None => next.planned_delay(Some(&header))?,

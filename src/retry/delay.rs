@@ -148,7 +148,8 @@ impl Retry {
             milliseconds(wait.0),
             self.retry_after_max(),
         );
-        let reason = Arc::new(Error::new(Status::ResponseStatus, reason));
+        let status = response.map(Response::status);
+        let reason = Arc::new(Error::new(Status::ResponseStatus, reason).with_http_status(status));
         self.clone().into_max_retry_error("the retries end", request, reason)
     }
 
@@ -198,7 +199,10 @@ impl Retry {
             joined.extend_from_slice(value);
         }
         let value = if joined.is_empty() { first } else { &joined };
-        self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref())
+        self.policy.retry_after.read(value, self.policy.callbacks.wall_clock.as_ref()).map_err(|error| {
+            let is_malformed = error.status() == Status::InvalidHeader;
+            error.with_http_status(is_malformed.then(|| response.status()))
+        })
     }
 
     /// Waits for the delay. If the limit ends the wait, the causes of the error are the attempts in the history.

@@ -106,7 +106,7 @@ impl HistoryEntry {
                 Some(status) => format!("the server answered {status}"),
                 None => "the request failed".to_owned(),
             };
-            Arc::new(Error::new(Status::ResponseStatus, message))
+            Arc::new(Error::new(Status::ResponseStatus, message).with_http_status(self.status))
         })
     }
 

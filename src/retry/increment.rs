@@ -86,7 +86,10 @@ impl Retry {
         // If the caller passes this error to an outer retry policy, that policy must know that an attempt may have
         // reached the server.
         let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
-        let error = Error::new(Status::MaxRetry, message).with_cause(reason).with_payload(Arc::new(self));
+        let error = Error::new(Status::MaxRetry, message)
+            .with_http_status(reason.http_status())
+            .with_cause(reason)
+            .with_payload(Arc::new(self));
         if was_sent { error.after_request_was_sent() } else { error }
     }
 }

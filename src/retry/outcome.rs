@@ -96,7 +96,7 @@ impl<'a> Outcome<'a> {
             }
             Outcome::Unknown => (Status::ResponseStatus, format!("the request failed{suffix}")),
         };
-        Arc::new(Error::new(status, message))
+        Arc::new(Error::new(status, message).with_http_status(self.status()))
     }
 }
 

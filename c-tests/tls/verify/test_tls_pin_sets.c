@@ -233,6 +233,13 @@ static void check_refused(const struct row *row, netlib_tls_context *client, net
     if (row->problem == NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED) {
         snprintf(text, sizeof text, "key:%s", row->sent[0] + strlen(CERTS));
         pin_of(text, expected);
+        CHECK_STR(expected, netlib_error_public_key_pin(err, &n));
+        CHECK_INT(52, (long long)n);
+        char fingerprint[PIN_ROOM], path[200];
+        snprintf(path, sizeof path, "cert:%s", row->sent[0] + strlen(CERTS));
+        pin_of(path, fingerprint);
+        CHECK_STR(fingerprint, netlib_error_actual_fingerprint(err, NULL));
+        CHECK_STR(NULL, netlib_error_expected_fingerprint(err, NULL));
         bool is_leaf_alone = row->settings & (NOT_VERIFIED | REPLACE);
         snprintf(text, sizeof text, " is not pinned%s: the pin of its key is %s",
                  is_leaf_alone ? "" : ", and no authority above it is", expected);

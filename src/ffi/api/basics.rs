@@ -1,5 +1,6 @@
 //! Versions, statuses and errors.
 
+pub mod error_facts;
 pub mod bytes;
 
 use std::ffi::{CStr, c_char, c_void};

@@ -7,7 +7,10 @@ use super::policy::Purpose;
 use crate::error::{Advice, CertificateProblem as Problem, Error, truncated};
 use crate::status::Status;
 use crate::tls::x509::{
-    Certificate, ExtendedKeyUsage, Malformed, PublicKey, fingerprint::key_pin, public_key::Curve, time::utc,
+    Certificate, ExtendedKeyUsage, Malformed, PublicKey,
+    fingerprint::{self, key_pin},
+    public_key::Curve,
+    time::utc,
 };
 
 /// Advice in error messages: the setting that would make the chain acceptable. No advice proposes to switch a check
@@ -34,6 +37,15 @@ pub(crate) struct Refusal {
     pub(crate) advice: Option<Box<Advice>>,
     /// The host name that the server's certificate was verified against.
     pub(crate) server: Option<String>,
+    /// The digests of a certificate that no pin matches.
+    pub(crate) digests: Option<Box<PeerDigests>>,
+}
+
+/// The digests of a peer's certificate, in the syntax of pins.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PeerDigests {
+    fingerprint: String,
+    key_pin: String,
 }
 
 impl Refusal {
@@ -45,7 +57,8 @@ impl Refusal {
             Problem::NotPinned => Some(advice::ADD_PIN),
             _ => None,
         };
-        Refusal { problem, index: None, subject: None, what: what.into(), advice: advice.map(Box::new), server: None }
+        let (what, advice) = (what.into(), advice.map(Box::new));
+        Refusal { problem, index: None, subject: None, what, advice, server: None, digests: None }
     }
 
     pub(crate) fn with_advice(self, advice: Advice) -> Refusal {
@@ -81,10 +94,14 @@ impl Refusal {
             Problem::NotPinned => Status::FingerprintMismatch,
             _ => Status::CertificateVerify,
         };
-        Error::new(status, format!("{whose}{subject} {}", self.what))
+        let error = Error::new(status, format!("{whose}{subject} {}", self.what))
             .with_certificate_problem(self.problem)
             .at_certificate(self.index)
-            .with_advice(self.advice.map(|advice| *advice))
+            .with_advice(self.advice.map(|advice| *advice));
+        match self.digests {
+            Some(digests) => error.with_actual_fingerprint(digests.fingerprint).with_public_key_pin(digests.key_pin),
+            None => error,
+        }
     }
 
     /// Returns the rustls error for which rustls sends the alert of RFC 8446 section 6.2. The session receives the
@@ -184,7 +201,9 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {
     let above = if is_chain_verified { ", and no authority above it is" } else { "" };
     let pin = key_pin(&leaf.subject_public_key_info());
-    Refusal::new(Problem::NotPinned, format!("is not pinned{above}: the pin of its key is {pin}"))
+    let what = format!("is not pinned{above}: the pin of its key is {pin}");
+    let digests = PeerDigests { fingerprint: fingerprint::sha256(&leaf.der()), key_pin: pin };
+    Refusal { digests: Some(Box::new(digests)), ..Refusal::new(Problem::NotPinned, what) }
 }
 
 /// Returns the reason why signatures of this key are not accepted, if any.

@@ -50,6 +50,7 @@ pub fn assert(certificate: &[u8], fingerprint: &[u8]) -> Result<()> {
     }
     let (expected, actual) = (hex(expected), hex(actual));
     mismatch(format!("the certificate's {name} fingerprint is {actual}; expected: {expected}"))
+        .map_err(|error| error.with_expected_fingerprint(expected).with_actual_fingerprint(actual))
 }
 
 /// Returns the SHA-256 digest of the bytes in lower-case hex digits.
@@ -137,6 +138,8 @@ mod tests {
             other[at] = if other[at] == b'0' { b'1' } else { b'0' };
             let error = assert(b"abc", &other).unwrap_err();
             assert_eq!(error.status(), Status::FingerprintMismatch);
+            assert_eq!(error.expected_fingerprint().unwrap().to_bytes(), other);
+            assert_eq!(error.actual_fingerprint().unwrap().to_bytes(), SHA256.as_bytes());
         }
     }
 }

@@ -1,0 +1,68 @@
+//! Facts that errors record as values.
+
+use std::ffi::CString;
+
+/// The reason why a peer's certificate was refused.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum CertificateProblem {
+    #[default]
+    None = 0,
+    Expired = 1,
+    NotYetValid = 2,
+    UnknownIssuer = 3,
+    NameMismatch = 4,
+    Revoked = 5,
+    BadSignature = 6,
+    WrongPurpose = 7,
+    Malformed = 8,
+    Other = 9,
+    SelfSigned = 10,
+    IncompleteChain = 11,
+    AuthorityAsLeaf = 12,
+    WeakKey = 13,
+    WeakSignature = 14,
+    RevocationUnknown = 15,
+    Missing = 16,
+    NotPinned = 17,
+    NameConstraints = 18,
+    PathLength = 19,
+    UnknownCriticalExtension = 20,
+    TooComplex = 21,
+    NotCa = 22,
+}
+
+/// A timeout of a request whose value is not allowed.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeoutKind {
+    Connect = 1,
+    Read = 2,
+    Total = 3,
+}
+
+/// The reason why a body cannot be rewound.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RewindProblem {
+    /// No position was recorded to which the body could be rewound.
+    NoPosition = 1,
+    /// The body could not report its position when the position was to be recorded.
+    PositionFailed = 2,
+    /// The body has no seek callback.
+    NoSeek = 3,
+    /// Seeking failed.
+    SeekFailed = 4,
+}
+
+/// The facts that few errors record. The facts are in an allocation of their own, to keep other errors small.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Facts {
+    pub(super) http_status: Option<u16>,
+    pub(super) invalid_timeout: Option<TimeoutKind>,
+    pub(super) rewind_problem: Option<RewindProblem>,
+    pub(super) expected_fingerprint: Option<CString>,
+    pub(super) actual_fingerprint: Option<CString>,
+    pub(super) public_key_pin: Option<CString>,
+    pub(super) ech_retry_configs: Option<Vec<u8>>,
+}

@@ -1,0 +1,107 @@
+//! Facts of an error as values.
+
+use std::ffi::c_char;
+
+use crate::error::{Error, ErrorOptions};
+use crate::ffi::api::basics::{netlib_error, netlib_error_options};
+use crate::ffi::enums::{enum_netlib_rewind_problem, enum_netlib_timeout_kind};
+use crate::ffi::options;
+use crate::ffi::strings::{lend_text, read};
+
+/// The timeouts of a `netlib_timeout`. `netlib_error_invalid_timeout` returns the one whose value is not allowed.
+#[repr(C)]
+pub enum netlib_timeout_kind {
+    /// The error is not about a value of a `netlib_timeout`.
+    NETLIB_TIMEOUT_KIND_NONE = 0,
+    /// The connect timeout.
+    NETLIB_TIMEOUT_KIND_CONNECT = 1,
+    /// The read timeout.
+    NETLIB_TIMEOUT_KIND_READ = 2,
+    /// The total timeout.
+    NETLIB_TIMEOUT_KIND_TOTAL = 3,
+}
+
+/// The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason of an error.
+#[repr(C)]
+pub enum netlib_rewind_problem {
+    /// The error is not about rewinding a body.
+    NETLIB_REWIND_PROBLEM_NONE = 0,
+    /// The position is `NETLIB_POSITION_NONE`: no position was recorded.
+    NETLIB_REWIND_PROBLEM_NO_POSITION = 1,
+    /// The position is `NETLIB_POSITION_FAILED`: the body could not report its position.
+    NETLIB_REWIND_PROBLEM_POSITION_FAILED = 2,
+    /// The body has no `netlib_body_seek_fn`.
+    NETLIB_REWIND_PROBLEM_NO_SEEK = 3,
+    /// Seeking failed: `netlib_error_errno` returns the reason for a descriptor (ESPIPE for a pipe), and the cause of
+    /// the error is the failure of a `netlib_body_seek_fn`.
+    NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4,
+}
+
+/// Sets the status code of the response that caused the error: see `netlib_error_http_status`. Default: 0, no response
+/// caused the error.
+///
+/// @param http_status 100 to 999, or 0; any other number makes `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_set_http_status(options: *mut netlib_error_options, http_status: i32) {
+    options::set(options, "netlib_error_options_set_http_status", |options: &mut ErrorOptions| {
+        options.set_http_status(http_status)
+    });
+}
+
+/// Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
+///
+/// Errors of the retry policy that a response caused have a status code: `NETLIB_MAX_RETRY`, `NETLIB_RESPONSE_STATUS`,
+/// `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location that cannot be followed,
+/// and `NETLIB_INVALID_HEADER` for a malformed Retry-After. A `NETLIB_MAX_RETRY` error that an error caused has the
+/// status code of this cause. An error of the application has the status code of
+/// `netlib_error_options_set_http_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_http_status(error: *const netlib_error) -> i32 {
+    read(error, 0, |error| error.http_status().map_or(0, i32::from))
+}
+
+/// Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
+/// colons; NULL when the error is not a mismatch that `netlib_assert_fingerprint` found.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_expected_fingerprint(
+    error: *const netlib_error,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(error, len, Error::expected_fingerprint)
+}
+
+/// Returns the fingerprint of the certificate that does not have the expected fingerprint, in lower-case hex digits;
+/// NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The digest is the digest
+/// of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
+/// (`netlib_tls_options_add_pin`), the result is the SHA-256 fingerprint of the peer's own certificate.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_actual_fingerprint(
+    error: *const netlib_error,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(error, len, Error::actual_fingerprint)
+}
+
+/// Returns the pin of the peer's public key if no pin of the context matched: "sha256//" and base64, as
+/// `netlib_certificate_public_key_pin` returns it; NULL for any other error. The peer is not authenticated, so the pin
+/// is no reason to trust the peer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_public_key_pin(error: *const netlib_error, len: *mut usize) -> *const c_char {
+    lend_text(error, len, Error::public_key_pin)
+}
+
+/// Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
+/// `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
+/// then the connect timeout, then the read timeout. For the single value of `netlib_timeout_from_float`, the result is
+/// `NETLIB_TIMEOUT_KIND_CONNECT`, which urllib3 also names.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_invalid_timeout(error: *const netlib_error) -> enum_netlib_timeout_kind {
+    read(error, 0, |error| error.invalid_timeout().map_or(0, |kind| kind as i32))
+}
+
+/// Returns the reason why a body cannot be rewound; `NETLIB_REWIND_PROBLEM_NONE` when the status of the error is not
+/// `NETLIB_UNREWINDABLE_BODY`, for an error of the application, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_rewind_problem(error: *const netlib_error) -> enum_netlib_rewind_problem {
+    read(error, 0, |error| error.rewind_problem().map_or(0, |problem| problem as i32))
+}
