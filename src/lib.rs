@@ -28,6 +28,8 @@ pub mod body;
 
 pub mod socket;
 
+pub mod stream;
+
 pub mod tls;
 
 pub mod connection_key;

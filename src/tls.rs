@@ -1,10 +1,10 @@
-//! Implements TLS contexts and streams.
+//! Implements TLS contexts and sessions.
 //!
 //! A [`Context`] reads files, the system's certificate store and the environment when it is created, and holds the
 //! configuration that its streams share. A TLS session has three layers, each of which uses only the layer below:
 //!
-//! - [`stream`]: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting, limits and
-//!   locks.
+//! - `crate::stream::tls`: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting,
+//!   limits and locks.
 //! - `session::engine`: runs a session over buffers, without I/O.
 //! - `session::record`: calls rustls, which turns received records into plaintext and plaintext into records.
 //!
@@ -14,7 +14,6 @@
 pub mod config;
 pub mod context;
 pub mod session;
-pub mod stream;
 pub mod verify;
 pub mod x509;
 
@@ -26,6 +25,6 @@ mod per_thread;
 pub use config::{Choice, EchStatus, ServerNameCallback, TlsOptions};
 pub use context::Context;
 pub use io::Io;
+pub(crate) use per_thread::ThreadId;
 pub use session::{EarlyData, MemoryEngine, Negotiated, SavedSession, SessionInfo};
-pub use stream::{Callbacks, Stream, Transport};
 pub use x509::certificate_text::Certificate;

@@ -10,7 +10,8 @@ use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::callback::check_verdict;
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
-use crate::tls::{Callbacks, Choice, ServerNameCallback};
+use crate::stream::Callbacks;
+use crate::tls::{Choice, ServerNameCallback};
 
 pub(crate) type ServerNameFn = unsafe extern "C" fn(
     ctx: *mut c_void,

@@ -7,8 +7,8 @@ mod poll_group;
 mod process;
 
 use std::ffi::CStr;
-use std::io;
-use std::net::SocketAddr;
+use std::io::{self, IoSlice};
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
@@ -155,6 +155,8 @@ pub(crate) fn is_out_of_descriptors(errno: i32) -> bool {
 
 pub(crate) const DONT_WAIT: i32 = libc::MSG_DONTWAIT;
 pub(crate) const NO_SIGNAL: i32 = libc::MSG_NOSIGNAL;
+/// The flag of [`recv`] that leaves the bytes in the socket's buffer.
+pub(crate) const PEEK: i32 = libc::MSG_PEEK;
 
 /// Calls recv(2) with `MSG_…` flags. Restarts after EINTR.
 pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize> {
@@ -166,6 +168,30 @@ pub(crate) fn recv(fd: RawFd, buffer: &mut [u8], flags: i32) -> io::Result<usize
 pub(crate) fn send(fd: RawFd, data: &[u8], flags: i32) -> io::Result<usize> {
     // SAFETY: the pointer and length describe `data`, which lives across the call.
     retry_on_eintr(|| unsafe { libc::send(fd, data.as_ptr().cast(), data.len(), flags | NO_SIGNAL) })
+}
+
+/// Sends several slices with one system call, like [`send`].
+pub(crate) fn send_vectored(fd: RawFd, slices: &[IoSlice<'_>], flags: i32) -> io::Result<usize> {
+    // SAFETY: all-zero bytes are a valid msghdr.
+    let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
+    message.msg_iov = slices.as_ptr().cast_mut().cast();
+    message.msg_iovlen = slices.len() as _;
+    // SAFETY: an `IoSlice` has the layout of an iovec, and sendmsg(2) only reads the slices, which live across the call.
+    retry_on_eintr(|| unsafe { libc::sendmsg(fd, &raw const message, flags | NO_SIGNAL) })
+}
+
+/// Calls shutdown(2).
+pub(crate) fn shutdown(fd: RawFd, directions: Shutdown) -> io::Result<()> {
+    let how = match directions {
+        Shutdown::Read => libc::SHUT_RD,
+        Shutdown::Write => libc::SHUT_WR,
+        Shutdown::Both => libc::SHUT_RDWR,
+    };
+    // SAFETY: no pointers are passed.
+    match unsafe { libc::shutdown(fd, how) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn retry_on_eintr(mut call: impl FnMut() -> isize) -> io::Result<usize> {
@@ -222,6 +248,13 @@ fn socket_option(fd: RawFd, name: i32) -> io::Result<i32> {
 /// Returns whether the socket is listening. Waiting for data on a listening socket would never end.
 pub(crate) fn is_listening(fd: RawFd) -> bool {
     socket_option(fd, libc::SO_ACCEPTCONN).is_ok_and(|listening| listening != 0)
+}
+
+/// The result of [`socket_type`] for a stream socket.
+pub(crate) const STREAM_SOCKET: i32 = libc::SOCK_STREAM;
+
+pub(crate) fn socket_type(fd: RawFd) -> io::Result<i32> {
+    socket_option(fd, libc::SO_TYPE)
 }
 
 /// The reason why the system's resolver returned no addresses.

@@ -1,5 +1,5 @@
 //! Runs a TLS session over buffers: records in and out, plaintext in and out. An engine never waits and makes no system
-//! call. [`crate::tls::stream`] moves the bytes between an engine and a transport; an application with a transport of
+//! call. [`crate::stream`] moves the bytes between an engine and a transport; an application with a transport of
 //! its own moves them itself ([`memory`]).
 //!
 //! The transport uses the functions in [`network`]; the reader uses the functions in [`reading`]. [`step`] lets rustls

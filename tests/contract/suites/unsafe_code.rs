@@ -23,8 +23,8 @@ const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),
     ("src/tls/context/derive.rs", "as src/tls/context.rs"),
-    ("src/tls/stream.rs", "`check_owner` refuses a child before the lock"),
-    ("src/tls/stream/call.rs", "the guard of the lock in src/tls/stream.rs"),
+    ("src/stream/state.rs", "`check_owner` refuses a child before the lock"),
+    ("src/stream/call.rs", "the guard of the lock in src/stream/state.rs"),
 ];
 
 pub fn run(env: &Env, report: &mut Report) {

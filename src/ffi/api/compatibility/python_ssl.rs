@@ -12,8 +12,9 @@ use crate::ffi::enums::enum_netlib_ssl_version;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
+use crate::stream::Stream;
+use crate::tls::TlsOptions;
 use crate::tls::config::python_names;
-use crate::tls::{Stream, TlsOptions};
 
 /// Protocol methods of Python's `ssl` module, with Python's numbers: see `netlib_resolve_ssl_version`.
 #[repr(C)]

@@ -11,7 +11,8 @@ use crate::ffi::enums::enum_netlib_early_data_status;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{guard, options as builder};
-use crate::tls::{Context, EarlyData, MemoryEngine, Stream, TlsOptions};
+use crate::stream::Stream;
+use crate::tls::{Context, EarlyData, MemoryEngine, TlsOptions};
 
 /// Outcomes of early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]

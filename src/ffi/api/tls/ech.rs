@@ -12,7 +12,8 @@ use crate::ffi::enums::enum_netlib_ech_status;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{guard, options as builder};
-use crate::tls::{Context, MemoryEngine, Stream, TlsOptions};
+use crate::stream::Stream;
+use crate::tls::{Context, MemoryEngine, TlsOptions};
 
 /// Outcomes of Encrypted Client Hello (ECH): see `netlib_stream_ech_status`. Corresponds to OpenSSL's
 /// SSL_ech_get1_status.

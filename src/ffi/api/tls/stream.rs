@@ -14,8 +14,8 @@ use crate::ffi::strings::read;
 use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
+use crate::stream::Stream;
 use crate::timeout;
-use crate::tls::Stream;
 
 /// A TLS stream: a TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
 /// (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader

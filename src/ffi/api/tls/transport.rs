@@ -6,13 +6,13 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::tls::stream::netlib_stream;
-use crate::ffi::args::{arg_shared, arg_str_opt};
+use crate::ffi::args::{arg, arg_shared, arg_str_opt};
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::guard;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
 use crate::ffi::tls_callbacks::callbacks;
-use crate::tls::{Stream, Transport};
+use crate::stream::{Stream, Transport};
 
 /// Receives bytes from the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes
 /// the callback only during a call on the stream, on the thread of that call, and never twice at the same time. netlib
@@ -78,7 +78,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
     guard::status(err, || {
         let stream = outs!(stream);
         let context = arg_shared!(context);
-        let outer = Transport::stream(arg_shared!(outer))?;
+        let outer = arg!(outer).to_transport()?;
         stream.give(Arc::new(Stream::client_over(&context, outer, arg_str_opt!(server_hostname))?));
         Ok(())
     })
@@ -98,7 +98,7 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     guard::status(err, || {
         let stream = outs!(stream);
         let context = arg_shared!(context);
-        let outer = Transport::stream(arg_shared!(outer))?;
+        let outer = arg!(outer).to_transport()?;
         stream.give(Arc::new(Stream::server_over(&context, outer)?));
         Ok(())
     })

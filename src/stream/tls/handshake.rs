@@ -3,17 +3,17 @@
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
-use super::call::{Call, Role};
-use super::exchange::is_disconnect;
-use super::transport::ReceiveMode;
-use super::wait_policy::WaitPolicy;
-use super::{Io, Stream, StreamState};
+use super::{Tls, TlsCall, TlsStream};
 use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::status::Status;
-use crate::tls::{Context, TlsOptions};
+use crate::stream::exchange::is_disconnect;
+use crate::stream::state::{Role, State};
+use crate::stream::transport::ReceiveMode;
+use crate::stream::wait_policy::WaitPolicy;
+use crate::tls::{Context, Io, TlsOptions};
 
-impl Stream {
+impl TlsStream {
     /// Creates a client stream and performs the handshake, like urllib3's ssl_wrap_socket. The limit applies to the
     /// handshake only.
     pub fn connected(
@@ -22,23 +22,23 @@ impl Stream {
         fd: RawFd,
         server_hostname: Option<&str>,
         limit: Option<Arc<Limit>>,
-    ) -> Result<Stream> {
+    ) -> Result<TlsStream> {
         // The limit is checked before files are read.
         limit.as_deref().map_or(Ok(()), Limit::check)?;
-        let stream = Stream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
-        stream.set_limit(limit)?;
+        let stream = TlsStream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
+        stream.core.set_limit(limit)?;
         stream.handshake()?;
-        stream.set_limit(None)?;
+        stream.core.set_limit(None)?;
         Ok(stream)
     }
 }
 
-impl Call<'_> {
+impl TlsCall<'_> {
     /// Performs the handshake unless it is done. Returns `Some` if the handshake would have to wait and the policy does
     /// not allow waiting.
     #[inline(always)]
     pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        if self.state()?.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
+        if self.state()?.protocol.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
     }
 
     #[cold]
@@ -72,12 +72,12 @@ impl Call<'_> {
     pub(super) fn process_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<bool> {
         loop {
             let state = self.state()?;
-            let outcome = state.engine.handshake();
-            if let Some(pending) = state.engine.take_pending_callback() {
+            let outcome = state.protocol.engine.handshake();
+            if let Some(pending) = state.protocol.engine.take_pending_callback() {
                 // The callback may call functions of this stream, which take the lock.
                 self.unlock();
                 let result = pending.invoke();
-                self.state()?.engine.finish_callback(result);
+                self.state()?.protocol.engine.finish_callback(result);
                 continue;
             }
             if outcome.is_err() {
@@ -102,7 +102,7 @@ impl Call<'_> {
             Err(error) if is_disconnect(&error) && done => Ok(None),
             Err(error) if is_disconnect(&error) => {
                 let reason = self.read_final_alert(error, policy);
-                Err(self.state()?.engine.fail(reason))
+                Err(self.state()?.protocol.engine.fail(reason))
             }
             sent => sent,
         }
@@ -113,7 +113,7 @@ impl Call<'_> {
     pub(super) fn enter_handshake(
         &mut self,
         policy: WaitPolicy<'_>,
-        check: impl Fn(&StreamState) -> Result<()>,
+        check: impl Fn(&State<Tls>) -> Result<()>,
     ) -> Result<bool> {
         check(self.state()?)?;
         while self.state()?.is_held(Role::Handshaker) {
@@ -123,7 +123,7 @@ impl Call<'_> {
             self.wait_for_role(policy)?;
             check(self.state()?)?;
         }
-        if self.state()?.handshake_done {
+        if self.state()?.protocol.handshake_done {
             return Ok(false);
         }
         self.claim(Role::Handshaker)?;
@@ -139,19 +139,19 @@ impl Call<'_> {
         // stops sending.
         for _ in 0..8 {
             let Ok(state) = self.state() else { return error };
-            match state.engine.handshake() {
+            match state.protocol.engine.handshake() {
                 Err(reason) => return reason,
                 Ok(true) => return error,
                 Ok(false) => {}
             }
-            let Ok(mut input) = state.engine.lend_input() else { return error };
+            let Ok(mut input) = state.protocol.engine.lend_input() else { return error };
             let received = self
                 .transport()
                 .receive(input.space(), policy.without_waiting(), ReceiveMode::AfterPoll)
                 .map_or(0, Io::count);
             input.add(received);
             let Ok(state) = self.state() else { return error };
-            state.engine.take_back(input);
+            state.protocol.engine.take_back(input);
             if received == 0 {
                 return error;
             }

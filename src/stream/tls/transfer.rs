@@ -1,14 +1,14 @@
 //! Reads and writes application data; both perform the handshake first if it is not done.
 
-use super::Io;
-use super::call::{Call, Role};
-use super::gather::Pieces;
-use super::wait_policy::WaitPolicy;
-use crate::error::{Error, Result};
-use crate::status::Status;
+use super::TlsCall;
+use crate::error::Result;
+use crate::stream::pieces::Pieces;
+use crate::stream::state::Role;
+use crate::stream::wait_policy::WaitPolicy;
+use crate::tls::Io;
 use crate::tls::session::{Read, RecordBuffer};
 
-impl Call<'_> {
+impl TlsCall<'_> {
     pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
@@ -18,7 +18,7 @@ impl Call<'_> {
             if let Some(want) = self.ensure_handshake(policy)? {
                 return Ok(want);
             }
-            let outcome = self.state()?.engine.read(buffer);
+            let outcome = self.state()?.protocol.engine.read(buffer);
             if let Some(io) = self.finish_read(outcome, policy)? {
                 return Ok(io);
             }
@@ -37,9 +37,9 @@ impl Call<'_> {
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let state = self.state()?;
         if let Ok(Read::Data(count)) = outcome {
-            state.count_plaintext(count, policy);
+            state.count_bytes(count, policy);
         }
-        if state.engine.has_output() {
+        if state.protocol.engine.has_output() {
             self.send_without_waiting(policy)?;
         }
         Ok(match outcome? {
@@ -57,17 +57,11 @@ impl Call<'_> {
     }
 
     fn begin_write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
-        self.state()?.engine.check_sending()?;
+        self.state()?.protocol.engine.check_sending()?;
         if let Some(want) = self.ensure_handshake(policy)? {
             return Ok(want);
         }
-        let (unreported, len) = (self.state()?.unreported, data.len());
-        if len < unreported {
-            let message = format!(
-                "this write must repeat the bytes that the previous write did not report as written: at least {unreported} bytes, not {len}"
-            );
-            return Err(Error::new(Status::InvalidArgument, message));
-        }
+        self.state()?.check_repeats(data)?;
         self.write_rest(data, policy)
     }
 
@@ -76,7 +70,7 @@ impl Call<'_> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
         if let Some(gathered) = gathered {
-            self.state()?.engine.pool().give_back(gathered);
+            self.state()?.protocol.engine.pool().give_back(gathered);
         }
         match outcome {
             Ok(Some(want)) if counted == 0 => Ok(want),
@@ -108,8 +102,8 @@ impl Call<'_> {
             if data.is_empty() {
                 return Ok(None);
             }
-            let next = data.front(gathered, || state.engine.pool().borrow())?;
-            state.unreported = state.engine.write(next)?;
+            let next = data.front(gathered, || state.protocol.engine.pool().borrow())?;
+            state.unreported = state.protocol.engine.write(next)?;
         }
     }
 
@@ -117,7 +111,7 @@ impl Call<'_> {
     pub(super) fn end_writing(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         self.release(Role::Writer);
         let state = self.state()?;
-        if state.unreported == 0 && state.engine.has_output() {
+        if state.unreported == 0 && state.protocol.engine.has_output() {
             self.send_without_waiting(policy)?;
         }
         Ok(())
@@ -132,19 +126,20 @@ mod tests {
     use std::sync::Arc;
     use std::thread;
 
-    use super::super::Stream;
+    use super::super::TlsStream;
     use super::super::tests::context_with;
     use super::*;
     use crate::limit::Limit;
     use crate::socket::sys;
+    use crate::status::Status;
     use crate::tls::Context;
     use crate::tls::session::WRITE_SIZE;
 
     /// A client and a server whose handshake is done, and their sockets.
     struct Pair {
         context: Arc<Context>,
-        client: Stream,
-        server: Stream,
+        client: TlsStream,
+        server: TlsStream,
         near: UnixStream,
         far: UnixStream,
     }
@@ -153,8 +148,8 @@ mod tests {
         fn new() -> Pair {
             let context = context_with(|_| {});
             let (near, far) = UnixStream::pair().unwrap();
-            let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
-            let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+            let client = TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+            let server = TlsStream::server(&context, far.as_raw_fd()).unwrap();
             thread::scope(|scope| {
                 scope.spawn(|| server.write(b"x").unwrap());
                 assert_eq!(client.read(&mut [0]).unwrap(), Io::Done(1));
@@ -165,7 +160,7 @@ mod tests {
         /// Returns whether no role is held, no output is queued, and all encrypted plaintext was reported as written.
         fn is_idle(&self) -> bool {
             let state = self.client.lock().unwrap();
-            !state.is_in_use() && !state.engine.has_output() && state.unreported == 0
+            !state.is_in_use() && !state.protocol.engine.has_output() && state.unreported == 0
         }
     }
 
@@ -173,7 +168,7 @@ mod tests {
         sys::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_SNDBUF, &1_i32.to_ne_bytes()).unwrap();
     }
 
-    fn read_exactly(stream: &Stream, len: usize) -> Vec<u8> {
+    fn read_exactly(stream: &TlsStream, len: usize) -> Vec<u8> {
         let (mut bytes, mut filled) = (vec![0; len], 0);
         while filled < len {
             filled += stream.read(&mut bytes[filled..]).unwrap().count();
@@ -237,11 +232,11 @@ mod tests {
             let pair = Pair::new();
             pair.server.write(b"data").unwrap();
             if !reads {
-                pair.client.lock().unwrap().engine.write(b"first").unwrap();
+                pair.client.lock().unwrap().protocol.engine.write(b"first").unwrap();
                 assert_eq!(pair.client.write(b"data").unwrap(), Io::Done(4));
                 assert_eq!(read_exactly(&pair.server, 9), b"firstdata");
             } else {
-                pair.client.lock().unwrap().engine.close().unwrap();
+                pair.client.lock().unwrap().protocol.engine.close().unwrap();
                 assert_eq!(pair.client.read(&mut [0; 4]).unwrap(), Io::Done(4));
                 assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::End);
             }
@@ -283,7 +278,7 @@ mod tests {
         assert!(pair.is_idle());
     }
 
-    type Act = fn(&Stream, &Stream) -> Result<Io>;
+    type Act = fn(&TlsStream, &TlsStream) -> Result<Io>;
 
     /// If a call dropped a buffer instead of returning it, a later call would have to allocate one.
     #[test]

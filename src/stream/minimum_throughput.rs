@@ -1,28 +1,27 @@
 //! Enforces the minimum throughput of a stream's reads.
 //!
-//! Only plaintext counts towards the minimum, because a peer can send records without plaintext at almost no cost.
-//! During the handshake all received bytes count. With TLS over TLS, only the stream that the application calls
-//! enforces its minimum; the streams below it receive the end of its window as a deadline.
+//! Only bytes that reads return count towards the minimum: with TLS, a peer can send records without plaintext at almost
+//! no cost. During a TLS handshake all received bytes count. With TLS over TLS, only the stream that the application
+//! calls enforces its minimum; the streams below it receive the end of its window as a deadline.
 
 use std::time::Instant;
 
 use super::fault::Fault;
+use super::state::{Core, Protocol, State};
 use super::wait_policy::WaitPolicy;
-use super::{Stream, StreamState};
 use crate::error::{Error, Result};
 use crate::socket::throughput::{Throughput, TooSlow};
 use crate::status::Status;
-use crate::tls::session::Engine;
 
-impl Stream {
+impl<P> Core<P> {
     /// Sets the minimum throughput and begins a new window.
-    pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
+    pub(super) fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
         self.lock()?.throughput = Some(Box::new(throughput));
         Ok(())
     }
 }
 
-impl StreamState {
+impl<P: Protocol> State<P> {
     fn throughput_of(&mut self, policy: WaitPolicy<'_>) -> Option<&mut Throughput> {
         self.throughput.as_deref_mut().filter(|_| policy.counts_throughput)
     }
@@ -34,28 +33,23 @@ impl StreamState {
         let now = Instant::now();
         match throughput.begin_wait(now) {
             Ok(left) => Ok(WaitPolicy { throughput_deadline: now.checked_add(left), ..policy }),
-            Err(slow) => Err(throughput_error(slow, &self.engine)),
+            Err(slow) => Err(throughput_error(slow, &self.protocol)),
         }
     }
 
     /// Lets the wait continue after the call returns to the application. Called when a receive operation found nothing.
     pub(super) fn continue_wait(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         match self.throughput_of(policy).map(|throughput| throughput.continue_wait(Instant::now())) {
-            Some(Err(slow)) => Err(throughput_error(slow, &self.engine)),
+            Some(Err(slow)) => Err(throughput_error(slow, &self.protocol)),
             _ => Ok(()),
         }
     }
 
-    /// Ends the wait after `bytes_received` bytes of records were received.
+    /// Ends the wait, because bytes or the end of the input have arrived.
     #[inline(always)]
-    pub(super) fn end_wait(&mut self, bytes_received: usize, policy: WaitPolicy<'_>) {
-        self.bytes_received = self.bytes_received.saturating_add(bytes_received as u64);
-        let counts = !self.handshake_done;
+    pub(super) fn end_wait(&mut self, policy: WaitPolicy<'_>) {
         if let Some(throughput) = self.throughput_of(policy) {
             throughput.end_wait(Instant::now());
-            if counts {
-                throughput.add(bytes_received);
-            }
         }
     }
 
@@ -69,14 +63,15 @@ impl StreamState {
         };
         if is_slow {
             let slow = throughput.end_window(Instant::now());
-            return Some(throughput_error(slow, &self.engine));
+            return Some(throughput_error(slow, &self.protocol));
         }
         throughput.end_wait(Instant::now());
         None
     }
 
-    /// Counts the plaintext that a read returns.
-    pub(super) fn count_plaintext(&mut self, bytes: usize, policy: WaitPolicy<'_>) {
+    /// Counts bytes towards the minimum.
+    #[inline(always)]
+    pub(super) fn count_bytes(&mut self, bytes: usize, policy: WaitPolicy<'_>) {
         if let Some(throughput) = self.throughput_of(policy) {
             throughput.add(bytes);
         }
@@ -88,14 +83,8 @@ impl StreamState {
             throughput.restart();
         }
     }
-
-    /// Marks the handshake as done: it is complete, and its last flight is sent.
-    pub(super) fn set_handshake_done(&mut self) {
-        self.handshake_done = true;
-        self.begin_window();
-    }
 }
 
-fn throughput_error(slow: TooSlow, engine: &Engine) -> Error {
-    slow.error(&engine.peer(), engine.during())
+fn throughput_error(slow: TooSlow, protocol: &impl Protocol) -> Error {
+    slow.error(&protocol.peer(), protocol.during())
 }

@@ -1,9 +1,9 @@
-//! Lets the application's callbacks carry the records of a stream. The results of callbacks are checked before use.
+//! Lets the application's callbacks carry the bytes of a stream. The results of callbacks are checked before use.
 
-use super::Io;
 use super::fault::Fault;
 use crate::error::Error;
 use crate::status::{Status, StatusClass};
+use crate::tls::Io;
 
 /// A callback's return value, and the count that it stored; `usize::MAX` if it stored none.
 pub type Answer = (i32, usize);

@@ -2,47 +2,10 @@
 //! records, so a write in several pieces produces as many records as a write of one piece of the same total length.
 
 use crate::error::Result;
+use crate::stream::pieces::Pieces;
 use crate::tls::session::{RECORD_SIZE, RecordBuffer, WRITE_SIZE, copy_into};
 
-/// The part of the data that is not written yet.
-#[derive(Clone, Copy)]
-pub(super) struct Pieces<'a> {
-    pieces: &'a [&'a [u8]],
-    /// The number of bytes of the first piece that are already written.
-    offset: usize,
-}
-
-impl<'a> Pieces<'a> {
-    /// Creates the value for a write that has not written any data yet. The sum of the lengths of all pieces must be at
-    /// most `usize::MAX`.
-    pub(super) fn new(pieces: &'a [&'a [u8]]) -> Pieces<'a> {
-        Pieces { pieces, offset: 0 }.skip_finished()
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.len()).sum::<usize>().saturating_sub(self.offset)
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.pieces.is_empty()
-    }
-
-    pub(super) fn advance(&mut self, count: usize) {
-        self.offset = self.offset.saturating_add(count);
-        *self = self.skip_finished();
-    }
-
-    /// Removes pieces that are completely written.
-    fn skip_finished(mut self) -> Pieces<'a> {
-        while let [first, rest @ ..] = self.pieces
-            && self.offset >= first.len()
-        {
-            self.offset -= first.len();
-            self.pieces = rest;
-        }
-        self
-    }
-
+impl Pieces<'_> {
     /// Returns the next bytes to encrypt, at most [`WRITE_SIZE`]. The returned bytes fill whole records, except for the
     /// last record of the write. A piece that fills a record is not copied; smaller pieces are copied one after the
     /// other into a buffer that `borrow` provides.
@@ -52,12 +15,11 @@ impl<'a> Pieces<'a> {
         borrow: impl FnOnce() -> Result<RecordBuffer>,
     ) -> Result<&'b [u8]>
     where
-        'a: 'b,
+        Self: 'b,
     {
-        let [first, rest @ ..] = self.pieces else { return Ok(&[]) };
-        let first = first.get(self.offset..).unwrap_or(&[]);
+        let first = self.first();
         let first = first.get(..WRITE_SIZE).unwrap_or(first);
-        if rest.is_empty() {
+        if self.count() <= 1 {
             return Ok(first);
         }
         if first.len() >= RECORD_SIZE {
@@ -69,7 +31,7 @@ impl<'a> Pieces<'a> {
         let room = buffer.as_mut().map_or(&mut [][..], RecordBuffer::space);
         let room = room.get_mut(..WRITE_SIZE).unwrap_or(&mut []);
         let mut filled = 0_usize;
-        for piece in std::iter::once(first).chain(rest.iter().copied()) {
+        for piece in self.iter() {
             // If a piece is large, only those of its bytes that complete the current record are copied.
             let least = if piece.len() < RECORD_SIZE { room.len() } else { filled.next_multiple_of(RECORD_SIZE) };
             let bytes = piece.get(..least - filled).unwrap_or(piece);

@@ -1,18 +1,20 @@
 //! Writes the early data of a client stream. Early data is sent after the ClientHello, so writing early data begins the
 //! handshake.
 
-use super::call::{Call, Role};
-use super::wait_policy::WaitPolicy;
-use super::{Io, Stream};
+use super::{TlsCall, TlsStream};
 use crate::error::Result;
+use crate::stream::call::Call;
+use crate::stream::state::Role;
+use crate::stream::wait_policy::WaitPolicy;
+use crate::tls::Io;
 use crate::tls::session::EarlyData;
 
-impl Stream {
+impl TlsStream {
     /// Writes as much early data as may be sent before the server answers. Bytes that are reported as written are sent
     /// by this call or by a later call.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
-        self.classified(|| {
-            let (mut call, settings) = Call::begin(self, Role::Writer)?;
+        self.core.classified(|| {
+            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
             let written = call.begin_early(data, settings.wait_policy());
             call.end_writing(settings.wait_policy())?;
             written
@@ -20,24 +22,27 @@ impl Stream {
     }
 
     pub fn early_data(&self) -> EarlyData {
-        self.lock().map_or(EarlyData::NotSent, |state| state.engine.early_data())
+        self.core.lock().map_or(EarlyData::NotSent, |state| state.protocol.engine.early_data())
     }
 
     /// Returns the number of bytes of early data that may still be written.
     pub fn early_data_left(&self) -> usize {
-        self.lock().map_or(0, |state| state.engine.early_data_left())
+        self.core.lock().map_or(0, |state| state.protocol.engine.early_data_left())
     }
 
     pub fn early_data_written(&self) -> usize {
-        self.lock().map_or(0, |state| state.engine.early_data_written())
+        self.core.lock().map_or(0, |state| state.protocol.engine.early_data_written())
     }
 }
 
-impl Call<'_> {
+impl TlsCall<'_> {
     fn begin_early(&mut self, data: &[u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let state = self.state()?;
-        state.engine.check_sending()?;
-        if state.engine.early_data_left() == 0 || data.is_empty() || !self.enter_handshake(policy, |_| Ok(()))? {
+        state.protocol.engine.check_sending()?;
+        if state.protocol.engine.early_data_left() == 0
+            || data.is_empty()
+            || !self.enter_handshake(policy, |_| Ok(()))?
+        {
             return Ok(Io::Done(0));
         }
         self.in_role(Role::Handshaker, |call| call.send_early(data, policy))
@@ -53,7 +58,7 @@ impl Call<'_> {
                 Some(want) => return Ok(want),
                 None => {}
             }
-            match self.state()?.engine.write_early(rest)? {
+            match self.state()?.protocol.engine.write_early(rest)? {
                 0 => return Ok(Io::Done(written)),
                 count => rest = rest.get(count..).unwrap_or(&[]),
             }
@@ -71,13 +76,14 @@ mod tests {
     use std::time::Duration;
 
     use rustls::{ServerConfig, ServerConnection};
+    use rustls_pki_types::CertificateDer;
+    use rustls_pki_types::pem::PemObject as _;
 
     use super::*;
     use crate::limit::Limit;
     use crate::socket::throughput::Throughput;
     use crate::status::Status;
     use crate::tls::Choice;
-    use crate::tls::credentials::pem;
     use crate::tls::x509::fingerprint;
     use crate::tls::{Context, TlsOptions};
 
@@ -103,7 +109,7 @@ mod tests {
     }
 
     struct Pair {
-        stream: Stream,
+        stream: TlsStream,
         _near: UnixStream,
         far: UnixStream,
         server: ServerConnection,
@@ -115,7 +121,7 @@ mod tests {
             let (near, far) = UnixStream::pair().unwrap();
             far.set_nonblocking(true).unwrap();
             Pair {
-                stream: Stream::client(context, near.as_raw_fd(), Some("localhost")).unwrap(),
+                stream: TlsStream::client(context, near.as_raw_fd(), Some("localhost")).unwrap(),
                 _near: near,
                 far,
                 server: ServerConnection::new(Arc::clone(config)).unwrap(),
@@ -162,8 +168,8 @@ mod tests {
     fn options_unrelated_to_early_data_do_not_prevent_it() {
         use std::time::SystemTime;
         fn leaf() -> String {
-            let chain = pem::certificates(include_bytes!("../../../tests/certs/server.pem"), "").unwrap();
-            fingerprint::sha256(&chain[0])
+            let certificate = include_bytes!("../../../tests/certs/server.pem");
+            fingerprint::sha256(&CertificateDer::from_pem_slice(certificate).unwrap())
         }
         type Row = (&'static str, fn(&mut TlsOptions));
         let changes: [Row; 8] = [

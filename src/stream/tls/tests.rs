@@ -7,13 +7,47 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Barrier, OnceLock};
+use std::sync::{Barrier, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, ScopedJoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use super::callbacks::Answer;
 use super::*;
+use crate::limit::Limit;
+use crate::socket::throughput::Throughput;
+use crate::stream::callbacks::{Answer, Callbacks};
+use crate::stream::outer;
 use crate::tls::TlsOptions;
+
+/// The functions of `Stream` that are the same for both kinds of stream.
+impl TlsStream {
+    pub(super) fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
+        self.core.set_limit(limit)
+    }
+
+    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.core.set_read_timeout(timeout)
+    }
+
+    pub(super) fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.core.set_write_timeout(timeout)
+    }
+
+    pub(super) fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
+        self.core.set_minimum_throughput(throughput)
+    }
+
+    pub(super) fn set_blocking(&self, blocking: bool) -> Result<()> {
+        self.core.set_blocking(blocking)
+    }
+
+    pub(super) fn write(&self, data: &[u8]) -> Result<Io> {
+        self.write_pieces(&[data])
+    }
+
+    pub(super) fn lock(&self) -> Result<MutexGuard<'_, State<Tls>>> {
+        self.core.lock()
+    }
+}
 
 /// The failure that a transport callback simulates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,9 +128,9 @@ pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context>
 
 /// A client's nested streams over callbacks, the outermost stream first, and a server's stream over a descriptor.
 struct Pair {
-    client: Vec<Arc<Stream>>,
+    client: Vec<Arc<TlsStream>>,
     wire: Arc<Wire>,
-    server: Vec<Arc<Stream>>,
+    server: Vec<Arc<TlsStream>>,
     far: UnixStream,
 }
 
@@ -108,16 +142,16 @@ impl Pair {
         near.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         let wire = Arc::new(Wire { near, troubles: Troubles::default(), barrier: Barrier::new(2) });
         let mut pair = Pair {
-            client: vec![Arc::new(Stream::client_over(&context, wire.transport(), Some("localhost")).unwrap())],
+            client: vec![Arc::new(TlsStream::client_over(&context, wire.transport(), Some("localhost")).unwrap())],
             wire,
-            server: vec![Arc::new(Stream::server(&context, far.as_raw_fd()).unwrap())],
+            server: vec![Arc::new(TlsStream::server(&context, far.as_raw_fd()).unwrap())],
             far,
         };
         for _ in 1..depth {
-            let outer = Transport::stream(Arc::clone(pair.client())).unwrap();
-            pair.client.push(Arc::new(Stream::client_over(&context, outer, Some("localhost")).unwrap()));
-            let outer = Transport::stream(Arc::clone(pair.server())).unwrap();
-            pair.server.push(Arc::new(Stream::server_over(&context, outer).unwrap()));
+            let outer = outer::over_tls(Arc::clone(pair.client())).unwrap();
+            pair.client.push(Arc::new(TlsStream::client_over(&context, outer, Some("localhost")).unwrap()));
+            let outer = outer::over_tls(Arc::clone(pair.server())).unwrap();
+            pair.server.push(Arc::new(TlsStream::server_over(&context, outer).unwrap()));
         }
         pair.server().set_read_timeout(Some(Duration::from_secs(20))).unwrap();
         pair
@@ -132,11 +166,11 @@ impl Pair {
         pair
     }
 
-    fn client(&self) -> &Arc<Stream> {
+    fn client(&self) -> &Arc<TlsStream> {
         self.client.last().unwrap()
     }
 
-    fn server(&self) -> &Arc<Stream> {
+    fn server(&self) -> &Arc<TlsStream> {
         self.server.last().unwrap()
     }
 
@@ -144,7 +178,7 @@ impl Pair {
     fn assert_at_rest(&self, what: &dyn std::fmt::Debug) {
         for stream in &self.client {
             let state = stream.lock().unwrap();
-            assert_eq!((state.roles, state.waiters), ([None; StreamState::ROLES], 0), "{what:?}");
+            assert_eq!((state.roles, state.waiters), ([None; Role::COUNT], 0), "{what:?}");
         }
     }
 
@@ -153,20 +187,20 @@ impl Pair {
     }
 }
 
-type Caller = fn(&Stream) -> Result<Io>;
+type Caller = fn(&TlsStream) -> Result<Io>;
 
 const CALLS: [(&str, Caller); 7] = [
-    ("handshake", Stream::handshake),
+    ("handshake", TlsStream::handshake),
     ("read", |stream| stream.read(&mut [0; 10])),
     ("write", |stream| stream.write(b"data")),
     ("write_early", |stream| stream.write_early(b"data")),
-    ("shutdown", Stream::shutdown),
-    ("shutdown_both", Stream::shutdown_both),
+    ("shutdown", TlsStream::shutdown),
+    ("shutdown_both", TlsStream::shutdown_both),
     ("probe", |stream| stream.probe().map(|_| Io::Done(0))),
 ];
 
 /// Makes a call and returns its result or its panic.
-fn call(stream: &Stream, caller: Caller) -> std::result::Result<Result<Io>, Box<dyn Any + Send>> {
+fn call(stream: &TlsStream, caller: Caller) -> std::result::Result<Result<Io>, Box<dyn Any + Send>> {
     catch_unwind(AssertUnwindSafe(|| caller(stream)))
 }
 
@@ -212,8 +246,8 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
         for limited in [false, true] {
             for (name, caller) in CALLS {
                 let (near, far) = UnixStream::pair().unwrap();
-                let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
-                let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+                let client = TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+                let server = TlsStream::server(&context, far.as_raw_fd()).unwrap();
                 if handshake_done {
                     thread::scope(|scope| {
                         scope.spawn(|| server.handshake().unwrap());
@@ -241,7 +275,7 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
                 };
                 assert_eq!(caller(&client).err().map(|error| error.status()), expected, "{what:?}");
                 let state = client.lock().unwrap();
-                assert_eq!((state.roles, state.waiters), ([None; StreamState::ROLES], 0), "{what:?}");
+                assert_eq!((state.roles, state.waiters), ([None; Role::COUNT], 0), "{what:?}");
             }
         }
     }
@@ -286,7 +320,7 @@ fn within_time(else_what: &str, is_so: impl Fn() -> bool) {
     }
 }
 
-fn await_waiting(stream: &Stream) {
+fn await_waiting(stream: &TlsStream) {
     within_time("nobody waits", || stream.lock().unwrap().waiters > 0);
 }
 
@@ -296,7 +330,7 @@ fn a_writer_waits_while_a_reader_sends_queued_output() {
     let pair = Pair::connected(1);
     let client = pair.client();
     // Queues output, as an answer to a key update does.
-    client.lock().unwrap().engine.write(b"first").unwrap();
+    client.lock().unwrap().protocol.engine.write(b"first").unwrap();
     pair.wire.set(None, Some(Trouble::Hang));
     thread::scope(|scope| {
         let reader = scope.spawn(|| client.read(&mut [0; 10]));
@@ -339,13 +373,13 @@ fn a_writer_sends_the_output_that_a_reader_queued() {
         pair.wire.barrier.wait();
         pair.wire.set(None, None);
         pair.server().write(b"go on").unwrap();
-        client.lock().unwrap().engine.write(b", the reader's").unwrap();
+        client.lock().unwrap().protocol.engine.write(b", the reader's").unwrap();
         assert_eq!(client.read(&mut [0; 10]).unwrap(), Io::Done(5));
-        assert!(client.lock().unwrap().engine.has_output(), "left to the writer");
+        assert!(client.lock().unwrap().protocol.engine.has_output(), "left to the writer");
         pair.wire.barrier.wait();
         assert_eq!(joined(writer).unwrap(), Io::Done(4));
     });
-    assert!(!client.lock().unwrap().engine.has_output());
+    assert!(!client.lock().unwrap().protocol.engine.has_output());
     pair.assert_at_rest(&"both are done");
 }
 
@@ -397,7 +431,8 @@ fn readers_and_writers_of_nested_streams_do_not_block_each_other() {
                 scope.spawn(move || if hangs_reading { client.read(&mut [0; 10]) } else { client.write(b"ping") });
             pair.wire.barrier.wait();
             for stream in &pair.client {
-                assert_eq!(stream.state.try_lock().unwrap().waiters, 0);
+                assert!(stream.core.is_unlocked());
+                assert_eq!(stream.lock().unwrap().waiters, 0);
             }
             if hangs_reading {
                 assert_eq!(client.write(b"ping").unwrap(), Io::Done(4));
@@ -423,7 +458,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
         pair.wire.set(None, Some(Trouble::Hang));
         thread::scope(|scope| {
             let server = scope.spawn(|| pair.server().handshake());
-            let handshaker = scope.spawn(|| call(client, Stream::handshake));
+            let handshaker = scope.spawn(|| call(client, TlsStream::handshake));
             pair.wire.barrier.wait();
             client.set_blocking(false).unwrap();
             // Only these four calls need the handshake.
@@ -469,7 +504,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
 fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
     static ASKED: AtomicUsize = AtomicUsize::new(0);
     for panics in [false, true] {
-        let place: Arc<OnceLock<Arc<Stream>>> = Arc::default();
+        let place: Arc<OnceLock<Arc<TlsStream>>> = Arc::default();
         let of_clock = Arc::clone(&place);
         let context = context_with(|options| {
             options.set_wall_clock(Some(Arc::new(move || {
@@ -486,13 +521,13 @@ fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
             })));
         });
         let (near, _far) = UnixStream::pair().unwrap();
-        let stream = Arc::new(Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap());
+        let stream = Arc::new(TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap());
         let _ = place.set(Arc::clone(&stream));
         stream.set_read_timeout(Some(Duration::from_millis(1))).unwrap();
-        let outcome = call(&stream, Stream::handshake);
+        let outcome = call(&stream, TlsStream::handshake);
         assert_eq!(outcome.is_err(), panics);
         assert_eq!(ASKED.load(Ordering::Relaxed), 1 + usize::from(panics));
-        assert_eq!(stream.lock().unwrap().roles, [None; StreamState::ROLES]);
+        assert_eq!(stream.lock().unwrap().roles, [None; Role::COUNT]);
     }
 }
 
@@ -503,20 +538,20 @@ fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
 fn a_nonblocking_write_waits_only_for_a_sender_that_does_not_wait() {
     let context = context_with(|_| {});
     let (near, far) = UnixStream::pair().unwrap();
-    let client = Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
-    let server = Stream::server(&context, far.as_raw_fd()).unwrap();
+    let client = TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();
+    let server = TlsStream::server(&context, far.as_raw_fd()).unwrap();
     thread::scope(|scope| {
         scope.spawn(|| server.handshake().unwrap());
         client.handshake().unwrap();
     });
     client.set_blocking(false).unwrap();
-    let mut sender = Call::new(&client);
+    let mut sender = Call::new(&client.core);
     sender.claim(Role::Sender).unwrap();
-    sender.state().unwrap().sender_may_wait = true;
+    sender.state().unwrap().protocol.sender_may_wait = true;
     sender.unlock();
     thread::scope(|scope| {
         assert_eq!(joined(scope.spawn(|| client.write(b"data"))).unwrap(), Io::WantWrite);
-        sender.state().unwrap().sender_may_wait = false;
+        sender.state().unwrap().protocol.sender_may_wait = false;
         sender.unlock();
         let writer = scope.spawn(|| client.write(b"data"));
         await_waiting(&client);

@@ -31,6 +31,10 @@ pub(super) struct WaitPolicy<'a> {
 pub(super) static DEFAULT_SETTINGS: Settings =
     Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
 
+/// The settings of a call that never waits, whatever the settings of its stream are.
+pub(super) static NO_WAITING: Settings =
+    Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
+
 impl Settings {
     pub(super) fn wait_policy(&self) -> WaitPolicy<'_> {
         WaitPolicy { blocking: self.blocking, settings: self, counts_throughput: true, throughput_deadline: None }

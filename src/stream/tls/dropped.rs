@@ -1,48 +1,37 @@
 //! Checks whether an idle session is still usable.
 
-use super::Stream;
-use super::call::{Call, Role};
-use super::wait_policy::{Settings, WaitPolicy};
-use crate::error::{Error, Result};
+use super::{TlsCall, TlsStream};
+use crate::error::Result;
 use crate::status::Status;
+use crate::stream::call::Call;
+use crate::stream::state::Role;
+use crate::stream::wait_policy::{NO_WAITING, WaitPolicy};
 use crate::tls::session::{BUFFER_SIZE, Read};
 
 /// The maximum number of bytes in records without data that an idle peer may send. Servers usually send two session
 /// tickets, which have a few hundred bytes.
 const MAX_IDLE_BYTES: u64 = BUFFER_SIZE as u64;
 
-impl Stream {
+impl TlsStream {
     /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
     /// session is idle and usable. Session tickets and key updates are processed; application data stays unread.
     ///
     /// The probe never waits, so the limit and the timeouts of earlier requests do not apply.
     pub fn probe(&self) -> Result<Status> {
-        self.classified(|| self.probe_within(MAX_IDLE_BYTES))
+        self.core.classified(|| self.probe_within(MAX_IDLE_BYTES))
     }
 
     fn probe_within(&self, most: u64) -> Result<Status> {
-        let (mut call, _) = Call::begin(self, Role::Writer)?;
+        let (mut call, _) = Call::begin(&self.core, Role::Writer)?;
         call.take(Role::Reader)?;
-        let settings = Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
-        let policy = settings.wait_policy().without_throughput();
+        let policy = NO_WAITING.wait_policy().without_throughput();
         let looked = call.probe(policy, most);
         call.end_writing(policy)?;
-        let state = call.state()?;
-        state.begin_window();
-        match looked {
-            Ok(Status::WantRead) => {}
-            Ok(other) => return Ok(other),
-            Err(error) if state.engine.has_failed() || is_connection_end(&error) => return Ok(error.status()),
-            Err(error) => return Err(error),
-        }
-        if state.unreported > 0 {
-            return Ok(Status::WantWrite);
-        }
-        Ok(state.engine.check_sending().map_or_else(|error| error.status(), |()| Status::WantRead))
+        call.state()?.conclude_probe(looked)
     }
 }
 
-impl Call<'_> {
+impl TlsCall<'_> {
     fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
         // During the handshake, one receive is enough to find out whether the connection is still open.
         if !self.enter_handshake(policy, |_| Ok(()))? {
@@ -52,14 +41,16 @@ impl Call<'_> {
     }
 
     fn probe_records(&mut self, policy: WaitPolicy<'_>, most: u64, is_handshaking: bool) -> Result<Status> {
-        let before = self.state()?.bytes_received;
+        let before = self.state()?.protocol.bytes_received;
         loop {
             let state = self.state()?;
-            match state.engine.peek()? {
+            match state.protocol.engine.peek()? {
                 Read::Data(_) => return Ok(Status::Ok),
                 Read::End => return Ok(Status::EndOfStream),
-                Read::Blocked if is_handshaking && state.engine.is_read_ready() => return Ok(Status::WantRead),
-                Read::Blocked if state.bytes_received - before > most => return Ok(Status::TooMuchData),
+                Read::Blocked if is_handshaking && state.protocol.engine.is_read_ready() => {
+                    return Ok(Status::WantRead);
+                }
+                Read::Blocked if state.protocol.bytes_received - before > most => return Ok(Status::TooMuchData),
                 Read::Blocked => {}
             }
             if self.receive(policy)?.is_some() {
@@ -67,11 +58,6 @@ impl Call<'_> {
             }
         }
     }
-}
-
-/// Returns whether the error means that the connection or its descriptor has ended, and not only the session.
-fn is_connection_end(error: &Error) -> bool {
-    matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
 }
 
 #[cfg(test)]
@@ -86,12 +72,11 @@ mod tests {
 
     use super::*;
     use crate::socket::throughput::Throughput;
-    use crate::tls::stream::Io;
-    use crate::tls::{Context, TlsOptions};
+    use crate::tls::{Context, Io, TlsOptions};
 
     /// A client stream connected to a rustls server, which can send messages that a netlib server never sends.
     struct Session {
-        stream: Stream,
+        stream: TlsStream,
         far: UnixStream,
         server: ServerConnection,
         _near: UnixStream,
@@ -119,7 +104,7 @@ mod tests {
             let (near, far) = UnixStream::pair().unwrap();
             far.set_nonblocking(true).unwrap();
             let session = Session {
-                stream: Stream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap(),
+                stream: TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap(),
                 far,
                 server: ServerConnection::new(Arc::new(config)).unwrap(),
                 _near: near,
@@ -213,7 +198,7 @@ mod tests {
     #[test]
     fn a_probe_returns_too_much_data_after_a_flood_of_tickets() {
         // The bound is exact: if the tickets have one byte more than the bound, the probe returns TooMuchData.
-        let received = |session: &Session| session.stream.lock().unwrap().bytes_received;
+        let received = |session: &Session| session.stream.lock().unwrap().protocol.bytes_received;
         let session = Session::new(300);
         let before = received(&session);
         assert_eq!(session.stream.probe().unwrap(), Status::WantRead);

@@ -1,0 +1,229 @@
+//! Reads and writes over a descriptor, over callbacks, or through another stream, with or without TLS.
+//!
+//! A [`Stream`] is a [`PlainStream`] or a [`TlsStream`]. Both have the same parts:
+//! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
+//! - `state`: the settings, and the roles of the threads that are in a call.
+//! - `call`: one public call, which holds the lock between I/O operations.
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`: what the calls of both kinds of stream do.
+
+mod call;
+mod callbacks;
+mod exchange;
+mod fault;
+mod minimum_throughput;
+mod outer;
+mod pieces;
+mod plain;
+mod probe;
+mod shutdown;
+mod state;
+mod tls;
+mod transport;
+mod wait_policy;
+
+use std::os::fd::RawFd;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+use crate::limit::Limit;
+use crate::socket::throughput::Throughput;
+use crate::status::Status;
+use crate::tls::config::EchStatus;
+use crate::tls::{Context, EarlyData, Io, Negotiated, SavedSession, SessionInfo, TlsOptions};
+
+pub use callbacks::Callbacks;
+pub use plain::PlainStream;
+pub use tls::TlsStream;
+pub use transport::Transport;
+
+/// A stream. One thread may read while another thread writes. The stream inside this stream has a reference of its own.
+pub enum Stream {
+    Plain(Arc<PlainStream>),
+    Tls(Arc<TlsStream>),
+}
+
+/// Calls the same method of both kinds of stream.
+macro_rules! on_each {
+    ($self:ident, $stream:ident => $call:expr) => {
+        match $self {
+            Stream::Plain($stream) => $call,
+            Stream::Tls($stream) => $call,
+        }
+    };
+}
+
+impl Stream {
+    /// Creates a plain stream on a descriptor. Performs no I/O.
+    pub fn plain_on_descriptor(fd: RawFd) -> Result<Stream> {
+        Ok(Stream::Plain(Arc::new(PlainStream::descriptor(fd)?)))
+    }
+
+    /// Creates a plain stream on callbacks. Calls no callback.
+    pub fn plain_on_callbacks(callbacks: Callbacks) -> Stream {
+        Stream::Plain(Arc::new(PlainStream::callbacks(callbacks)))
+    }
+
+    /// Creates a client's TLS stream on a descriptor. Performs no I/O.
+    pub fn client(context: &Arc<Context>, fd: RawFd, server_hostname: Option<&str>) -> Result<Stream> {
+        Stream::client_over(context, Transport::descriptor(fd)?, server_hostname)
+    }
+
+    /// Creates a server's TLS stream on a descriptor. Performs no I/O.
+    pub fn server(context: &Arc<Context>, fd: RawFd) -> Result<Stream> {
+        Stream::server_over(context, Transport::descriptor(fd)?)
+    }
+
+    pub fn client_over(
+        context: &Arc<Context>,
+        transport: Transport,
+        server_hostname: Option<&str>,
+    ) -> Result<Stream> {
+        Ok(Stream::Tls(Arc::new(TlsStream::client_over(context, transport, server_hostname)?)))
+    }
+
+    pub fn server_over(context: &Arc<Context>, transport: Transport) -> Result<Stream> {
+        Ok(Stream::Tls(Arc::new(TlsStream::server_over(context, transport)?)))
+    }
+
+    /// Creates a client's TLS stream and performs the handshake.
+    pub fn connected(
+        options: &TlsOptions,
+        context: Option<&Arc<Context>>,
+        fd: RawFd,
+        server_hostname: Option<&str>,
+        limit: Option<Arc<Limit>>,
+    ) -> Result<Stream> {
+        Ok(Stream::Tls(Arc::new(TlsStream::connected(options, context, fd, server_hostname, limit)?)))
+    }
+
+    /// Makes this stream the transport of another stream. Other calls on this stream fail with `NETLIB_BUSY` until the
+    /// transport is dropped.
+    pub fn to_transport(&self) -> Result<Transport> {
+        match self {
+            Stream::Plain(stream) => outer::over_plain(Arc::clone(stream)),
+            Stream::Tls(stream) => outer::over_tls(Arc::clone(stream)),
+        }
+    }
+
+    /// Returns whether a call on this stream may invoke a callback.
+    pub fn may_call_back(&self) -> bool {
+        on_each!(self, stream => stream.core.may_call_back())
+    }
+
+    pub fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
+        on_each!(self, stream => stream.core.set_limit(limit))
+    }
+
+    pub fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        on_each!(self, stream => stream.core.set_read_timeout(timeout))
+    }
+
+    pub fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        on_each!(self, stream => stream.core.set_write_timeout(timeout))
+    }
+
+    pub fn set_minimum_throughput(&self, throughput: Throughput) -> Result<()> {
+        on_each!(self, stream => stream.core.set_minimum_throughput(throughput))
+    }
+
+    pub fn set_blocking(&self, blocking: bool) -> Result<()> {
+        on_each!(self, stream => stream.core.set_blocking(blocking))
+    }
+
+    /// Performs the handshake, unless it is done. A plain stream has no handshake.
+    pub fn handshake(&self) -> Result<Io> {
+        on_each!(self, stream => stream.handshake())
+    }
+
+    /// Reads at least one byte, and as many as are available and fit.
+    pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
+        on_each!(self, stream => stream.read(buffer))
+    }
+
+    /// Writes data of one piece, like [`Stream::write_pieces`].
+    pub fn write(&self, data: &[u8]) -> Result<Io> {
+        self.write_pieces(&[data])
+    }
+
+    /// Writes all of `pieces` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported
+    /// as written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
+    pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
+        on_each!(self, stream => stream.write_pieces(pieces))
+    }
+
+    /// Returns the number of bytes that a read returns without using the transport.
+    pub fn pending(&self) -> usize {
+        on_each!(self, stream => stream.pending())
+    }
+
+    /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
+    /// stream is idle and usable. The probe never waits, and leaves application data to the next read.
+    pub fn probe(&self) -> Result<Status> {
+        on_each!(self, stream => stream.probe())
+    }
+
+    /// Ends the data to the peer. Does not wait for the end of the peer's data.
+    pub fn shutdown(&self) -> Result<Io> {
+        on_each!(self, stream => stream.shutdown())
+    }
+
+    /// Ends the data to the peer, and waits for the end of the peer's data.
+    pub fn shutdown_both(&self) -> Result<Io> {
+        on_each!(self, stream => stream.shutdown_both())
+    }
+}
+
+/// The functions that concern TLS. On a plain stream, getters return the value for a session without the property.
+impl Stream {
+    fn tls(&self) -> Option<&TlsStream> {
+        match self {
+            Stream::Plain(_) => None,
+            Stream::Tls(stream) => Some(stream),
+        }
+    }
+
+    /// Writes as much early data as may be sent before the server answers.
+    pub fn write_early(&self, data: &[u8]) -> Result<Io> {
+        match self {
+            Stream::Plain(stream) => stream.write_early(),
+            Stream::Tls(stream) => stream.write_early(data),
+        }
+    }
+
+    pub fn early_data(&self) -> EarlyData {
+        self.tls().map_or(EarlyData::NotSent, TlsStream::early_data)
+    }
+
+    /// Returns the number of bytes of early data that may still be written.
+    pub fn early_data_left(&self) -> usize {
+        self.tls().map_or(0, TlsStream::early_data_left)
+    }
+
+    pub fn early_data_written(&self) -> usize {
+        self.tls().map_or(0, TlsStream::early_data_written)
+    }
+
+    pub fn take_session(&self) -> Result<Option<SavedSession>> {
+        self.tls().map_or(Ok(None), TlsStream::take_session)
+    }
+
+    pub fn set_session(&self, session: Option<&Arc<SavedSession>>) -> Result<()> {
+        let refused = || Error::new(Status::Unsupported, "this is a plain stream, which has no TLS session");
+        self.tls().ok_or_else(refused)?.set_session(session)
+    }
+
+    /// Returns the negotiated parameters; `None` before the handshake is done.
+    pub fn negotiated(&self) -> Option<Negotiated> {
+        self.tls()?.negotiated()
+    }
+
+    /// Returns the negotiated parameters that callers borrow, such as names and certificates.
+    pub fn session(&self) -> Option<&SessionInfo> {
+        self.tls()?.session()
+    }
+
+    pub fn ech_status(&self) -> EchStatus {
+        self.tls().map_or(EchStatus::NotOffered, TlsStream::ech_status)
+    }
+}

@@ -1,0 +1,138 @@
+//! Lets a stream carry the bytes of another stream. Other calls on the outer stream fail with `NETLIB_BUSY` until the
+//! inner stream is dropped.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::fault::{Fault, Outcome};
+use super::plain::PlainStream;
+use super::tls::TlsStream;
+use super::transport::{OuterTransport, ReceiveMode, Transport};
+use super::wait_policy::WaitPolicy;
+use crate::error::{Error, Result};
+use crate::status::Status;
+use crate::tls::Io;
+
+/// The maximum number of nested TLS streams. Each stream adds to the stack that a call needs, and that freeing the
+/// innermost stream needs.
+const MAX_DEPTH: usize = 16;
+
+/// Makes a TLS stream the transport of another stream.
+pub(super) fn over_tls(stream: Arc<TlsStream>) -> Result<Transport> {
+    if stream.core.transport.depth() + 1 >= MAX_DEPTH {
+        let message = format!("outer is the innermost of {MAX_DEPTH} nested streams, which is the maximum");
+        return Err(Error::new(Status::Unsupported, message));
+    }
+    stream.core.lend_to_inner_stream()?;
+    Ok(Transport::stream(Box::new(OuterTls(stream))))
+}
+
+/// Makes a plain stream the transport of another stream.
+pub(super) fn over_plain(stream: Arc<PlainStream>) -> Result<Transport> {
+    stream.core.lend_to_inner_stream()?;
+    Ok(Transport::stream(Box::new(OuterPlain { stream, has_sent: AtomicBool::new(false) })))
+}
+
+struct OuterTls(Arc<TlsStream>);
+
+impl OuterTransport for OuterTls {
+    fn depth(&self) -> usize {
+        self.0.core.transport.depth() + 1
+    }
+
+    fn can_wait(&self) -> bool {
+        self.0.core.transport.can_wait()
+    }
+
+    fn may_block(&self) -> bool {
+        false
+    }
+
+    fn may_call_back(&self) -> bool {
+        self.0.core.may_call_back()
+    }
+
+    fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
+        if policy.blocking && drained {
+            return self.0.await_plaintext(policy).map_err(Fault::OuterStream);
+        }
+        // The transport of the outermost stream checks the limit.
+        Ok(None)
+    }
+
+    fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
+        self.0.ensure_handshake(policy).map_err(Fault::OuterStream)
+    }
+
+    fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, _waiting: ReceiveMode) -> Outcome<Io> {
+        self.0.receive(room, policy.without_waiting()).map_err(Fault::OuterStream)
+    }
+
+    fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
+        self.0.send(bytes, policy).map_err(Fault::OuterStream)
+    }
+}
+
+impl Drop for OuterTls {
+    fn drop(&mut self) {
+        self.0.core.return_from_inner_stream();
+    }
+}
+
+/// A plain stream below. The inner stream uses the transport of the plain stream directly, because a plain stream
+/// neither changes nor buffers bytes.
+struct OuterPlain {
+    stream: Arc<PlainStream>,
+    /// Whether the inner stream has sent bytes.
+    has_sent: AtomicBool,
+}
+
+impl OuterPlain {
+    fn transport(&self) -> &Transport {
+        &self.stream.core.transport
+    }
+}
+
+impl OuterTransport for OuterPlain {
+    fn depth(&self) -> usize {
+        self.transport().depth()
+    }
+
+    fn can_wait(&self) -> bool {
+        self.transport().can_wait()
+    }
+
+    fn may_block(&self) -> bool {
+        self.transport().may_block()
+    }
+
+    fn may_call_back(&self) -> bool {
+        self.stream.core.may_call_back()
+    }
+
+    fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
+        self.transport().await_input(drained, policy)
+    }
+
+    fn ensure_handshake(&self, _policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
+        Ok(None)
+    }
+
+    fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
+        self.transport().receive(room, policy, waiting)
+    }
+
+    fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
+        self.has_sent.store(true, Ordering::Relaxed);
+        self.transport().send(bytes, policy)
+    }
+}
+
+impl Drop for OuterPlain {
+    fn drop(&mut self) {
+        if self.has_sent.load(Ordering::Relaxed) {
+            self.stream.mark_sent();
+        }
+        self.stream.core.return_from_inner_stream();
+    }
+}

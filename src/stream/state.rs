@@ -1,0 +1,241 @@
+//! Holds the parts of a stream that are the same for each protocol: the transport, the lock, the settings, and the roles of
+//! the threads that are in a call.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
+
+use super::pieces::Pieces;
+use super::transport::Transport;
+use super::wait_policy::{DEFAULT_SETTINGS, Settings};
+use crate::error::{Error, Result};
+use crate::fork::Process;
+use crate::limit::Limit;
+use crate::socket::throughput::Throughput;
+use crate::status::Status;
+use crate::tls::ThreadId;
+
+/// What a stream does with the bytes of its transport: [`Plain`](super::plain::Plain) passes the bytes on, and
+/// [`Tls`](super::tls::Tls) encrypts and decrypts them. The functions return the facts that errors depend on, and
+/// record failures.
+pub(super) trait Protocol {
+    /// Returns the name of the peer for error messages.
+    fn peer(&self) -> String;
+
+    /// Returns " during the TLS handshake" during the handshake, otherwise "".
+    fn during(&self) -> &'static str;
+
+    /// Returns the status of a connection that the peer or the network has ended.
+    fn disconnect_status(&self) -> Status;
+
+    /// Fails if no data can be written.
+    fn check_sending(&self) -> Result<()>;
+
+    fn has_failed(&self) -> bool;
+
+    /// Records that the stream has failed. Returns the first failure.
+    fn fail(&mut self, failure: Error) -> Error;
+
+    /// Records that sending has failed. Received data can still be read. Returns the first such failure.
+    fn fail_sending(&mut self, failure: Error) -> Error;
+
+    /// Sets the retry kind of an error before the error is returned to the application.
+    fn classify(&self, error: Error) -> Error;
+}
+
+pub(super) struct Core<P> {
+    /// The process that created the stream. A forked child must not use its keys or wait for its lock.
+    process: Process,
+    pub(super) transport: Transport,
+    state: Mutex<State<P>>,
+    /// The condition variable that is notified when a role is released.
+    pub(super) changed: Condvar,
+    /// Whether a call may invoke a callback: a transport callback, or a callback that is set on the context of this
+    /// stream or of a stream below.
+    may_call_back: bool,
+}
+
+/// The part of a call that at most one thread performs at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Role {
+    Reader = 0,
+    Writer = 1,
+    Handshaker = 2,
+    Sender = 3,
+}
+
+impl Role {
+    pub(super) const COUNT: usize = 4;
+}
+
+pub(super) struct State<P> {
+    pub(super) protocol: P,
+    pub(super) settings: Settings,
+    /// The minimum throughput of the application's reads.
+    pub(super) throughput: Option<Box<Throughput>>,
+    /// The thread that holds each [`Role`].
+    pub(super) roles: [Option<ThreadId>; Role::COUNT],
+    /// Another stream uses this stream as its transport.
+    pub(super) has_inner_stream: bool,
+    /// The number of threads that wait for a role.
+    pub(super) waiters: usize,
+    /// The last receive operation left no input, so the next one probably has to wait.
+    pub(super) drained: bool,
+    /// A recv(2) that should block returned EAGAIN, so the descriptor has O_NONBLOCK.
+    pub(super) nonblocking: bool,
+    /// The number of bytes that the stream has accepted but not reported as written. The writer passes these bytes
+    /// again in its next call.
+    pub(super) unreported: usize,
+    /// The number of bytes discarded while waiting for the end of the peer's data.
+    pub(super) discarded: usize,
+}
+
+impl<P> State<P> {
+    pub(super) fn is_held(&self, role: Role) -> bool {
+        self.roles[role as usize].is_some()
+    }
+
+    pub(super) fn is_in_use(&self) -> bool {
+        self.roles.iter().any(Option::is_some)
+    }
+
+    /// Fails if another stream uses this stream as its transport, or if the call comes from a callback of this stream.
+    #[inline(always)]
+    pub(super) fn check_reentry(&self) -> Result<()> {
+        self.check_no_inner_stream()?;
+        if self.is_in_use() && self.roles.contains(&Some(ThreadId::current())) {
+            let message =
+                "this thread is already in a call of this stream: a callback must not use the stream that calls it";
+            return Err(Error::new(Status::Busy, message));
+        }
+        Ok(())
+    }
+
+    /// Fails if a write of `data` does not repeat the bytes that the previous write did not report as written.
+    pub(super) fn check_repeats(&self, data: Pieces<'_>) -> Result<()> {
+        let (unreported, len) = (self.unreported, data.len());
+        if len < unreported {
+            let message = format!(
+                "this write must repeat the bytes that the previous write did not report as written: at least {unreported} bytes, not {len}"
+            );
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(())
+    }
+
+    fn check_no_inner_stream(&self) -> Result<()> {
+        if self.has_inner_stream {
+            let message = "another stream uses this one as its transport: use that stream, or free it first";
+            return Err(Error::new(Status::Busy, message));
+        }
+        Ok(())
+    }
+}
+
+impl<P: Protocol> Core<P> {
+    pub(super) fn new(protocol: P, transport: Transport, may_call_back: bool) -> Core<P> {
+        Core {
+            process: Process::current(),
+            may_call_back: transport.may_call_back() || may_call_back,
+            transport,
+            state: Mutex::new(State {
+                protocol,
+                settings: DEFAULT_SETTINGS.clone(),
+                throughput: None,
+                roles: [None; Role::COUNT],
+                has_inner_stream: false,
+                waiters: 0,
+                drained: true,
+                nonblocking: false,
+                unreported: 0,
+                discarded: 0,
+            }),
+            changed: Condvar::new(),
+        }
+    }
+
+    /// Returns whether a call on this stream may invoke a callback.
+    pub(super) fn may_call_back(&self) -> bool {
+        self.may_call_back
+    }
+
+    pub(super) fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
+        self.lock()?.settings.limit = limit;
+        Ok(())
+    }
+
+    pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.lock()?.settings.read_timeout = timeout;
+        Ok(())
+    }
+
+    pub(super) fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<()> {
+        self.lock()?.settings.write_timeout = timeout;
+        Ok(())
+    }
+
+    pub(super) fn set_blocking(&self, blocking: bool) -> Result<()> {
+        self.lock()?.settings.blocking = blocking;
+        Ok(())
+    }
+
+    /// Makes this stream the transport of another stream. Other calls fail with `NETLIB_BUSY` until
+    /// [`Core::return_from_inner_stream`].
+    pub(super) fn lend_to_inner_stream(&self) -> Result<()> {
+        let mut state = self.lock()?;
+        state.check_no_inner_stream()?;
+        if state.is_in_use() {
+            return Err(Error::new(Status::Busy, "another call is using the outer stream"));
+        }
+        if state.unreported > 0 {
+            let message = format!("a write of {} bytes to the outer stream is not finished", state.unreported);
+            return Err(Error::new(Status::Busy, message));
+        }
+        state.protocol.check_sending()?;
+        state.has_inner_stream = true;
+        Ok(())
+    }
+
+    pub(super) fn return_from_inner_stream(&self) {
+        if let Ok(mut state) = self.lock() {
+            state.has_inner_stream = false;
+            // The unreported bytes are records of the inner stream. These records are still sent, and no caller
+            // passes them again.
+            state.unreported = 0;
+        }
+    }
+
+    /// Runs a public call and sets the retry kind of its error from the state of this stream. A stream inside this
+    /// stream calls other functions (`outer`), because only the application data of that inner stream determines the
+    /// retry kind of its errors.
+    #[inline(always)]
+    pub(super) fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
+        act().map_err(|error| self.classify(error))
+    }
+
+    #[cold]
+    fn classify(&self, error: Error) -> Error {
+        match self.lock() {
+            Ok(state) => state.protocol.classify(error),
+            Err(_) => error.after_request_was_sent(),
+        }
+    }
+}
+
+impl<P> Core<P> {
+    #[inline(always)]
+    pub(super) fn lock(&self) -> Result<MutexGuard<'_, State<P>>> {
+        self.process.check_owner("stream")?;
+        self.state.lock().map_err(|_| poisoned())
+    }
+
+    /// Returns whether no thread holds the lock.
+    #[cfg(test)]
+    pub(super) fn is_unlocked(&self) -> bool {
+        self.state.try_lock().is_ok()
+    }
+}
+
+#[cold]
+pub(super) fn poisoned() -> Error {
+    Error::new(Status::Internal, "an earlier error inside netlib has left this stream unusable")
+}
