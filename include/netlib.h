@@ -64,7 +64,7 @@
  * returns, it copies its inputs, and takes its own references to handles that it keeps. An `int fd` argument is
  * borrowed. A function first zeroes its outputs (and sets an output descriptor to -1), and fills the outputs only on
  * success. An output must not alias an input or another output. netlib_x_clone returns another reference to the same
- * object.
+ * object; netlib_x_options_clone returns an independent copy.
  *
  * NULL. A pointer argument must not be NULL, unless the comment of the parameter says "May be NULL". In addition, NULL
  * is accepted for:
@@ -110,9 +110,14 @@
  * compiler refuses any other value; a C compiler warns about a value of another enum (-Wextra), but not about a plain
  * number. For an unknown number, a function fails with NETLIB_INVALID_ARGUMENT. A sum of bits has an integer type.
  *
- * OPTIONS. A setter of a netlib_x_options returns nothing. The options record the first value that a setter refuses,
- * and the function that uses the options fails with an error that names this setter. A later valid value does not
- * clear the error.
+ * OPTIONS. A setter of a netlib_x_options returns nothing. If a setter refuses a value, the setting keeps its earlier
+ * value, and the options record an error whose message begins with the name of the setter. The next call of the setter,
+ * or of another setter of the same setting (such as netlib_tls_options_set_identity_files after
+ * netlib_tls_options_set_identity), removes the error; if that call refuses its value, it records a new error. Calls of
+ * an add_ function, or of netlib_connect_options_refuse_addresses, add to a setting, and remove no error.
+ * netlib_x_options_check, and every function that uses the options, fails with the oldest error that was not removed.
+ * netlib_x_options_check makes no object and reads no file. netlib_x_options_clone copies the settings and the errors;
+ * the copy and the original share the `ctx` of a callback.
  *
  * CALLBACKS. netlib invokes a callback only during a netlib call (the outer call), on the thread of that call and
  * without holding a lock. A callback may call netlib. The first argument of a callback is the `ctx` that was passed
@@ -637,6 +642,13 @@ enum netlib_retry_kind netlib_status_retry_kind(netlib_status status);
 /** Makes error options that hold the defaults.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_error_options *netlib_error_options_clone(const netlib_error_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_error_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set. */
+NETLIB_MUST_USE netlib_status netlib_error_options_check(const netlib_error_options *options, netlib_error **err);
 
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
@@ -1575,6 +1587,13 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 
+/** Returns an independent copy of the options, which includes the history. */
+NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_clone(const netlib_retry_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_retry_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed. */
+NETLIB_MUST_USE netlib_status netlib_retry_options_check(const netlib_retry_options *options, netlib_error **err);
+
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
@@ -2150,6 +2169,16 @@ struct netlib_headers_options;
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_clone(const netlib_headers_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
+ * the size of the list.
+ * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
+ *         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
+ */
+NETLIB_MUST_USE netlib_status netlib_headers_options_check(const netlib_headers_options *options, netlib_error **err);
+
 /** Releases options. */
 void netlib_headers_options_free(netlib_headers_options *options);
 
@@ -2571,6 +2600,16 @@ struct netlib_connect_options;
 /** Makes connect options that hold the defaults.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_clone(const netlib_connect_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_connect_new` and `netlib_create_connection` do. The system
+ * checks the source address, the interface and the added socket options later, at each connection attempt.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
+ *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+ */
+NETLIB_MUST_USE netlib_status netlib_connect_options_check(const netlib_connect_options *options, netlib_error **err);
 
 /** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
@@ -3129,12 +3168,22 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
 struct netlib_tls_context;
 
 /** The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**.
- * `netlib_tls_context_new`, not the setters, reads files and reports the first invalid value. */
+ * `netlib_tls_context_new`, not the setters, reads files. */
 struct netlib_tls_options;
 
 /** Makes TLS options that hold the defaults.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_new(void);
+
+/** Returns an independent copy of the TLS options. */
+NETLIB_MUST_USE netlib_tls_options *netlib_tls_options_clone(const netlib_tls_options *options);
+
+/** Checks that no setter has recorded an error. `netlib_tls_context_new` makes the same check, and then reads files,
+ * parses certificates, CRLs and keys, decrypts the private key, and compares settings with each other.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed; `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`
+ *         for a cipher string that selects no cipher suite.
+ */
+NETLIB_MUST_USE netlib_status netlib_tls_options_check(const netlib_tls_options *options, netlib_error **err);
 
 /** Releases TLS options. The contexts that were made from the options are not affected. */
 void netlib_tls_options_free(netlib_tls_options *options);
@@ -3276,10 +3325,10 @@ void netlib_tls_options_set_identity_files(netlib_tls_options *options, const ch
  * `netlib_tls_options_set_identity_files` does from files. Default: none. Corresponds to OpenSSL's
  * SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
  * @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
- *        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the options
- *        are freed.
- * @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy when the options
- *        are freed. May be NULL: the key is in `chain`.
+ *        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
+ *        options or context that holds the copy is freed.
+ * @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy as it wipes the
+ *        copy of `chain`. May be NULL: the key is in `chain`.
  */
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
                                      const void *key, size_t key_len);
@@ -3292,8 +3341,9 @@ void netlib_tls_options_set_identity(netlib_tls_options *options, const void *ch
  * does. If the password is not UTF-8, or does not open the file, netlib then decodes each byte as one character, as
  * older programs do. A file that was made without a password opens with an empty password, and a file that was made
  * with an empty password opens without one.
- * @param password the password: any bytes, up to 1024. An empty password is also a password. netlib wipes its copy
- *        when the options are freed. May be NULL: no password.
+ * @param password the password: any bytes, up to 1024. An empty password is also a password. netlib copies the
+ *        password, and wipes each copy when the options or the context that holds it is freed. May be NULL: no
+ *        password.
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 

@@ -207,8 +207,8 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
             break;
         default: netlib_retry_options_add_history(options, NULL, NULL, NULL, 0, NULL), setter = "add_history"; break;
         }
-        /* The error names the first invalid setting, even if a later one is invalid too. */
-        netlib_retry_options_set_backoff_max(options, -3);
+        /* The error names the first refused setting, even if the value of a later setter is refused too. */
+        netlib_retry_options_set_jitter_kind(options, (enum netlib_jitter_kind)99);
         netlib_error *err = NULL;
         netlib_retry *retry = NULL;
         netlib_status status = netlib_retry_new(options, &retry, &err);

@@ -316,6 +316,14 @@ static void run_session_over_streams(void) {
     netlib_tls_context_free(server);
 }
 
+/* Frees options after a clone that a setter has changed, so that the clone has its own copies of the secrets. */
+static void free_with_changed_clone(netlib_tls_options *options) {
+    netlib_tls_options *clone = netlib_tls_options_clone(options);
+    netlib_tls_options_set_resumption(clone, 0);
+    netlib_tls_options_free(clone);
+    netlib_tls_options_free(options);
+}
+
 /* Uses a wrong key password, and credentials in headers and in a URL. */
 static void use_passwords_and_credentials(void) {
     static const char *const keys[] = {"client-encrypted.key"};
@@ -328,7 +336,7 @@ static void use_passwords_and_credentials(void) {
         netlib_tls_options_set_identity_files(options, CERTS "client.pem", path);
         netlib_tls_options_set_key_password(options, PASSWORD, NETLIB_NTS);
         CHECK_STATUS(NETLIB_WRONG_PASSWORD, netlib_tls_context_new(options, &context, &err));
-        netlib_tls_options_free(options);
+        free_with_changed_clone(options);
     }
 
     netlib_headers *headers = NULL;
@@ -340,7 +348,14 @@ static void use_passwords_and_credentials(void) {
     CHECK(value != NULL && strlen(value) == 6 + (sizeof BASIC - 1 + 2) / 3 * 4);
     if (value != NULL) add_secret("", "Basic credentials in base64", value + 6, 28);
     CHECK(netlib_headers_to_wire(headers, NULL) != NULL);
+    netlib_headers_options *clone = netlib_headers_options_clone(options);
+    netlib_headers_options_set_keep_alive(clone, 1);
+    netlib_headers_options_add_header(clone, "authorization", value != NULL ? value : "");
+    netlib_headers_options *second = netlib_headers_options_clone(clone);
+    netlib_headers_options_add_header(second, "a", "b");
     netlib_headers_options_free(options);
+    netlib_headers_options_free(clone);
+    netlib_headers_options_free(second);
     netlib_headers_free(headers);
 
     netlib_url *url = NULL, *next = NULL;

@@ -281,6 +281,25 @@ pub extern "C" fn netlib_error_options_new() -> *mut netlib_error_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(ErrorOptions::default())))))
 }
 
+/// Returns an independent copy of the options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_clone(
+    options: *const netlib_error_options,
+) -> *mut netlib_error_options {
+    options::clone(options)
+}
+
+/// Checks that no setter has recorded an error, as `netlib_error_new` does.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_check(
+    options: *const netlib_error_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    options::check(options, err)
+}
+
 /// Releases options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_options) {

@@ -43,6 +43,27 @@ pub extern "C" fn netlib_headers_options_new() -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(HeaderOptions::default())))))
 }
 
+/// Returns an independent copy of the options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_clone(
+    options: *const netlib_headers_options,
+) -> *mut netlib_headers_options {
+    options::clone(options)
+}
+
+/// Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
+/// the size of the list.
+///
+/// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
+///         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_options_check(
+    options: *const netlib_headers_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    options::check(options, err)
+}
+
 /// Releases options.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_free(options: *mut netlib_headers_options) {
@@ -101,7 +122,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     options: *mut netlib_headers_options,
     coding: *const c_char,
 ) {
-    options::set(options, "netlib_headers_options_add_accept_encoding", |o: &mut HeaderOptions| {
+    options::add(options, "netlib_headers_options_add_accept_encoding", |o: &mut HeaderOptions| {
         o.add_accept_encoding(arg_cstr!(coding).to_bytes())
     });
 }
@@ -116,7 +137,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_supported_coding(
     options: *mut netlib_headers_options,
     coding: *const c_char,
 ) {
-    options::set(options, "netlib_headers_options_add_supported_coding", |o: &mut HeaderOptions| {
+    options::add(options, "netlib_headers_options_add_supported_coding", |o: &mut HeaderOptions| {
         o.add_supported_coding(arg_str!(coding))
     });
 }
@@ -186,7 +207,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
     name: *const c_char,
     value: *const c_char,
 ) {
-    options::set(options, "netlib_headers_options_add_header", |o: &mut HeaderOptions| {
+    options::add(options, "netlib_headers_options_add_header", |o: &mut HeaderOptions| {
         o.add_header(arg_cstr!(name).to_bytes(), arg_cstr!(value).to_bytes())
     });
 }

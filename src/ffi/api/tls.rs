@@ -52,7 +52,7 @@ impl Handle for netlib_tls_context {
 }
 
 /// The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**.
-/// `netlib_tls_context_new`, not the setters, reads files and reports the first invalid value.
+/// `netlib_tls_context_new`, not the setters, reads files.
 pub struct netlib_tls_options {
     _private: [u8; 0],
 }
@@ -68,6 +68,25 @@ impl Handle for netlib_tls_options {
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_tls_options_new() -> *mut netlib_tls_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(TlsOptions::default())))))
+}
+
+/// Returns an independent copy of the TLS options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_clone(options: *const netlib_tls_options) -> *mut netlib_tls_options {
+    builder::clone(options)
+}
+
+/// Checks that no setter has recorded an error. `netlib_tls_context_new` makes the same check, and then reads files,
+/// parses certificates, CRLs and keys, decrypts the private key, and compares settings with each other.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed; `NETLIB_UNSUPPORTED`; `NETLIB_NO_CIPHER_SUITES`
+///         for a cipher string that selects no cipher suite.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_options_check(
+    options: *const netlib_tls_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    builder::check(options, err)
 }
 
 /// Releases TLS options. The contexts that were made from the options are not affected.

@@ -60,9 +60,10 @@ pub fn check(header: &Header, report: &mut Report) {
         {
             problems.push("no thread tag: **Immutable**, **Thread-safe** or **One call at a time**".to_owned());
         }
-        if header.function(&format!("{}_free", handle.name)).is_none() {
-            problems.push("no _free".to_owned());
-        }
+        let is_options = handle.name.ends_with("_options");
+        let needed: &[&str] = if is_options { &["_new", "_clone", "_check", "_free"] } else { &["_free"] };
+        let missing = needed.iter().filter(|end| header.function(&format!("{}{end}", handle.name)).is_none());
+        problems.extend(missing.map(|end| format!("no {end}")));
         report.problems(&handle.name, problems);
     }
     for item in header.typedefs.iter().chain(&header.macros) {
@@ -106,7 +107,7 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if (owned || can_fail) != function.must_use {
         problems.push("NETLIB_MUST_USE is of handles to free, and of a status unless it is best effort".to_owned());
     }
-    if function.name.starts_with("netlib_tls_options_") && function.params.len() > 1 {
+    if function.name.starts_with("netlib_tls_options_") && function.params.len() > 1 && !is_check(function) {
         problems.extend(unplaced_option(&function.doc.whole));
     }
     if is_setting(function) && !function.doc.whole.to_lowercase().contains("default") {
@@ -127,9 +128,15 @@ const OLD_NAMES: &str = "Old names of urllib3.";
 /// Returns true for a function that changes a setting of options or of another handle. Deprecated functions do not
 /// count, because their documentation refers to the new name.
 fn is_setting(function: &Function) -> bool {
-    let of_connecting = function.name.starts_with("netlib_connect_options_") && function.params.len() > 1;
+    let has_value = function.params.len() > 1 && !is_check(function);
+    let of_connecting = function.name.starts_with("netlib_connect_options_") && has_value;
     let sets = ["_options_set_", "netlib_connect_set_", "netlib_stream_set_", "netlib_body_set_"];
     of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
+}
+
+/// Returns true for the function that reports the first error of options.
+fn is_check(function: &Function) -> bool {
+    function.name.ends_with("_options_check")
 }
 
 /// Returns a problem if the documentation of a TLS option lacks the default, or the name of a similar option in another

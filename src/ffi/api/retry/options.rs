@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_void};
 
 use crate::error::Error;
-use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::args::{arg_bool, arg_cstr_opt, arg_cstrs, arg_i32s, arg_shared_opt};
 use crate::ffi::enums::{enum_netlib_outcome, enum_netlib_redirect_profile};
 use crate::ffi::{Handle, Options, Unique, callback, guard, handle, options};
@@ -81,6 +81,25 @@ pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value:
 #[unsafe(no_mangle)]
 pub extern "C" fn netlib_retry_options_new() -> *mut netlib_retry_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(RetryOptions::default())))))
+}
+
+/// Returns an independent copy of the options, which includes the history.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_clone(
+    options: *const netlib_retry_options,
+) -> *mut netlib_retry_options {
+    options::clone(options)
+}
+
+/// Checks that no setter has recorded an error, as `netlib_retry_new` does.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_check(
+    options: *const netlib_retry_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    options::check(options, err)
 }
 
 /// Releases options.
@@ -314,7 +333,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
 /// that are dropped on a redirect to another origin.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
-    options::set(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
+    options::add(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
 }
 
 /// Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
@@ -379,7 +398,7 @@ pub unsafe extern "C" fn netlib_retry_options_add_history(
     status: i32,
     redirect_location: *const c_char,
 ) {
-    options::set(options, "netlib_retry_options_add_history", |o| {
+    options::add(options, "netlib_retry_options_add_history", |o| {
         let error = arg_shared_opt!(error);
         let location = arg_cstr_opt!(redirect_location);
         let (method, url) = (arg_cstr_opt!(method), arg_cstr_opt!(url));

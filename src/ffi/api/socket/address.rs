@@ -94,7 +94,7 @@ pub type netlib_address_fn = Option<
 ///        unknown bit, connecting fails with `NETLIB_INVALID_ARGUMENT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut netlib_connect_options, classes: i32) {
-    builder::set(options, "netlib_connect_options_refuse_addresses", |options: &mut ConnectOptions| {
+    builder::add(options, "netlib_connect_options_refuse_addresses", |options: &mut ConnectOptions| {
         options.refuse_addresses(classes)
     });
 }

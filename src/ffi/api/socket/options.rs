@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg_bool, arg_bytes, arg_port, arg_str};
 use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
@@ -23,6 +24,27 @@ impl Handle for netlib_connect_options {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_new() -> *mut netlib_connect_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(ConnectOptions::default())))))
+}
+
+/// Returns an independent copy of the options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_clone(
+    options: *const netlib_connect_options,
+) -> *mut netlib_connect_options {
+    builder::clone(options)
+}
+
+/// Checks that no setter has recorded an error, as `netlib_connect_new` and `netlib_create_connection` do. The system
+/// checks the source address, the interface and the added socket options later, at each connection attempt.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
+///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_check(
+    options: *const netlib_connect_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    builder::check(options, err)
 }
 
 /// Releases options.
@@ -158,7 +180,7 @@ pub unsafe extern "C" fn netlib_connect_options_add_socket_option(
     value: *const c_void,
     len: usize,
 ) {
-    builder::set(options, "netlib_connect_options_add_socket_option", |options: &mut ConnectOptions| {
+    builder::add(options, "netlib_connect_options_add_socket_option", |options: &mut ConnectOptions| {
         options.add_socket_option(level, name, arg_bytes!(value, len))
     });
 }

@@ -56,10 +56,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 /// SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
 ///
 /// @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
-///        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the options
-///        are freed.
-/// @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy when the options
-///        are freed. May be NULL: the key is in `chain`.
+///        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
+///        options or context that holds the copy is freed.
+/// @param key the private key, in PEM or DER; up to 16 MiB. netlib copies the key, and wipes the copy as it wipes the
+///        copy of `chain`. May be NULL: the key is in `chain`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity(
     options: *mut netlib_tls_options,
@@ -83,8 +83,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// older programs do. A file that was made without a password opens with an empty password, and a file that was made
 /// with an empty password opens without one.
 ///
-/// @param password the password: any bytes, up to 1024. An empty password is also a password. netlib wipes its copy
-///        when the options are freed. May be NULL: no password.
+/// @param password the password: any bytes, up to 1024. An empty password is also a password. netlib copies the
+///        password, and wipes each copy when the options or the context that holds it is freed. May be NULL: no
+///        password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

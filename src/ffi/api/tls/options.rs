@@ -62,7 +62,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,
     protocol: *const c_char,
 ) {
-    builder::set(options, "netlib_tls_options_add_alpn_protocol", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_alpn_protocol", |options: &mut TlsOptions| {
         options.add_alpn_protocol(arg_cstr!(protocol).to_bytes())
     });
 }

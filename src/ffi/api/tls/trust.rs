@@ -37,7 +37,7 @@ use crate::tls::TlsOptions;
 ///        such as a shell's `<(...)`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls_options, path: *const c_char) {
-    builder::set(options, "netlib_tls_options_add_ca_file", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_ca_file", |options: &mut TlsOptions| {
         options.add_ca_file(arg_path!(path));
         Ok(())
     });
@@ -57,7 +57,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_file(options: *mut netlib_tls
 ///        MiB.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_ca_dir(options: *mut netlib_tls_options, path: *const c_char) {
-    builder::set(options, "netlib_tls_options_add_ca_dir", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_ca_dir", |options: &mut TlsOptions| {
         options.add_ca_dir(arg_path!(path));
         Ok(())
     });
@@ -73,7 +73,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
     data: *const c_void,
     len: usize,
 ) {
-    builder::set(options, "netlib_tls_options_add_ca_data", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_ca_data", |options: &mut TlsOptions| {
         options.add_ca_data(arg_bytes!(data, len))
     });
 }

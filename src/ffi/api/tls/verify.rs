@@ -97,7 +97,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 ///        and `netlib_certificate_public_key_pin` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_options, pin: *const c_char) {
-    builder::set(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_pin", |options: &mut TlsOptions| {
         options.add_pin(arg_cstr!(pin).to_bytes())
     });
 }
@@ -141,7 +141,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_pins_replace_chain(options: *mut
 ///        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_crl_file(options: *mut netlib_tls_options, path: *const c_char) {
-    builder::set(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_crl_file", |options: &mut TlsOptions| {
         options.add_crl_file(arg_path!(path));
         Ok(())
     });
@@ -157,7 +157,7 @@ pub unsafe extern "C" fn netlib_tls_options_add_crl_data(
     data: *const c_void,
     len: usize,
 ) {
-    builder::set(options, "netlib_tls_options_add_crl_data", |options: &mut TlsOptions| {
+    builder::add(options, "netlib_tls_options_add_crl_data", |options: &mut TlsOptions| {
         options.add_crl_data(arg_bytes!(data, len))
     });
 }

@@ -71,6 +71,8 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         report.check(text != good, format!("\"{from}\" is a part of the good documentation"));
         finds(report, "docs", &[complaint], |inner| inner.merge(check(&text)));
     }
+    let options = "/** Options. **One call at a time**. */\nstruct netlib_x_options;\n";
+    finds(report, "docs", &["no _new", "no _clone", "no _check", "no _free"], |inner| inner.merge(check(options)));
     finds(report, "docs", &["netlib.h: line 2 has 121 columns"], |inner| {
         docs::check_width(&format!("{}\n{}\n", "…".repeat(120), "x".repeat(121)), inner);
     });
