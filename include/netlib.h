@@ -175,15 +175,16 @@
  *                  netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
  *                  body, netlib_body_read for its bytes
- *     receive      netlib_response_parse_final until the head is complete, then the body, framed as
- *                  netlib_response_framing reports
+ *     receive      netlib_response_parse_final until the head is complete; netlib_body_decoder_new, then
+ *                  netlib_body_decoder_decode until the body is complete
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
  *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
  *                  make an error with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
- *     reuse        netlib_is_connection_dropped or netlib_stream_is_dropped before a connection is used again;
+ *     reuse        netlib_response_keeps_alive after the body; netlib_is_connection_dropped or
+ *                  netlib_stream_is_dropped before a connection is used again;
  *                  netlib_connection_key to find the requests that may share the connection
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
@@ -313,6 +314,7 @@ typedef struct netlib_decision netlib_decision;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_response netlib_response;
+typedef struct netlib_body_decoder netlib_body_decoder;
 typedef struct netlib_body netlib_body;
 typedef struct netlib_connect_options netlib_connect_options;
 typedef struct netlib_addresses netlib_addresses;
@@ -2284,7 +2286,7 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /* ==================================================================================================================
- * response: Response heads, and the framing of bodies.
+ * response: Response heads, and the framing and decoding of bodies.
  * ================================================================================================================== */
 
 /** Body framings: the ways to find the end of a body. `netlib_response_framing` stores the framing of a response. */
@@ -2415,9 +2417,9 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
  * "head" is not HEAD. The rules for the method and the status take precedence over the headers Transfer-Encoding and
  * Content-Length. If there is a Transfer-Encoding whose last coding is chunked, the body comes in chunks; with another
  * last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there is a
- * Transfer-Encoding. After a response with Transfer-Encoding and Content-Length, or with a Transfer-Encoding in
- * HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is the length of the
- * body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
+ * Transfer-Encoding. Without a Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding
+ * and Content-Length, the body lasts until the peer closes the connection. `netlib_body_decoder_decode` finds the end
+ * of the body, and `netlib_response_keeps_alive` tells whether the connection can be used again.
  *
  * A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
  * find "chunked" in the invalid list. For example, a list is invalid if a name is empty or not a token, if a parameter
@@ -2434,6 +2436,135 @@ NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *res
 /** Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
  * body, use `netlib_response_framing`, which compares methods case-sensitively. */
 int32_t netlib_is_response_to_head(const netlib_response *response);
+
+/* ---- The bodies of responses, and whether a connection can be used again. ---- */
+
+/** A body decoder: finds the body of a response in the bytes that follow the head. **One call at a time**. The decoder
+ * finds the end of the body as `netlib_response_framing` describes, and removes the chunked transfer coding (RFC 9112
+ * section 7.1), but no other coding, such as gzip. In the following loop, the bytes from `buf + start` to `buf + end`
+ * are received and not decoded; at first, these are the bytes after the head.
+ *
+ *     do {
+ *         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
+ *         start += consumed;
+ *         if (status == NETLIB_OK) {
+ *             fwrite(body, 1, body_len, file);
+ *         } else if (status == NETLIB_WANT_READ) {
+ *             start = 0;
+ *             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);
+ *             if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, &err);
+ *         }
+ *     } while (status == NETLIB_OK);
+ *
+ * If `status` is then `NETLIB_END_OF_STREAM`, the body is complete, and the bytes from `buf + start` to `buf + end` do
+ * not belong to it. Receive more bytes only after `NETLIB_WANT_READ`: after the last piece of a body, the peer sends
+ * nothing, and a read would wait.
+ *
+ * The decoder refuses every deviation from the grammar of the chunked transfer coding: whitespace in a chunk-size line
+ * outside of quoted strings, although RFC 9112 section 7.1.1 tolerates it around ";" and "="; a chunk size with a sign,
+ * with "0x", with more than 16 digits, or above `INT64_MAX`; a CR without LF; unless
+ * `netlib_body_decoder_set_allow_bare_lf` allows it, an LF without CR. Chunk extensions are checked and dropped. A
+ * trailer must not contain folded lines, control characters, or fields that a recipient needs before the body (RFC
+ * 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+ * Upgrade; Host, Max-Forwards; Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie,
+ * WWW-Authenticate; Expect, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Pragma, Range;
+ * Age, Cache-Control, Expires, Location, Retry-After, Vary; Content-Encoding, Content-Range, Content-Type. */
+struct netlib_body_decoder;
+
+/** Makes a decoder for the body of a response.
+ * @return `NETLIB_PROTOCOL` for the same responses as `netlib_response_framing`. */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_new(const netlib_response *response, netlib_body_decoder **decoder,
+                                                      netlib_error **err);
+
+/** Releases a body decoder. */
+void netlib_body_decoder_free(netlib_body_decoder *decoder);
+
+/** Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
+ * this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
+ * @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
+ *        line end; 1 to 65536.
+ * @param max_trailer the maximum number of bytes in the trailer, including the empty line at its end; 2 to 262144.
+ * @param max_trailer_fields the maximum number of trailer fields; 0 to 1000.
+ * @return `NETLIB_INVALID_ARGUMENT` for a limit out of range. */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_set_limits(netlib_body_decoder *decoder, size_t max_size_line,
+                                                             size_t max_trailer, size_t max_trailer_fields,
+                                                             netlib_error **err);
+
+/** Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line. Default: 0, because
+ * an intermediary that does not regard LF as a line end finds another end of the body.
+ * @param allow 0 or 1. The value applies to the bytes that are decoded after this call.
+ * @return `NETLIB_INVALID_ARGUMENT` if `allow` is neither 0 nor 1. */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_decoder *decoder, int32_t allow,
+                                                                    netlib_error **err);
+
+/** Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
+ *
+ * `NETLIB_OK` comes with at least one byte of the body, and the other results with none. A piece ends at the end of a
+ * chunk, of the body, or of `data`. The statuses with which outputs are filled are `NETLIB_OK`, `NETLIB_WANT_READ` and
+ * `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+ * @param data the received bytes that no earlier call has consumed.
+ * @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if
+ *        the status is `NETLIB_WANT_READ`.
+ * @param body out: the piece of the body, which ends at `data + consumed` and is valid as long as `data`. NULL unless
+ *        the status is `NETLIB_OK`.
+ * @param body_len out: the length of the piece in bytes.
+ * @param err the error's offset is the position of the defect, counted from the first byte after the head.
+ * @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
+ *         bytes must be received, or `netlib_body_decoder_end` called if the peer has closed the connection;
+ *         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
+ *         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
+ *         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned it.
+ */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *decoder, const void *data, size_t len,
+                                                         size_t *consumed, const uint8_t **body, size_t *body_len,
+                                                         netlib_error **err);
+
+/** Tells the decoder that the peer has closed the connection. A body that lasts until the peer closes the connection is
+ * then complete.
+ *
+ * Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
+ * the body.
+ * @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
+ *         `NETLIB_PROTOCOL` if an earlier call failed with it.
+ */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_end(netlib_body_decoder *decoder, netlib_error **err);
+
+/** Returns 1 if the body is complete and no call has failed, else 0. The body is complete at once if the response has
+ * none. */
+int32_t netlib_body_decoder_is_done(const netlib_body_decoder *decoder);
+
+/** Returns the trailer fields, which follow the last chunk of a body; an empty list if a complete body has none; NULL
+ * if the body is not complete. Do not merge trailer fields into the response's headers: a server can send a field
+ * in the trailer that an intermediary checks only in the head. */
+const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *decoder);
+
+/** Returns the number of bytes of the body that `netlib_body_decoder_decode` has returned. */
+int64_t netlib_body_decoder_bytes_decoded(const netlib_body_decoder *decoder);
+
+/** Returns the number of bytes that are left of a body with Content-Length; 0 for a complete body; -1 for any other
+ * body, and for NULL. */
+int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
+
+/** Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Ask after
+ * the body was read. Close the connection if the result is 0.
+ *
+ * The result is 1 if the server keeps the connection open, and the end of the response is certain:
+ *     - The Connection headers do not contain `close`, and are lists of tokens.
+ *     - The version is HTTP/1.1, or a Connection header contains `keep-alive`. A response from `netlib_response_new`
+ *       has no version, and counts as HTTP/1.0.
+ *     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
+ *     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
+ *     - The headers do not leave room for another end of the response: no Transfer-Encoding with a Content-Length or
+ *       in HTTP/1.0, no Transfer-Encoding or Content-Length that `netlib_response_framing` refuses, and no announced
+ *       body for the status 204. This also holds for responses without a body.
+ *
+ * The function does not know whether the request contained `Connection: close`, and whether the peer has closed the
+ * connection since: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow the body
+ * although no other request is pending, close the connection.
+ * @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
+ *        unread.
+ */
+int32_t netlib_response_keeps_alive(const netlib_response *response, const netlib_body_decoder *decoder);
 
 /* ==================================================================================================================
  * body: Request bodies that can be rewound.

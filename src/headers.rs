@@ -11,6 +11,7 @@ use crate::status::Status;
 mod defects;
 mod make;
 pub(crate) mod fields;
+pub(crate) mod trailers;
 
 pub use defects::assert_header_parsing;
 pub use fields::MAX_FIELDS;

@@ -1,4 +1,4 @@
-//! Response heads: parses them, and determines the framing of the body and the redirect location.
+//! Responses: parses heads, determines the redirect location and the framing of the body, and decodes bodies.
 
 use std::borrow::Cow;
 use std::ffi::{CStr, CString};
@@ -9,11 +9,14 @@ use crate::headers::{Headers, describe_byte, is_token_byte};
 use crate::memory;
 use crate::status::Status;
 
+mod body_decoder;
 mod framing;
 mod head;
+mod keeps_alive;
 mod progress;
 mod reason;
 
+pub use body_decoder::{BodyDecoder, ChunkedLimits, Decoded};
 pub use framing::Framing;
 pub use head::MAX_HEAD;
 

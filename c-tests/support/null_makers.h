@@ -238,6 +238,15 @@ static inline netlib_response *make_response(void) {
 #define MAKE__netlib_response_parse_final__state (&(uint64_t){0})
 #define MAKE__netlib_assert_header_parsing__block "A: b\r\n\r\n"
 #define MAKE__netlib_assert_header_parsing__len 8
+#ifdef HAVE_netlib_body_decoder_new
+static inline netlib_body_decoder *make_body_decoder(void) {
+    netlib_body_decoder *decoder = NULL;
+    MUST_OK(netlib_body_decoder_new(make_response(), &decoder, NULL));
+    return decoder;
+}
+#endif
+#define MAKE__netlib_body_decoder_ptr make_body_decoder()
+#define MAKE__netlib_body_decoder_set_limits__max_trailer 2
 
 /* body */
 static inline int32_t make_body_read(void *ctx, void *buf, size_t len, size_t *n) {

@@ -170,7 +170,7 @@ impl Fields {
 
 /// Splits a field line into name and value. Fails if the line has a defect. `start` is the offset of the block in the
 /// input.
-fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
+pub(crate) fn split_field<'a>(line: &Line<'a>, start: usize) -> Result<(&'a [u8], &'a [u8])> {
     let start = start + line.start;
     let length = line.text.iter().take_while(|&&byte| is_token_byte(byte)).count();
     let (name, rest) = line.text.split_at(length);

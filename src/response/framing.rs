@@ -24,10 +24,20 @@ impl Response {
     /// this error. Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
         let method = self.request_method.to_bytes();
-        let tunnel = method == b"CONNECT" && self.status / 100 == 2;
-        if method == b"HEAD" || tunnel || matches!(self.status, 100..=199 | 204 | 304) {
+        if method == b"HEAD" || self.opens_tunnel() || matches!(self.status, 100..=199 | 204 | 304) {
             return Ok(Framing::None);
         }
+        self.announced_framing()
+    }
+
+    /// Returns whether the response turns the connection into a tunnel (RFC 9110 section 9.3.6).
+    pub(super) fn opens_tunnel(&self) -> bool {
+        self.request_method.to_bytes() == b"CONNECT" && self.status / 100 == 2
+    }
+
+    /// Returns the framing that the header fields announce, even if the response has no body because of its status or
+    /// the request method.
+    pub(super) fn announced_framing(&self) -> Result<Framing> {
         // Transfer-Encoding takes precedence over Content-Length.
         if self.headers.get("transfer-encoding").is_some() {
             return self.transfer_framing();

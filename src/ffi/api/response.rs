@@ -1,4 +1,6 @@
-//! Response heads, and the framing of bodies.
+//! Response heads, and the framing and decoding of bodies.
+
+pub mod body_decoder;
 
 use std::ffi::c_char;
 use std::sync::Arc;
@@ -244,9 +246,9 @@ pub unsafe extern "C" fn netlib_response_redirect_location(
 /// "head" is not HEAD. The rules for the method and the status take precedence over the headers Transfer-Encoding and
 /// Content-Length. If there is a Transfer-Encoding whose last coding is chunked, the body comes in chunks; with another
 /// last coding, the body lasts until the peer closes the connection. A Content-Length is ignored if there is a
-/// Transfer-Encoding. After a response with Transfer-Encoding and Content-Length, or with a Transfer-Encoding in
-/// HTTP/1.0, the connection must not be used again. Without a Transfer-Encoding, Content-Length is the length of the
-/// body. Without Transfer-Encoding and Content-Length, the body lasts until the peer closes the connection.
+/// Transfer-Encoding. Without a Transfer-Encoding, Content-Length is the length of the body. Without Transfer-Encoding
+/// and Content-Length, the body lasts until the peer closes the connection. `netlib_body_decoder_decode` finds the end
+/// of the body, and `netlib_response_keeps_alive` tells whether the connection can be used again.
 ///
 /// A Transfer-Encoding that is not a valid list of codings (RFC 9112 section 7) is refused, because an intermediary may
 /// find "chunked" in the invalid list. For example, a list is invalid if a name is empty or not a token, if a parameter

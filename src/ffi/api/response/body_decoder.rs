@@ -1,0 +1,237 @@
+//! The bodies of responses, and whether a connection can be used again.
+
+use std::ffi::c_void;
+
+use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::headers::netlib_headers;
+use crate::ffi::api::response::netlib_response;
+use crate::ffi::args::{arg, arg_bool, arg_data, arg_mut, arg_opt};
+use crate::ffi::guard::nonblocking as guard;
+use crate::ffi::out::outs;
+use crate::ffi::strings::{read, read_bool};
+use crate::ffi::{Handle, Unique, handle};
+use crate::response::{BodyDecoder, ChunkedLimits, Decoded};
+use crate::status::Status;
+
+/// A body decoder: finds the body of a response in the bytes that follow the head. **One call at a time**. The decoder
+/// finds the end of the body as `netlib_response_framing` describes, and removes the chunked transfer coding (RFC 9112
+/// section 7.1), but no other coding, such as gzip. In the following loop, the bytes from `buf + start` to `buf + end`
+/// are received and not decoded; at first, these are the bytes after the head.
+///
+///     do {
+///         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
+///         start += consumed;
+///         if (status == NETLIB_OK) {
+///             fwrite(body, 1, body_len, file);
+///         } else if (status == NETLIB_WANT_READ) {
+///             start = 0;
+///             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);
+///             if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, &err);
+///         }
+///     } while (status == NETLIB_OK);
+///
+/// If `status` is then `NETLIB_END_OF_STREAM`, the body is complete, and the bytes from `buf + start` to `buf + end` do
+/// not belong to it. Receive more bytes only after `NETLIB_WANT_READ`: after the last piece of a body, the peer sends
+/// nothing, and a read would wait.
+///
+/// The decoder refuses every deviation from the grammar of the chunked transfer coding: whitespace in a chunk-size line
+/// outside of quoted strings, although RFC 9112 section 7.1.1 tolerates it around ";" and "="; a chunk size with a sign,
+/// with "0x", with more than 16 digits, or above `INT64_MAX`; a CR without LF; unless
+/// `netlib_body_decoder_set_allow_bare_lf` allows it, an LF without CR. Chunk extensions are checked and dropped. A
+/// trailer must not contain folded lines, control characters, or fields that a recipient needs before the body (RFC
+/// 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+/// Upgrade; Host, Max-Forwards; Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie,
+/// WWW-Authenticate; Expect, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Pragma, Range;
+/// Age, Cache-Control, Expires, Location, Retry-After, Vary; Content-Encoding, Content-Range, Content-Type.
+pub struct netlib_body_decoder {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_body_decoder {
+    type Value = BodyDecoder;
+    type Ownership = Unique;
+}
+
+/// Makes a decoder for the body of a response.
+///
+/// @return `NETLIB_PROTOCOL` for the same responses as `netlib_response_framing`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_new(
+    response: *const netlib_response,
+    decoder: *mut *mut netlib_body_decoder,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let decoder = outs!(decoder);
+        decoder.give(Box::new(BodyDecoder::new(arg!(response))?));
+        Ok(())
+    })
+}
+
+/// Releases a body decoder.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_free(decoder: *mut netlib_body_decoder) {
+    guard::nothing(|| handle::free(decoder));
+}
+
+/// Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
+/// this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
+///
+/// @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
+///        line end; 1 to 65536.
+/// @param max_trailer the maximum number of bytes in the trailer, including the empty line at its end; 2 to 262144.
+/// @param max_trailer_fields the maximum number of trailer fields; 0 to 1000.
+/// @return `NETLIB_INVALID_ARGUMENT` for a limit out of range.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_set_limits(
+    decoder: *mut netlib_body_decoder,
+    max_size_line: usize,
+    max_trailer: usize,
+    max_trailer_fields: usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let limits =
+            ChunkedLimits { size_line: max_size_line, trailer: max_trailer, trailer_fields: max_trailer_fields };
+        arg_mut!(decoder).set_limits(limits)
+    })
+}
+
+/// Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line. Default: 0, because
+/// an intermediary that does not regard LF as a line end finds another end of the body.
+///
+/// @param allow 0 or 1. The value applies to the bytes that are decoded after this call.
+/// @return `NETLIB_INVALID_ARGUMENT` if `allow` is neither 0 nor 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
+    decoder: *mut netlib_body_decoder,
+    allow: i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        arg_mut!(decoder).set_allow_bare_lf(arg_bool!(allow));
+        Ok(())
+    })
+}
+
+/// Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
+///
+/// `NETLIB_OK` comes with at least one byte of the body, and the other results with none. A piece ends at the end of a
+/// chunk, of the body, or of `data`. The statuses with which outputs are filled are `NETLIB_OK`, `NETLIB_WANT_READ` and
+/// `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+///
+/// @param data the received bytes that no earlier call has consumed.
+/// @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if
+///        the status is `NETLIB_WANT_READ`.
+/// @param body out: the piece of the body, which ends at `data + consumed` and is valid as long as `data`. NULL unless
+///        the status is `NETLIB_OK`.
+/// @param body_len out: the length of the piece in bytes.
+/// @param err the error's offset is the position of the defect, counted from the first byte after the head.
+/// @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
+///         bytes must be received, or `netlib_body_decoder_end` called if the peer has closed the connection;
+///         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
+///         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
+///         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_decode(
+    decoder: *mut netlib_body_decoder,
+    data: *const c_void,
+    len: usize,
+    consumed: *mut usize,
+    body: *mut *const u8,
+    body_len: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let (consumed, body, body_len) = outs!(consumed, body, body_len);
+        let mut decoder = arg_mut!(decoder);
+        let data = arg_data!(data, len);
+        Ok(match decoder.decode(data)? {
+            Decoded::Piece(piece, length) => {
+                consumed.set(length);
+                body.set(piece.as_ptr());
+                body_len.set(piece.len());
+                Status::Ok
+            }
+            Decoded::NeedsInput => {
+                consumed.set(data.len());
+                Status::WantRead
+            }
+            Decoded::Done(length) => {
+                consumed.set(length);
+                Status::EndOfStream
+            }
+        })
+    })
+}
+
+/// Tells the decoder that the peer has closed the connection. A body that lasts until the peer closes the connection is
+/// then complete.
+///
+/// Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
+/// the body.
+///
+/// @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
+///         `NETLIB_PROTOCOL` if an earlier call failed with it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_end(
+    decoder: *mut netlib_body_decoder,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(decoder).end())
+}
+
+/// Returns 1 if the body is complete and no call has failed, else 0. The body is complete at once if the response has
+/// none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_is_done(decoder: *const netlib_body_decoder) -> i32 {
+    read_bool(decoder, false, BodyDecoder::is_done)
+}
+
+/// Returns the trailer fields, which follow the last chunk of a body; an empty list if a complete body has none; NULL
+/// if the body is not complete. Do not merge trailer fields into the response's headers: a server can send a field
+/// in the trailer that an intermediary checks only in the head.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_trailers(decoder: *const netlib_body_decoder) -> *const netlib_headers {
+    read(decoder, std::ptr::null(), |decoder| handle::lend(decoder.trailers()))
+}
+
+/// Returns the number of bytes of the body that `netlib_body_decoder_decode` has returned.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_bytes_decoded(decoder: *const netlib_body_decoder) -> i64 {
+    read(decoder, 0, |decoder| i64::try_from(decoder.bytes_decoded()).unwrap_or(i64::MAX))
+}
+
+/// Returns the number of bytes that are left of a body with Content-Length; 0 for a complete body; -1 for any other
+/// body, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_bytes_left(decoder: *const netlib_body_decoder) -> i64 {
+    read(decoder, -1, |decoder| decoder.bytes_left().map_or(-1, |left| i64::try_from(left).unwrap_or(i64::MAX)))
+}
+
+/// Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Ask after
+/// the body was read. Close the connection if the result is 0.
+///
+/// The result is 1 if the server keeps the connection open, and the end of the response is certain:
+///     - The Connection headers do not contain `close`, and are lists of tokens.
+///     - The version is HTTP/1.1, or a Connection header contains `keep-alive`. A response from `netlib_response_new`
+///       has no version, and counts as HTTP/1.0.
+///     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
+///     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
+///     - The headers do not leave room for another end of the response: no Transfer-Encoding with a Content-Length or
+///       in HTTP/1.0, no Transfer-Encoding or Content-Length that `netlib_response_framing` refuses, and no announced
+///       body for the status 204. This also holds for responses without a body.
+///
+/// The function does not know whether the request contained `Connection: close`, and whether the peer has closed the
+/// connection since: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow the body
+/// although no other request is pending, close the connection.
+///
+/// @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
+///        unread.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_keeps_alive(
+    response: *const netlib_response,
+    decoder: *const netlib_body_decoder,
+) -> i32 {
+    guard::value(0, || Ok(i32::from(arg!(response).keeps_alive(arg_opt!(decoder)))))
+}

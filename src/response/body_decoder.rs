@@ -1,0 +1,161 @@
+//! Finds the bytes of a response's body in the bytes that follow the head (RFC 9112 sections 6 and 7).
+
+use std::sync::Arc;
+
+use super::{Framing, Response};
+use crate::error::{Error, Result};
+use crate::headers::Headers;
+use crate::status::Status;
+use chunked::{Chunks, Next};
+
+mod chunked;
+mod size_line;
+mod trailer;
+
+pub use chunked::ChunkedLimits;
+
+/// The decoder of one body. The decoder copies no bytes of the body: it returns slices of its input.
+#[derive(Debug)]
+pub struct BodyDecoder {
+    body: Body,
+    /// The number of input bytes that earlier calls have consumed.
+    consumed: u64,
+    /// The number of bytes of the body that earlier calls have returned.
+    decoded: u64,
+    failure: Option<Error>,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// The number of bytes that are left is at least 1.
+    Length(u64),
+    Chunked(Box<Chunks>),
+    UntilClose,
+    Done(Arc<Headers>),
+}
+
+/// The result of a successful call of [`BodyDecoder::decode`].
+#[derive(Debug, PartialEq, Eq)]
+pub enum Decoded<'a> {
+    /// At least one byte of the body, and the number of input bytes up to the end of this piece.
+    Piece(&'a [u8], usize),
+    /// All input bytes are consumed, and the body is not complete.
+    NeedsInput,
+    /// The body is complete. The number of input bytes that belong to the body.
+    Done(usize),
+}
+
+impl BodyDecoder {
+    /// Makes a decoder for the body of a response. Fails if [`Response::framing`] fails.
+    pub fn new(response: &Response) -> Result<BodyDecoder> {
+        let body = match response.framing()? {
+            Framing::Length(length) if length > 0 => Body::Length(length.unsigned_abs()),
+            Framing::None | Framing::Length(_) => Body::Done(Arc::default()),
+            Framing::Chunked => Body::Chunked(Box::default()),
+            Framing::UntilClose => Body::UntilClose,
+        };
+        Ok(BodyDecoder { body, consumed: 0, decoded: 0, failure: None })
+    }
+
+    /// Sets the limits of a chunked body. Fails if a limit is out of range.
+    pub fn set_limits(&mut self, limits: ChunkedLimits) -> Result<()> {
+        limits.check()?;
+        if let Body::Chunked(chunks) = &mut self.body {
+            chunks.limits = limits;
+        }
+        Ok(())
+    }
+
+    /// Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line.
+    pub fn set_allow_bare_lf(&mut self, allow: bool) {
+        if let Body::Chunked(chunks) = &mut self.body {
+            chunks.allow_bare_lf = allow;
+        }
+    }
+
+    /// Decodes `data`, which begins where the last call stopped. After an error, every call fails with the same error.
+    pub fn decode<'a>(&mut self, data: &'a [u8]) -> Result<Decoded<'a>> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let (start, end) = match &mut self.body {
+            Body::Done(_) => return Ok(Decoded::Done(0)),
+            Body::Length(left) => {
+                let end = data.len().min(usize::try_from(*left).unwrap_or(usize::MAX));
+                *left -= end as u64;
+                if *left == 0 {
+                    self.body = Body::Done(Arc::default());
+                }
+                (0, end)
+            }
+            Body::UntilClose => (0, data.len()),
+            Body::Chunked(chunks) => match chunks.next(data, self.consumed) {
+                Ok(Next::Piece(start, end)) => (start, end),
+                Ok(Next::End(trailers, end)) => {
+                    self.consumed += end as u64;
+                    self.body = Body::Done(Arc::new(trailers));
+                    return Ok(Decoded::Done(end));
+                }
+                Err(error) => return Err(self.fail(error)),
+            },
+        };
+        self.consumed += end as u64;
+        self.decoded += (end - start) as u64;
+        match data.get(start..end) {
+            Some(piece) if !piece.is_empty() => Ok(Decoded::Piece(piece, end)),
+            _ => Ok(Decoded::NeedsInput),
+        }
+    }
+
+    /// Records that the peer has closed the connection. Fails if the body is not complete.
+    pub fn end(&mut self) -> Result<()> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        let message = match &self.body {
+            Body::Done(_) => return Ok(()),
+            Body::UntilClose => {
+                self.body = Body::Done(Arc::default());
+                return Ok(());
+            }
+            Body::Length(left) => {
+                let length = self.decoded.saturating_add(*left);
+                format!("the peer closed the connection after {} of {length} bytes of the body", self.decoded)
+            }
+            Body::Chunked(_) => {
+                format!("the peer closed the connection inside a chunked body, after {} bytes", self.consumed)
+            }
+        };
+        Err(self.fail(Error::new(Status::IncompleteRead, message)))
+    }
+
+    fn fail(&mut self, error: Error) -> Error {
+        self.failure.insert(error).clone()
+    }
+
+    pub fn is_done(&self) -> bool {
+        self.failure.is_none() && matches!(self.body, Body::Done(_))
+    }
+
+    /// Returns the trailer fields; `None` before the body is complete.
+    pub fn trailers(&self) -> Option<&Arc<Headers>> {
+        if let Body::Done(trailers) = &self.body { Some(trailers) } else { None }
+    }
+
+    /// Returns the number of bytes of the body that have been returned.
+    pub fn bytes_decoded(&self) -> u64 {
+        self.decoded
+    }
+
+    /// Returns the number of bytes of the body that have not been returned; `None` if the number is unknown.
+    pub fn bytes_left(&self) -> Option<u64> {
+        match self.body {
+            Body::Length(left) => Some(left),
+            Body::Done(_) => Some(0),
+            Body::Chunked(_) | Body::UntilClose => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
