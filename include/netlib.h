@@ -306,6 +306,7 @@ typedef struct netlib_error_options netlib_error_options;
 typedef struct netlib_bytes netlib_bytes;
 typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
+typedef struct netlib_query netlib_query;
 typedef struct netlib_url_readings netlib_url_readings;
 typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry netlib_retry;
@@ -1128,9 +1129,9 @@ NETLIB_MUST_USE netlib_status netlib_percent_encode(enum netlib_url_component co
 /** Decodes the percent-encodings in the text of a URL's component. Every byte that is not part of a percent-encoding is
  * kept, except that "+" becomes a space for `NETLIB_URL_COMPONENT_FORM_PART`.
  *
- * Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query at
- * each "&" and at the first "=" of each pair. A decoded path segment may contain "/" and may be "..": check the segment
- * before you use it as a file name.
+ * Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query with
+ * `netlib_query_parse`. A decoded path segment may contain "/" and may be "..": check the segment before you use it as
+ * a file name.
  * @param component the component that contained the text.
  * @param text the text, at most `NETLIB_URL_MAX` bytes.
  * @param data out: the decoded bytes, which may contain NULs and need not be UTF-8.
@@ -1140,6 +1141,92 @@ NETLIB_MUST_USE netlib_status netlib_percent_encode(enum netlib_url_component co
  */
 NETLIB_MUST_USE netlib_status netlib_percent_decode(enum netlib_url_component component, const char *text, size_t len,
                                                     netlib_bytes **data, netlib_error **err);
+
+/* ---- Query strings. ---- */
+
+/** The two conventions for spaces and plus signs in a query. In both formats, "&" separates pairs, and the first "=" of
+ * a pair separates its name and value; ";" separates nothing. */
+enum netlib_query_format NETLIB_INT32 {
+    /** The format of HTML forms and most servers (application/x-www-form-urlencoded, WHATWG URL Standard section 5). A
+     * space is written as "+", and "+" is read as a space. */
+    NETLIB_QUERY_FORMAT_FORM = 0,
+    /** The format of RFC 3986. A space is written as "%20", and "+" is read as "+". */
+    NETLIB_QUERY_FORMAT_RFC3986 = 1,
+    /** The maximum number of pairs in a `netlib_query`. */
+    NETLIB_QUERY_MAX_PAIRS = 65536
+};
+
+/** The names and values of a query, in order. **One call at a time**. Names and values are bytes, without
+ * percent-encoding. Names are case-sensitive, and several pairs may have one name. A query has at most
+ * `NETLIB_QUERY_MAX_PAIRS` pairs, whose names and values have at most `NETLIB_URL_MAX` bytes in total. The following
+ * code adds a pair to the query of a URL:
+ *
+ *     netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
+ *     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
+ *     puts(netlib_query_to_string(query, NULL));
+ *
+ * A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair "a="
+ * is an empty text. */
+struct netlib_query;
+
+/** Parses the text of a query, or makes an empty query. Empty text between two "&" is not a pair.
+ * @param text the query, without its "?", at most `NETLIB_URL_MAX` bytes. May be NULL: the query has no pairs.
+ * @param format the format of `text`, and of the text that `netlib_query_to_string` returns.
+ * @param err the error's offset is the position of the "%" in `text`.
+ * @return `NETLIB_INVALID_URL` for a "%" that is not followed by two hexadecimal digits, for text longer than
+ *         `NETLIB_URL_MAX`, and for more than `NETLIB_QUERY_MAX_PAIRS` pairs; `NETLIB_INVALID_ARGUMENT` for an unknown
+ *         format.
+ */
+NETLIB_MUST_USE netlib_status netlib_query_parse(const char *text, size_t len, enum netlib_query_format format,
+                                                 netlib_query **query, netlib_error **err);
+
+/** Releases a query. */
+void netlib_query_free(netlib_query *query);
+
+/** Returns the number of pairs in a query. */
+size_t netlib_query_count(const netlib_query *query);
+
+/** Returns the name of a pair, decoded. The name may contain NULs and need not be UTF-8. It is valid until this pair is
+ * replaced or removed, or the query is freed. */
+const char *netlib_query_name(const netlib_query *query, size_t index, size_t *len);
+
+/** Returns the value of a pair, decoded; NULL if the pair has no "=". The value may contain NULs and need not be UTF-8.
+ * It is valid until this pair is replaced or removed, or the query is freed. */
+const char *netlib_query_value(const netlib_query *query, size_t index, size_t *len);
+
+/** Returns the index of the first pair with a given name at or after the index `from`. Returns the number of pairs if
+ * there is no such pair, so that `netlib_query_value` returns NULL for the returned index.
+ * @param name the name: any bytes, not percent-encoded.
+ * @param from the index at which the search begins: 0, or one more than the last result to find the next pair. */
+size_t netlib_query_find(const netlib_query *query, const char *name, size_t len, size_t from);
+
+/** Appends a pair to a query.
+ * @param name the name: any bytes, not percent-encoded.
+ * @param value the value: any bytes, not percent-encoded. May be NULL: the pair has no "=".
+ * @return `NETLIB_INVALID_URL` if the query would have more than `NETLIB_QUERY_MAX_PAIRS` pairs or `NETLIB_URL_MAX`
+ *         bytes; `NETLIB_INVALID_ARGUMENT` for an empty name without a value.
+ */
+NETLIB_MUST_USE netlib_status netlib_query_append(netlib_query *query, const char *name, size_t name_len,
+                                                  const char *value, size_t value_len, netlib_error **err);
+
+/** Replaces the first pair that has a given name, and removes all other pairs with this name. If no pair has the name,
+ * the pair is appended.
+ * @param name the name: any bytes, not percent-encoded.
+ * @param value the new value: any bytes, not percent-encoded. May be NULL: the pair has no "=".
+ * @return `NETLIB_INVALID_URL` if the query would have more than `NETLIB_QUERY_MAX_PAIRS` pairs or `NETLIB_URL_MAX`
+ *         bytes; `NETLIB_INVALID_ARGUMENT` for an empty name without a value.
+ */
+NETLIB_MUST_USE netlib_status netlib_query_set(netlib_query *query, const char *name, size_t name_len,
+                                               const char *value, size_t value_len, netlib_error **err);
+
+/** Returns the number of pairs that have a given name, after removing these pairs from the query.
+ * @param name the name: any bytes, not percent-encoded. */
+size_t netlib_query_remove(netlib_query *query, const char *name, size_t len);
+
+/** Returns the text of a query, percent-encoded, without "?"; "" if there are no pairs; NULL when memory is short. The
+ * text is printable ASCII without "#", so that it can be the query of a URL or the body of a form. It is valid until
+ * the query is changed or freed. */
+const char *netlib_query_to_string(const netlib_query *query, size_t *len);
 
 /* ---- Comparison of URL parsers. ---- */
 
@@ -5194,17 +5281,17 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_verdict) == 4 && sizeof(enum netlib_outcome) == 4 &&
                sizeof(enum netlib_timeout_kind) == 4 && sizeof(enum netlib_rewind_problem) == 4 &&
-               sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_url_reader) == 4 &&
-               sizeof(enum netlib_url_difference) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
-               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
-               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_action) == 4 &&
-               sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_body_framing) == 4 &&
-               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
-               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
-               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
-               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
-               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
-               sizeof(enum netlib_tls_option) == 4,
+               sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_query_format) == 4 &&
+               sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
+               sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
+               sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
+               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
+               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
+               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
+               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
+               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

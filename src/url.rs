@@ -12,6 +12,7 @@ mod parse;
 mod parts;
 pub mod percent;
 mod fast_path;
+pub mod query;
 mod readings;
 mod redact;
 mod reference;

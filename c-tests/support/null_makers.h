@@ -59,6 +59,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
 #define MAKE__enum_netlib_long_retry_after NETLIB_LONG_RETRY_AFTER_CLAMP
 #define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
+#define MAKE__enum_netlib_query_format NETLIB_QUERY_FORMAT_FORM
 #define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
 #define MAKE__enum_netlib_retry_kind NETLIB_RETRY_KIND_READ
 #define MAKE__enum_netlib_ssl_version NETLIB_SSL_VERSION_TLS
@@ -132,6 +133,17 @@ static inline netlib_url_readings *make_url_readings(void) {
     return readings;
 }
 #endif
+#ifdef HAVE_netlib_query_parse
+static inline netlib_query *make_query(void) {
+    netlib_query *query = NULL;
+    MUST_OK(netlib_query_parse("a=1&b", NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, NULL));
+    return query;
+}
+#endif
+#define MAKE__netlib_query_ptr make_query()
+#define MAKE__size_t__from 0
+#define MAKE__size_t__name_len 4
+#define MAKE__size_t__value_len 4
 #define MAKE__netlib_url_readings_ptr make_url_readings()
 #define MAKE__netlib_parse_url_strict__len NETLIB_NTS
 #define MAKE__netlib_url_new__scheme "http"

@@ -1,6 +1,7 @@
 //! Parsing, building and resolving URLs.
 
 pub mod encoding;
+pub mod query;
 pub mod readers;
 
 use std::ffi::{CStr, c_char};
