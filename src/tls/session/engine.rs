@@ -215,8 +215,7 @@ impl Engine {
         while self.is_handshaking() || self.connection.wants_write() {
             match self.step(&mut [])?.1 {
                 Step::PeerClosed if self.is_handshaking() => {
-                    // rustls does not accept close_notify during the handshake, and no handshake could continue after
-                    // close_notify.
+                    // Only TLS 1.3 gets here: in TLS 1.2, rustls ignores a close_notify during the handshake.
                     let failure = self.truncated().with_tls_alert(0);
                     return Err(self.fail(failure));
                 }
