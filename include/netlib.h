@@ -174,7 +174,7 @@
  *     TLS          netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
  *                  netlib_tls_wrap_stream
  *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
- *                  body, netlib_body_read for its bytes
+ *                  body, netlib_body_read for its bytes, netlib_chunk_encode for a body of unknown length
  *     receive      netlib_response_parse_final until the head is complete; netlib_body_decoder_new, then
  *                  netlib_body_decoder_decode until the body is complete
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
@@ -2776,6 +2776,50 @@ NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_
  *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
  */
 NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos, netlib_error **err);
+
+/* ---- Chunks of request bodies. ---- */
+
+/** The number of bytes before the data in the buffer of `netlib_chunk_encode`. */
+enum NETLIB_INT32 { NETLIB_CHUNK_PREFIX_SIZE = 18 };
+
+/** The number of bytes after the data in the buffer of `netlib_chunk_encode`. */
+enum NETLIB_INT32 { NETLIB_CHUNK_SUFFIX_SIZE = 2 };
+
+/** Encodes data as a chunk of a request body with the header `Transfer-Encoding: chunked` (RFC 9112 section 7.1). The
+ * data begins at `buf + NETLIB_CHUNK_PREFIX_SIZE` and is not moved: the call stores the chunk-size line before the
+ * data, and a CRLF after the data. Send a body of unknown length like this:
+ *
+ *     char buf[NETLIB_CHUNK_PREFIX_SIZE + 16384 + NETLIB_CHUNK_SUFFIX_SIZE];
+ *     while ((status = netlib_body_read(body, buf + NETLIB_CHUNK_PREFIX_SIZE, 16384, &n, &err)) == NETLIB_OK) {
+ *         status = netlib_chunk_encode(buf, sizeof buf, n, &chunk, &chunk_len, &err);
+ *         if (status == NETLIB_OK) status = send_all(connection, chunk, chunk_len, &err);
+ *         if (status != NETLIB_OK) return status;
+ *     }
+ *     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &n, &err);
+ *     if (status == NETLIB_OK) status = send_all(connection, buf, n, &err);
+ *
+ * Without data, there is nothing to send, because an empty chunk would end the body.
+ * @param size the size of `buf` in bytes, at least `NETLIB_CHUNK_PREFIX_SIZE` + `data_len` +
+ *        `NETLIB_CHUNK_SUFFIX_SIZE`.
+ * @param data_len the length of the data in bytes.
+ * @param chunk out: the bytes to send, inside `buf`.
+ * @param chunk_len out: the number of bytes to send; 0 if `data_len` is 0.
+ * @return `NETLIB_INVALID_ARGUMENT` if `size` is too small. */
+NETLIB_MUST_USE netlib_status netlib_chunk_encode(void *buf, size_t size, size_t data_len, const uint8_t **chunk,
+                                                  size_t *chunk_len, netlib_error **err);
+
+/** Encodes the last chunk of a request body, which is empty, the trailer, and the empty line that ends the body (RFC
+ * 9112 section 7.1).
+ * @param trailers the trailer fields. May be NULL: the body has no trailer. Fields that a trailer must not contain are
+ *        refused; the comment of struct netlib_body_decoder lists them.
+ * @param size the size of `buf` in bytes: at least 5, plus the length of the text that `netlib_headers_to_wire`
+ *        returns for the trailer fields.
+ * @param len out: the number of bytes to send, which begin at `buf`.
+ * @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must not
+ *         contain.
+ */
+NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *trailers, void *buf, size_t size,
+                                                       size_t *len, netlib_error **err);
 
 /* ==================================================================================================================
  * socket: Connecting, and waiting for descriptors.

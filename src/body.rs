@@ -11,6 +11,8 @@ use crate::socket::sys;
 use crate::socket::wait::wait;
 use crate::status::Status;
 
+pub mod chunk_encoder;
+
 /// A request body, which only one thread at a time may read.
 pub struct Body {
     source: Source,

@@ -295,6 +295,9 @@ static inline netlib_body *make_body(void) {
 }
 #endif
 #define MAKE__netlib_body_ptr make_body()
+#define MAKE__netlib_chunk_encode__size 64
+#define MAKE__netlib_chunk_encode__data_len 4
+#define MAKE__netlib_chunk_encode_last__size 64
 
 /* socket: descriptors on which no call blocks */
 static inline int make_readable_fd(void) {

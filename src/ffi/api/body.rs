@@ -1,5 +1,7 @@
 //! Request bodies that can be rewound.
 
+pub mod chunks;
+
 use std::ffi::{c_int, c_void};
 
 use crate::body::{Body, Position, Read};
