@@ -443,7 +443,9 @@ enum netlib_status_code NETLIB_INT32 {
     /** The retries are used up. */
     NETLIB_MAX_RETRY = 1000,
     /** The redirect profile does not allow the redirect. */
-    NETLIB_UNSAFE_REDIRECT = 1001
+    NETLIB_UNSAFE_REDIRECT = 1001,
+    /** The application failed. */
+    NETLIB_APPLICATION_ERROR = 1100
 };
 
 /** Classes of statuses. `netlib_status_class` returns the class of a status. */
@@ -470,7 +472,9 @@ enum netlib_class NETLIB_INT32 {
     /** The peer broke HTTP's rules, or its response has an error status. */
     NETLIB_CLASS_HTTP = 9,
     /** The retry policy ended the request. */
-    NETLIB_CLASS_RETRY = 10
+    NETLIB_CLASS_RETRY = 10,
+    /** The application failed. Only the application makes errors of this class, with `netlib_error_new`. */
+    NETLIB_CLASS_APPLICATION = 11
 };
 
 /** Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
@@ -580,16 +584,18 @@ enum netlib_outcome NETLIB_INT32 {
  * which you report a failure of your HTTP layer to the retry policy. */
 struct netlib_error;
 
-/** Optional properties of an error that you make: its cause and its retry kind. **One call at a time**. Without a call
- * to a setter, the error has no cause, and its status determines its retry kind. */
+/** Optional properties of an error that you make: its cause, its retry kind, the status code of a response, and user
+ * data. **One call at a time**. Without a call to a setter, the error has none of these properties, and
+ * its status determines its retry kind. */
 struct netlib_error_options;
 
 /** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
  * `netlib_status_class` returns a class for an unknown code. */
 typedef int32_t netlib_status;
 
-/** Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. A
- * function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function fails. netlib calls
+/** Releases the `ctx` of a callback, or the user data of an error. Every function that takes a callback with a `ctx`
+ * also takes a `ctx_free`. A function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function
+ * fails. netlib calls
  * `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
  * function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
  * calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
@@ -680,9 +686,11 @@ void netlib_error_options_set_retry_kind(netlib_error_options *options, enum net
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
  *        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
  *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
- *        `NETLIB_READ_TIMEOUT` for a server that does not respond in time.
+ *        `NETLIB_READ_TIMEOUT` for a server that does not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose
+ *        retry kind is OTHER, for a failure that no other status describes, such as an exception of your language.
  * @param message one line that says what failed; it must not contain credentials.
- * @param options the cause and the retry kind. May be NULL: the error has no cause, and the retry kind of `status`.
+ * @param options the optional properties of the error. May be NULL: the error has the retry kind of `status`, and no
+ *        other property.
  * @param error the new error.
  * @param err the reason why no error could be made.
  * @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;
@@ -790,6 +798,21 @@ enum netlib_rewind_problem NETLIB_INT32 {
  * @param http_status 100 to 999, or 0; any other number makes `netlib_error_new` fail with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_error_options_set_http_status(netlib_error_options *options, int32_t http_status);
+
+/** Attaches user data to the error, for example the exception of another language: see `netlib_error_user_data`.
+ * Default: none.
+ *
+ * The options and every error made from them hold the user data. Copies of the error in the history of a
+ * `netlib_retry` and among the causes of other errors hold the same user data. `ctx_free` releases the user data once,
+ * when the last holder is gone, on the thread that releases this holder: see `netlib_ctx_free_fn`. Errors are shared
+ * between threads, so several threads may use the user data at once.
+ * @param ctx the user data. May be NULL. */
+void netlib_error_options_set_user_data(netlib_error_options *options, void *ctx, netlib_ctx_free_fn ctx_free);
+
+/** Returns the user data of an error; NULL when it has none, and for every error that netlib makes. To find the user
+ * data of the failure that ended the retries, walk the causes with `netlib_error_cause`; an entry of the history lends
+ * its error through `netlib_retry_history_error`. */
+void *netlib_error_user_data(const netlib_error *error);
 
 /** Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
  *

@@ -351,6 +351,12 @@ impl Error {
         self.0.payload.as_ref()?.downcast_ref()
     }
 
+    /// Returns the value that [`ErrorOptions::set_user_data`] attached; `None` if there is none, or if its type is not
+    /// `T`.
+    pub fn user_data<T: Any>(&self) -> Option<&T> {
+        self.facts()?.user_data.as_ref()?.downcast_ref()
+    }
+
     pub fn http_status(&self) -> Option<u16> {
         self.facts()?.http_status
     }

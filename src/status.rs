@@ -49,6 +49,7 @@ pub enum StatusClass {
     Tls = 8,
     Http = 9,
     Retry = 10,
+    Application = 11,
 }
 
 macro_rules! statuses {
@@ -155,6 +156,8 @@ statuses! {
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
     UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect profile does not allow the redirect";
+
+    ApplicationError    = 1100 APPLICATION_ERROR   Application Other "the application failed";
 }
 
 impl Status {

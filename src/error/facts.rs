@@ -1,6 +1,8 @@
 //! Facts that errors record as values.
 
+use std::any::Any;
 use std::ffi::CString;
+use std::sync::Arc;
 
 /// The reason why a peer's certificate was refused.
 #[repr(i32)]
@@ -55,6 +57,9 @@ pub enum RewindProblem {
     SeekFailed = 4,
 }
 
+/// A value of the application, which netlib only keeps and drops.
+pub(super) type UserData = Arc<dyn Any + Send + Sync>;
+
 /// The facts that few errors record. The facts are in an allocation of their own, to keep other errors small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
@@ -65,4 +70,5 @@ pub(super) struct Facts {
     pub(super) actual_fingerprint: Option<CString>,
     pub(super) public_key_pin: Option<CString>,
     pub(super) ech_retry_configs: Option<Vec<u8>>,
+    pub(super) user_data: Option<UserData>,
 }

@@ -1,7 +1,9 @@
 //! Options for an error that the application creates.
 
+use std::any::Any;
 use std::sync::Arc;
 
+use super::facts::UserData;
 use super::{ApiName, Error, Result};
 use crate::status::{RetryKind, Status};
 
@@ -10,6 +12,7 @@ pub struct ErrorOptions {
     cause: Option<Arc<Error>>,
     retry_kind: Option<RetryKind>,
     http_status: Option<u16>,
+    user_data: Option<UserData>,
 }
 
 impl ErrorOptions {
@@ -47,6 +50,12 @@ impl ErrorOptions {
         Ok(())
     }
 
+    /// Attaches a value of the application to the error. The value is dropped when no options and no error hold it.
+    /// Returns the previous value.
+    pub fn set_user_data<T: Any + Send + Sync>(&mut self, data: T) -> Option<Arc<dyn Any + Send + Sync>> {
+        self.user_data.replace(Arc::new(data))
+    }
+
     /// Applies the options to an error. The chosen retry kind takes precedence over the retry kind of the cause.
     pub(super) fn apply(&self, mut error: Error) -> Error {
         if let Some(cause) = &self.cause {
@@ -54,6 +63,9 @@ impl ErrorOptions {
         }
         if self.retry_kind.is_some() {
             error.0.retry_kind = self.retry_kind;
+        }
+        if self.user_data.is_some() {
+            error.facts_mut().user_data.clone_from(&self.user_data);
         }
         error.with_http_status(self.http_status)
     }

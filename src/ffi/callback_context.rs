@@ -41,7 +41,7 @@ impl CallbackContext {
 
     // A closure that calls this method captures the whole `CallbackContext`. A closure that accesses the field directly
     // would capture only the pointer, which is not `Send`.
-    pub(super) fn pointer(&self) -> *mut c_void {
+    pub(crate) fn pointer(&self) -> *mut c_void {
         self.0.ctx
     }
 

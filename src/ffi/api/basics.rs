@@ -45,6 +45,8 @@ pub enum netlib_class {
     NETLIB_CLASS_HTTP = 9,
     /// The retry policy ended the request.
     NETLIB_CLASS_RETRY = 10,
+    /// The application failed. Only the application makes errors of this class, with `netlib_error_new`.
+    NETLIB_CLASS_APPLICATION = 11,
 }
 
 /// Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
@@ -152,8 +154,9 @@ pub enum netlib_outcome {
     NETLIB_OUTCOME_DONE = 1,
 }
 
-/// Releases the `ctx` of a callback. Every function that takes a callback with a `ctx` also takes a `ctx_free`. A
-/// function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function fails. netlib calls
+/// Releases the `ctx` of a callback, or the user data of an error. Every function that takes a callback with a `ctx`
+/// also takes a `ctx_free`. A function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function
+/// fails. netlib calls
 /// `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
 /// function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
 /// calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
@@ -187,8 +190,9 @@ impl Handle for netlib_error {
     type Ownership = Shared;
 }
 
-/// Optional properties of an error that you make: its cause and its retry kind. **One call at a time**. Without a call
-/// to a setter, the error has no cause, and its status determines its retry kind.
+/// Optional properties of an error that you make: its cause, its retry kind, the status code of a response, and user
+/// data. **One call at a time**. Without a call to a setter, the error has none of these properties, and
+/// its status determines its retry kind.
 pub struct netlib_error_options {
     _private: [u8; 0],
 }
@@ -349,9 +353,11 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 /// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
 ///        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
 ///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
-///        `NETLIB_READ_TIMEOUT` for a server that does not respond in time.
+///        `NETLIB_READ_TIMEOUT` for a server that does not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose
+///        retry kind is OTHER, for a failure that no other status describes, such as an exception of your language.
 /// @param message one line that says what failed; it must not contain credentials.
-/// @param options the cause and the retry kind. May be NULL: the error has no cause, and the retry kind of `status`.
+/// @param options the optional properties of the error. May be NULL: the error has the retry kind of `status`, and no
+///        other property.
 /// @param error the new error.
 /// @param err the reason why no error could be made.
 /// @return `NETLIB_INVALID_ARGUMENT` if `status` is not a failure, or for a bad value in `options`;

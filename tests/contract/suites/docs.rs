@@ -102,7 +102,9 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if function.returns_status() && !function.doc.returns.as_ref().is_some_and(|text| text.contains("NETLIB_")) {
         problems.push("@return names no status".to_owned());
     }
-    let owned = function.returns.ends_with('*') && !function.returns.starts_with("const ");
+    // `void *` is a pointer of the application, which netlib only returns.
+    let owned =
+        function.returns.ends_with('*') && !function.returns.starts_with("const ") && function.returns != "void*";
     let can_fail = function.returns_status() && !BEST_EFFORT.contains(&function.name.as_str());
     if (owned || can_fail) != function.must_use {
         problems.push("NETLIB_MUST_USE is of handles to free, and of a status unless it is best effort".to_owned());

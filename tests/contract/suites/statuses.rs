@@ -122,6 +122,7 @@ fn class(class: StatusClass) -> &'static str {
         StatusClass::Tls => "TLS",
         StatusClass::Http => "HTTP",
         StatusClass::Retry => "retry",
+        StatusClass::Application => "application",
     }
 }
 

@@ -1,9 +1,10 @@
 //! Facts of an error as values.
 
-use std::ffi::c_char;
+use std::ffi::{c_char, c_void};
 
 use crate::error::{Error, ErrorOptions};
-use crate::ffi::api::basics::{netlib_error, netlib_error_options};
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_error_options};
+use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::enums::{enum_netlib_rewind_problem, enum_netlib_timeout_kind};
 use crate::ffi::options;
 use crate::ffi::strings::{lend_text, read};
@@ -46,6 +47,39 @@ pub unsafe extern "C" fn netlib_error_options_set_http_status(options: *mut netl
     options::set(options, "netlib_error_options_set_http_status", |options: &mut ErrorOptions| {
         options.set_http_status(http_status)
     });
+}
+
+/// Attaches user data to the error, for example the exception of another language: see `netlib_error_user_data`.
+/// Default: none.
+///
+/// The options and every error made from them hold the user data. Copies of the error in the history of a
+/// `netlib_retry` and among the causes of other errors hold the same user data. `ctx_free` releases the user data once,
+/// when the last holder is gone, on the thread that releases this holder: see `netlib_ctx_free_fn`. Errors are shared
+/// between threads, so several threads may use the user data at once.
+///
+/// @param ctx the user data. May be NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_options_set_user_data(
+    options: *mut netlib_error_options,
+    ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
+) {
+    options::set_callback(
+        options,
+        "netlib_error_options_set_user_data",
+        (ctx, ctx_free),
+        |options: &mut ErrorOptions, ctx| options.set_user_data(ctx),
+    );
+}
+
+/// Returns the user data of an error; NULL when it has none, and for every error that netlib makes. To find the user
+/// data of the failure that ended the retries, walk the causes with `netlib_error_cause`; an entry of the history lends
+/// its error through `netlib_retry_history_error`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *mut c_void {
+    read(error, std::ptr::null_mut(), |error| {
+        error.user_data::<CallbackContext>().map_or(std::ptr::null_mut(), CallbackContext::pointer)
+    })
 }
 
 /// Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
