@@ -68,6 +68,13 @@ impl Fields {
         Ok(room)
     }
 
+    fn try_clone(&self) -> Result<Fields> {
+        let mut copy = Fields::with_capacity(self.spans.len(), self.bytes.len())?;
+        copy.bytes.extend_from_slice(&self.bytes);
+        copy.spans.extend_from_slice(&self.spans);
+        Ok(copy)
+    }
+
     /// Adds a field whose name and value were already checked. The value is the concatenation of two slices.
     fn push(&mut self, name: &[u8], value: [&[u8]; 2]) -> Result<()> {
         let [front, back] = value;
@@ -217,6 +224,11 @@ pub struct HeadersBuilder {
 impl HeadersBuilder {
     pub fn new() -> HeadersBuilder {
         HeadersBuilder::default()
+    }
+
+    /// Copies the list, and fails if memory runs out.
+    pub(crate) fn try_clone(&self) -> Result<HeadersBuilder> {
+        Ok(HeadersBuilder { fields: self.fields.try_clone()? })
     }
 
     pub fn len(&self) -> usize {

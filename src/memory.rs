@@ -3,6 +3,7 @@
 
 use std::ffi::CString;
 use std::hint::black_box;
+use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::status::Status;
@@ -40,6 +41,16 @@ pub(crate) fn push<T>(list: &mut Vec<T>, element: T, what: &str) -> Result<()> {
     grow(list, 1, what)?;
     list.push(element);
     Ok(())
+}
+
+/// Returns a mutable reference to a shared value. A value with other owners is first replaced by the copy that `copy`
+/// makes.
+pub(crate) fn make_mut<T: Clone>(shared: &mut Arc<T>, copy: impl FnOnce(&T) -> Result<T>) -> Result<&mut T> {
+    if Arc::get_mut(shared).is_none() {
+        *shared = Arc::new(copy(shared)?);
+    }
+    // The value has one owner now, so this call does not clone it.
+    Ok(Arc::make_mut(shared))
 }
 
 /// Does what [`grow`] does, and wipes the old allocation when a larger one replaces it.

@@ -59,6 +59,32 @@ static void set_long_user_agent(void) {
     netlib_headers_options_set_user_agent(header_options, text);
 }
 
+/* Options and their clone share a long value. A setter of another setting does not copy the long value; a setter that
+ * adds to the long value copies it. */
+#define ADDER(name, add_long, add_short) \
+    static void name##_long(void) { \
+        header_options = netlib_headers_options_new(); \
+        add_long; \
+        netlib_headers_options_set_proxy_basic_auth(header_options, text + size / 2); \
+    } \
+    static netlib_status name##_to_clone(void) { \
+        netlib_headers_options *clone = netlib_headers_options_clone(header_options); \
+        netlib_headers_options_set_user_agent(clone, "x"); \
+        CHECK(netlib_headers_options_check(clone, NULL) == NETLIB_OK); \
+        add_short; \
+        netlib_status status = netlib_headers_options_check(clone, NULL); \
+        CHECK(netlib_headers_options_check(header_options, NULL) == NETLIB_OK); \
+        netlib_headers_options_free(clone); \
+        netlib_headers_options_free(header_options); \
+        return status; \
+    }
+ADDER(add_header, netlib_headers_options_add_header(header_options, "n", text),
+      netlib_headers_options_add_header(clone, "n", "v"))
+ADDER(add_accept_encoding, netlib_headers_options_add_accept_encoding(header_options, text),
+      netlib_headers_options_add_accept_encoding(clone, "x"))
+ADDER(add_supported_coding, netlib_headers_options_add_supported_coding(header_options, text),
+      netlib_headers_options_add_supported_coding(clone, "x"))
+
 static void make_headers_with_long_user_agent(void) {
     set_long_user_agent();
     CHECK(netlib_make_headers(header_options, &headers, NULL) == NETLIB_OK);
@@ -298,6 +324,9 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
         {"make_headers", set_long_user_agent, make_headers},
         {"headers_to_wire", make_headers_with_long_user_agent, write_headers},
         {"headers_to_options", make_headers_with_long_user_agent, convert_headers_to_options},
+        {"add_header to a clone", add_header_long, add_header_to_clone},
+        {"add_accept_encoding to a clone", add_accept_encoding_long, add_accept_encoding_to_clone},
+        {"add_supported_coding to a clone", add_supported_coding_long, add_supported_coding_to_clone},
         {"response_new", make_empty_headers, create_response},
         {"body_from_memory", prepare_nothing, body},
         {"add_socket_option", prepare_nothing, add_socket_option},

@@ -1,6 +1,7 @@
 //! Makes the usual request headers from a few options, in the order of urllib3's `make_headers`.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD as BASE64;
@@ -16,19 +17,24 @@ use crate::memory;
 /// The content codings that every HTTP client is expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
-/// The options of [`make_headers`]. Each setter checks its value, so that an error can name the setter.
+/// The options of [`make_headers`]. Each setter checks its value, so that an error can name the setter. Clones of the
+/// options share all long values, because the application chooses the length of the values, and a copy of a long value
+/// can run out of memory. A setter that adds to a shared value first copies the value, and fails if memory runs out.
 #[derive(Clone, Debug, Default)]
 pub struct HeaderOptions {
     accept_encoding: AcceptEncoding,
-    more_codings: Codings,
-    user_agent: Option<Vec<u8>>,
+    more_codings: Arc<Codings>,
+    user_agent: Option<Arc<Vec<u8>>>,
     keep_alive: bool,
     /// The whole value of the Authorization header, including the scheme "Basic".
-    authorization: Option<Zeroizing<Vec<u8>>>,
-    proxy_authorization: Option<Zeroizing<Vec<u8>>>,
+    authorization: Option<Credentials>,
+    proxy_authorization: Option<Credentials>,
     disable_cache: bool,
-    added: HeadersBuilder,
+    added: Arc<HeadersBuilder>,
 }
+
+/// The value of a header with credentials, which is wiped when its last owner is dropped.
+type Credentials = Arc<Zeroizing<Vec<u8>>>;
 
 /// Content codings that the caller supports in addition to [`ACCEPT_ENCODING`].
 #[derive(Clone, Debug, Default)]
@@ -46,8 +52,8 @@ enum AcceptEncoding {
     /// The header lists [`ACCEPT_ENCODING`] and the codings that the caller added.
     Supported,
     /// The header is a list of codings joined with commas. A list of one empty coding gives an empty header.
-    List(Vec<u8>),
-    Given(Vec<u8>),
+    List(Arc<Vec<u8>>),
+    Given(Arc<Vec<u8>>),
 }
 
 impl HeaderOptions {
@@ -77,8 +83,8 @@ impl HeaderOptions {
         check_value(b"accept-encoding", coding)?;
         check_size("accept-encoding", coding)?;
         match &mut self.accept_encoding {
-            AcceptEncoding::List(list) => append(list, coding)?,
-            other => *other = AcceptEncoding::List(memory::copy(coding, "a coding")?),
+            AcceptEncoding::List(list) => append(memory::make_mut(list, |list| copy_list(list))?, coding)?,
+            other => *other = AcceptEncoding::List(Arc::new(copy_list(coding)?)),
         }
         Ok(())
     }
@@ -93,7 +99,7 @@ impl HeaderOptions {
                 let message = format!("coding \"{coding}\": {byte} is not allowed at byte {at}");
                 Err(invalid_header_error(message).at(at))
             }
-            None => self.more_codings.add(coding.as_bytes()),
+            None => memory::make_mut(&mut self.more_codings, Codings::try_clone)?.add(coding.as_bytes()),
         }
     }
 
@@ -115,7 +121,7 @@ impl HeaderOptions {
 
     /// Adds a header with any name. The added headers follow the headers of the options, in the order of the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
-        self.added.add(name, value)
+        memory::make_mut(&mut self.added, HeadersBuilder::try_clone)?.add(name, value)
     }
 
     /// Returns the value of a header that an option makes, as two parts to concatenate; `None` if the option is not
@@ -124,7 +130,7 @@ impl HeaderOptions {
         let value = match kind {
             Kind::AcceptEncoding => match &self.accept_encoding {
                 AcceptEncoding::Absent => return None,
-                AcceptEncoding::List(value) | AcceptEncoding::Given(value) => value,
+                AcceptEncoding::List(value) | AcceptEncoding::Given(value) => value.as_slice(),
                 AcceptEncoding::Supported => return Some([ACCEPT_ENCODING, &self.more_codings.list]),
             },
             Kind::UserAgent => self.user_agent.as_deref()?,
@@ -138,6 +144,11 @@ impl HeaderOptions {
 }
 
 impl Codings {
+    fn try_clone(&self) -> Result<Codings> {
+        let known: Result<_> = self.known.iter().map(|name| memory::copy(name, "a coding")).collect();
+        Ok(Codings { list: copy_list(&self.list)?, known: known? })
+    }
+
     /// Adds a content coding, unless the list or [`ACCEPT_ENCODING`] already contains it.
     fn add(&mut self, coding: &[u8]) -> Result<()> {
         check_size("accept-encoding", coding)?;
@@ -151,6 +162,10 @@ impl Codings {
         self.known.insert(name);
         Ok(())
     }
+}
+
+fn copy_list(list: &[u8]) -> Result<Vec<u8>> {
+    memory::copy(list, "a list of codings")
 }
 
 /// Appends a comma and an element to a list of codings.
@@ -219,7 +234,7 @@ impl Headers {
                 None => false,
             };
             if !leading {
-                options.added.add(name, value)?;
+                options.add_header(name, value)?;
             }
         }
         Ok(options)
@@ -231,11 +246,11 @@ impl HeaderOptions {
     fn set_from_field(&mut self, kind: Kind, value: &[u8]) -> Result<bool> {
         let copy = || memory::copy(value, "a header's value");
         match kind {
-            Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(copy()?),
-            Kind::UserAgent => self.user_agent = Some(copy()?),
+            Kind::AcceptEncoding => self.accept_encoding = AcceptEncoding::Given(Arc::new(copy()?)),
+            Kind::UserAgent => self.user_agent = Some(Arc::new(copy()?)),
             Kind::Connection => self.keep_alive = value == b"keep-alive",
-            Kind::Authorization => self.authorization = Some(Zeroizing::new(copy()?)),
-            Kind::ProxyAuthorization => self.proxy_authorization = Some(Zeroizing::new(copy()?)),
+            Kind::Authorization => self.authorization = Some(Arc::new(Zeroizing::new(copy()?))),
+            Kind::ProxyAuthorization => self.proxy_authorization = Some(Arc::new(Zeroizing::new(copy()?))),
             Kind::CacheControl => self.disable_cache = value == b"no-cache",
         }
         Ok(match kind {
@@ -247,14 +262,14 @@ impl HeaderOptions {
 }
 
 /// Checks a value and returns a copy; `None` for an empty value.
-fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Vec<u8>>> {
+fn checked(name: &str, value: Option<&[u8]>) -> Result<Option<Arc<Vec<u8>>>> {
     let Some(value) = value.filter(|value| !value.is_empty()) else { return Ok(None) };
     check_value(name.as_bytes(), value)?;
     check_size(name, value)?;
-    Ok(Some(memory::copy(value, "a header's value")?))
+    Ok(Some(Arc::new(memory::copy(value, "a header's value")?)))
 }
 
-fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<u8>>>> {
+fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Credentials>> {
     let Some(credentials) = credentials.filter(|credentials| !credentials.is_empty()) else { return Ok(None) };
     const SCHEME: &[u8] = b"Basic ";
     check_size(name, credentials)?;
@@ -267,7 +282,7 @@ fn basic(name: &str, credentials: Option<&[u8]>) -> Result<Option<Zeroizing<Vec<
         // The buffer has exactly the length of the encoded text.
         let _ = BASE64.encode_slice(credentials, room);
     }
-    Ok(Some(value))
+    Ok(Some(Arc::new(value)))
 }
 
 fn check_size(name: &str, value: &[u8]) -> Result<()> {
