@@ -1251,6 +1251,31 @@ size_t netlib_query_remove(netlib_query *query, const char *name, size_t len);
  * the query is changed or freed. */
 const char *netlib_query_to_string(const netlib_query *query, size_t *len);
 
+/* ---- Hosts without a proxy. ---- */
+
+/** Returns 1 if a list of hosts that are reached without a proxy contains the host of a URL, else 0. The list has the
+ * syntax of the environment variable NO_PROXY. netlib does not read this variable; you can pass
+ * `getenv("no_proxy")`.
+ *
+ * Commas and blanks separate the entries of the list. An entry is one of the following; any other entry matches
+ * nothing:
+ *
+ *     *                     every host
+ *     example.com           this host name and all names below it, such as www.example.com
+ *     .example.com          the same host names as example.com
+ *     *.example.com         only the names below example.com
+ *     192.0.2.1             this address
+ *     2001:db8::1           this address, which may also be in brackets
+ *     10.0.0.0/8, fc00::/7  every address with the given number of first bits (CIDR notation)
+ *
+ * A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
+ * matches only URLs with this port; a URL without a port has the default port of http or https. Names are
+ * case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone of
+ * an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
+ * @param list the list. May be NULL: 0 is returned.
+ * @param url the URL of the request. May be NULL: 0 is returned, as for a URL without a host. */
+int32_t netlib_no_proxy_match(const char *list, const netlib_url *url);
+
 /* ---- Comparison of URL parsers. ---- */
 
 /** URL readers: kinds of URL parsers, each of which follows one specification. */

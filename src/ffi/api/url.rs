@@ -2,6 +2,7 @@
 
 pub mod encoding;
 pub mod query;
+pub mod no_proxy;
 pub mod readers;
 
 use std::ffi::{CStr, c_char};
