@@ -4,6 +4,8 @@
 #include "retry_makers.h"
 #include "tls_peer.h"
 
+#include <pthread.h>
+
 /* ---- the options types ---- */
 
 /* The functions of an options type. `use` makes an object from the options, and frees the object. */
@@ -135,10 +137,8 @@ CALL(npn_good, netlib_tls_options_set_npn_protocols(o, NULL, 0))
 #define CONNECT "netlib_connect_options_"
 #define TLS "netlib_tls_options_"
 #define MAX_BAD RETRY "set_backoff_max: must be 0 or more, or NETLIB_TIMEOUT_NONE for no bound; it is -1"
-#define BAD_KIND \
-    "netlib_error_options_set_retry_kind: kind must be a netlib_retry_kind other than BY_CAUSE; it is 9"
-#define BAD_METHOD \
-    RETRY "set_allowed_methods: a method must be letters, digits and !#$%&'*+-.^_`|~ only; byte 1 is not"
+#define BAD_KIND "netlib_error_options_set_retry_kind: kind must be a netlib_retry_kind other than BY_CAUSE; it is 9"
+#define BAD_METHOD RETRY "set_allowed_methods: a method must be letters, digits and !#$%&'*+-.^_`|~ only; byte 1 is not"
 #define BAD_KEEP \
     RETRY "set_keep_headers_on_redirect: a header name must be letters, digits and !#$%&'*+-.^_`|~ only; byte 1 is not"
 #define BAD_STATUSES RETRY "set_retry_after_statuses: status codes must be 100 to 999; one is 99"
@@ -177,7 +177,9 @@ static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) 
         {&retry_type, {statuses_bad, any_status}, NETLIB_OK, NULL},
         {&retry_type, {history_bad, history_good}, NETLIB_INVALID_ARGUMENT, BAD_HISTORY},
 
-        {&headers_type, {keep_alive_bad}, NETLIB_INVALID_ARGUMENT,
+        {&headers_type,
+         {keep_alive_bad},
+         NETLIB_INVALID_ARGUMENT,
          HEADERS "set_keep_alive: keep_alive must be 0 or 1; it is 2"},
         {&headers_type, {keep_alive_bad, keep_alive_good}, NETLIB_OK, NULL},
         {&headers_type, {encoding_bad}, NETLIB_INVALID_HEADER, BAD_ENCODING},
@@ -187,37 +189,57 @@ static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) 
         {&headers_type, {encoding_added_bad, encoding_added}, NETLIB_INVALID_HEADER, BAD_ADDED},
         {&headers_type, {encoding_added_bad, encoding_good}, NETLIB_OK, NULL},
         {&headers_type, {encoding_added_bad, encoding_bad}, NETLIB_INVALID_HEADER, BAD_ENCODING},
-        {&headers_type, {coding_bad, coding_good}, NETLIB_INVALID_HEADER,
+        {&headers_type,
+         {coding_bad, coding_good},
+         NETLIB_INVALID_HEADER,
          HEADERS "add_supported_coding: the coding is empty"},
         {&headers_type, {header_bad, header_good}, NETLIB_INVALID_HEADER, BAD_HEADER},
 
-        {&connect_type, {timeout_bad}, NETLIB_INVALID_ARGUMENT,
-         CONNECT "set_timeout: timeout must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is -5"},
+        {&connect_type,
+         {timeout_bad},
+         NETLIB_INVALID_ARGUMENT,
+         CONNECT
+         "set_timeout: timeout must be 0 seconds or more, NETLIB_TIMEOUT_NONE or NETLIB_TIMEOUT_DEFAULT; it is -5"},
         {&connect_type, {timeout_bad, timeout_good}, NETLIB_OK, NULL},
-        {&connect_type, {source_bad}, NETLIB_INVALID_URL,
+        {&connect_type,
+         {source_bad},
+         NETLIB_INVALID_URL,
          CONNECT "set_source_address: the host \"a/b\" has '/' at byte 1: pass only the host of the URL"},
         {&connect_type, {source_bad, source_good}, NETLIB_OK, NULL},
-        {&connect_type, {refuse_bad, refuse_good}, NETLIB_INVALID_ARGUMENT,
+        {&connect_type,
+         {refuse_bad, refuse_good},
+         NETLIB_INVALID_ARGUMENT,
          CONNECT "refuse_addresses: classes has unknown bits: 0xffffffff"},
-        {&connect_type, {socket_option_bad, socket_option_good}, NETLIB_NULL_ARGUMENT,
+        {&connect_type,
+         {socket_option_bad, socket_option_good},
+         NETLIB_NULL_ARGUMENT,
          CONNECT "add_socket_option: value must not be NULL"},
 
-        {&tls_type, {mode_bad}, NETLIB_INVALID_ARGUMENT,
+        {&tls_type,
+         {mode_bad},
+         NETLIB_INVALID_ARGUMENT,
          TLS "set_verify_mode: mode must be one of enum netlib_verify_mode; it is 7"},
         {&tls_type, {mode_bad, mode_none}, NETLIB_OK, NULL},
-        {&tls_type, {hostname_on, mode_none, hostname_off}, NETLIB_INVALID_ARGUMENT,
+        {&tls_type,
+         {hostname_on, mode_none, hostname_off},
+         NETLIB_INVALID_ARGUMENT,
          TLS "set_verify_mode: NETLIB_CERT_NONE requires that check_hostname is turned off first"},
         {&tls_type, {ciphers_bad, ciphers_good}, NETLIB_OK, NULL},
         {&tls_type, {identity_bad}, NETLIB_NULL_ARGUMENT, BAD_IDENTITY},
         {&tls_type, {identity_bad, identity_files_good}, NETLIB_OK, NULL},
         {&tls_type, {identity_files_bad, identity_bad}, NETLIB_NULL_ARGUMENT, BAD_IDENTITY},
-        {&tls_type, {pin_bad, pin_good}, NETLIB_INVALID_ARGUMENT,
-         TLS "add_pin: pin has a ';': add one pin at a time"},
-        {&tls_type, {alpn_bad, alpn_good}, NETLIB_INVALID_ARGUMENT,
+        {&tls_type, {pin_bad, pin_good}, NETLIB_INVALID_ARGUMENT, TLS "add_pin: pin has a ';': add one pin at a time"},
+        {&tls_type,
+         {alpn_bad, alpn_good},
+         NETLIB_INVALID_ARGUMENT,
          TLS "add_alpn_protocol: protocol must have 1 to 255 bytes; it has 0"},
-        {&tls_type, {tickets_bad, mode_none}, NETLIB_INVALID_ARGUMENT,
+        {&tls_type,
+         {tickets_bad, mode_none},
+         NETLIB_INVALID_ARGUMENT,
          TLS "set_session_tickets: on must be 0 or 1; it is 2"},
-        {&tls_type, {npn_bad}, NETLIB_UNSUPPORTED,
+        {&tls_type,
+         {npn_bad},
+         NETLIB_UNSUPPORTED,
          TLS "set_npn_protocols: NPN was replaced by ALPN (RFC 7301): netlib_tls_options_add_alpn_protocol"},
         {&tls_type, {npn_bad, npn_good}, NETLIB_OK, NULL},
     };
@@ -393,8 +415,10 @@ static void options_and_their_clone_record_errors_independently(void) {
         void (*bad)(void *options);
         void (*good)(void *options);
     } rows[] = {
-        {&error_type, kind_bad, kind_good},         {&retry_type, max_bad, max_good},
-        {&headers_type, encoding_bad, encoding_good}, {&connect_type, timeout_bad, timeout_good},
+        {&error_type, kind_bad, kind_good},
+        {&retry_type, max_bad, max_good},
+        {&headers_type, encoding_bad, encoding_good},
+        {&connect_type, timeout_bad, timeout_good},
         {&tls_type, mode_bad, mode_none},
     };
     CHECK_INT(TYPES, sizeof rows / sizeof rows[0]);
@@ -416,6 +440,64 @@ static void options_and_their_clone_record_errors_independently(void) {
     }
 }
 
+/* ---- threads ---- */
+
+enum { THREADS = 4, ROUNDS = 50 };
+
+/* A row of the table below, and the clone that a thread uses. */
+struct task {
+    const struct type *type;
+    describe_fn *describe;
+    void (*set)(void *options);
+    void *clone;
+    char text[128];
+};
+
+static void *change_clone_and_free(void *argument) {
+    struct task *task = argument;
+    void *second = task->type->clone(task->clone);
+    task->set(task->clone);
+    task->describe(task->clone, task->text);
+    task->set(second);
+    task->type->free(task->clone);
+    task->type->free(second);
+    return NULL;
+}
+
+static void threads_use_clones_of_the_same_options_at_the_same_time(void) {
+    static const struct task rows[] = {
+        {&error_type, describe_error, kind_good, NULL, ""},
+        {&retry_type, describe_retry, history_good, NULL, ""},
+        {&headers_type, describe_headers, header_good, NULL, ""},
+        {&connect_type, describe_connect, socket_option_good, NULL, ""},
+        {&tls_type, describe_tls, alpn_good, NULL, ""},
+    };
+    CHECK_INT(TYPES, sizeof rows / sizeof rows[0]);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char expected[128];
+        void *changed = rows[i].type->make();
+        rows[i].set(changed);
+        rows[i].describe(changed, expected);
+        rows[i].type->free(changed);
+        for (int round = 0; round < ROUNDS; round++) {
+            struct task tasks[THREADS];
+            pthread_t threads[THREADS];
+            void *options = rows[i].type->make();
+            for (int t = 0; t < THREADS; t++) {
+                tasks[t] = rows[i];
+                tasks[t].clone = t == 0 ? options : rows[i].type->clone(options);
+            }
+            for (int t = 0; t < THREADS; t++) {
+                CHECK(pthread_create(&threads[t], NULL, change_clone_and_free, &tasks[t]) == 0);
+            }
+            for (int t = 0; t < THREADS; t++) {
+                CHECK(pthread_join(threads[t], NULL) == 0);
+                CHECK_STR(expected, tasks[t].text);
+            }
+        }
+    }
+}
+
 int main(void) {
     a_check_fails_with_the_first_error_that_no_later_call_removed();
     a_check_of_null_or_new_options_succeeds();
@@ -423,5 +505,6 @@ int main(void) {
     a_refused_value_leaves_the_earlier_value();
     a_clone_of_options_is_an_independent_copy();
     options_and_their_clone_record_errors_independently();
+    threads_use_clones_of_the_same_options_at_the_same_time();
     return report("options");
 }
