@@ -164,7 +164,7 @@
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
- *                  netlib_url_port_or_default; netlib_url_netloc for the Host header; netlib_url_redacted for a log
+ *                  netlib_url_port_or_default; netlib_url_redacted for a log
  *     time         netlib_limit_new; netlib_timeout_new; netlib_timeout_connect_timeout for the value to pass to
  *                  netlib_connect_options_set_timeout, and netlib_timeout_read_timeout for
  *                  netlib_stream_set_read_timeout
@@ -173,8 +173,9 @@
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
  *     TLS          netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
  *                  netlib_tls_wrap_stream
- *     send         netlib_make_headers, netlib_headers_to_wire; netlib_set_file_position to record the start of a
- *                  body, netlib_body_read for its bytes, netlib_chunk_encode for a body of unknown length
+ *     send         netlib_make_headers; netlib_request_new and netlib_request_to_wire for the head;
+ *                  netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
+ *                  netlib_chunk_encode for a body of unknown length
  *     receive      netlib_response_parse_final until the head is complete; netlib_body_decoder_new, then
  *                  netlib_body_decoder_decode until the body is complete
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
@@ -314,6 +315,7 @@ typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
+typedef struct netlib_request netlib_request;
 typedef struct netlib_response netlib_response;
 typedef struct netlib_body_decoder netlib_body_decoder;
 typedef struct netlib_body netlib_body;
@@ -2419,6 +2421,80 @@ const char *netlib_headers_get_at(const netlib_headers *headers, const char *nam
  * head of a request; "" for an empty list; NULL when memory is short. The first call makes the text; later calls
  * return the same text. */
 const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
+
+/* ==================================================================================================================
+ * request: Request heads.
+ * ================================================================================================================== */
+
+/** Forms of the request target, which is the second word of the request line (RFC 9112 section 3.2). */
+enum netlib_request_form NETLIB_INT32 {
+    /** The path and the query, as in "GET /a?b HTTP/1.1": for a request to the server, also through a tunnel. */
+    NETLIB_REQUEST_FORM_ORIGIN = 0,
+    /** The URL without userinfo and fragment, as in "GET http://example.com/a?b HTTP/1.1": for a request to a proxy
+     * that passes the request on. */
+    NETLIB_REQUEST_FORM_ABSOLUTE = 1,
+    /** The host and the port, as in "CONNECT example.com:443 HTTP/1.1": for opening a tunnel through a proxy. */
+    NETLIB_REQUEST_FORM_AUTHORITY = 2,
+    /** "*", as in "OPTIONS * HTTP/1.1": for a request about the whole server. */
+    NETLIB_REQUEST_FORM_ASTERISK = 3
+};
+
+/** The head of an HTTP/1.1 request: the request line, the header fields and the empty line after them. **Immutable**.
+ *
+ *     netlib_request *request = NULL;
+ *     size_t len = 0, n = 0;
+ *     status = netlib_request_new("GET", url, headers, NETLIB_REQUEST_FORM_ORIGIN, &request, &err);
+ *     const char *head = netlib_request_to_wire(request, &len);
+ *     if (status == NETLIB_OK) status = netlib_stream_write(stream, head, len, &n, &err);
+ *     netlib_request_free(request);
+ *
+ * The body of the request, if any, follows the head. */
+struct netlib_request;
+
+/** Makes the head of a request (RFC 9112 sections 3 and 5).
+ *
+ * The first field is Host. Its value comes from `headers`; if they contain no Host, the value is the URL's host and
+ * port (`netlib_url_netloc`), and in the authority form the target. The call adds no other field: `headers` must
+ * contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host keep their order and
+ * letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path is sent as "/". In
+ * the absolute form, an absent scheme is sent as "http".
+ *
+ * The call refuses every request that two recipients could read differently:
+ * - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
+ *   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only other URLs have them.
+ * - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
+ *   and the authority form, a Host that differs from the host and port of the target.
+ * - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
+ *   together with Transfer-Encoding, and a Transfer-Encoding whose last coding is not chunked.
+ * - Content-Length and Transfer-Encoding in a CONNECT request, which has no body (RFC 9110 section 9.3.6).
+ *
+ * For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
+ * `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
+ * `netlib_headers_options_set_proxy_basic_auth`. The port is the URL's port or the default port of its scheme.
+ * @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
+ *        no other method has it. Only OPTIONS has the asterisk form.
+ * @param url the URL of the request.
+ * @param headers the fields. May be NULL: the head has the field Host alone.
+ * @param form the form of the target.
+ * @param err the error's offset is the position of the invalid byte in the method, the target, the host or the value
+ *        that the error message names.
+ * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token, or that the form does not allow, and for an
+ *         unknown form; `NETLIB_INVALID_URL` for an invalid byte in the target, for a URL without a host if the form
+ *         or the Host field needs it, and in the authority form for port 0 and for a URL without a port whose scheme
+ *         has no default port; `NETLIB_INVALID_HEADER` for an invalid Host, Content-Length or Transfer-Encoding.
+ */
+NETLIB_MUST_USE netlib_status netlib_request_new(const char *method, const netlib_url *url,
+                                                 const netlib_headers *headers, enum netlib_request_form form,
+                                                 netlib_request **request, netlib_error **err);
+
+/** Returns another reference to the same request. */
+NETLIB_MUST_USE netlib_request *netlib_request_clone(const netlib_request *request);
+
+/** Releases a request. The memory of its head is overwritten, because the head may contain credentials. */
+void netlib_request_free(netlib_request *request);
+
+/** Returns the head of a request as bytes to send, including the empty line at its end. */
+const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
 
 /* ==================================================================================================================
  * response: Response heads, and the framing and decoding of bodies.
@@ -5378,12 +5454,13 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
-               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
-               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
-               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
-               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
-               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
+               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
+               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
+               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
+               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
+               sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

@@ -279,6 +279,20 @@ const TOKEN: [bool; 256] = {
     table
 };
 
+/// Checks that a request method is a token (RFC 9110 section 9.1). `parameter` is the method's name in the API.
+pub(crate) fn check_method(parameter: &str, method: &str) -> Result<()> {
+    let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
+    if method.is_empty() {
+        return invalid(format!("{parameter} is empty"), 0);
+    }
+    if let Some((at, byte)) = method.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte)) {
+        // The error message does not contain the method, because the caller may have passed a URL with a password by
+        // mistake.
+        return invalid(format!("{parameter}: {} is not allowed at byte {at}", describe_byte(byte)), at);
+    }
+    Ok(())
+}
+
 fn check_name(name: &[u8]) -> Result<()> {
     if name.is_empty() {
         return Err(invalid_header_error("a header's name is empty").at(0));
@@ -299,7 +313,7 @@ fn check_name(name: &[u8]) -> Result<()> {
 
 /// Makes the error for a header that the caller passed. The error is never retried, because the header cannot be sent
 /// in any request.
-fn invalid_header_error(message: impl AsRef<str>) -> Error {
+pub(crate) fn invalid_header_error(message: impl AsRef<str>) -> Error {
     Error::new(Status::InvalidHeader, message).never_retried()
 }
 

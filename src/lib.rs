@@ -22,6 +22,8 @@ pub mod retry;
 
 pub mod headers;
 
+pub mod request;
+
 pub mod response;
 
 pub mod body;

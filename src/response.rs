@@ -5,7 +5,7 @@ use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
 use crate::error::{Error, Result};
-use crate::headers::{Headers, describe_byte, is_token_byte};
+use crate::headers::{Headers, check_method};
 use crate::memory;
 use crate::status::Status;
 
@@ -18,6 +18,7 @@ mod reason;
 
 pub use body_decoder::{BodyDecoder, ChunkedLimits, Decoded};
 pub use framing::Framing;
+pub(crate) use framing::{content_length, transfer_framing};
 pub use head::MAX_HEAD;
 
 /// The head of a response, and the method of its request. A response is immutable.
@@ -34,7 +35,7 @@ pub struct Response {
 
 impl Response {
     pub fn new(request_method: &str, status: u16, headers: Arc<Headers>) -> Result<Response> {
-        check_method(request_method)?;
+        check_method("request_method", request_method)?;
         let request_method = reason::shared_method(request_method.as_bytes())?;
         let status = check_status(status.into())?;
         let encoded_location = if redirects(status) { encoded_location(&headers)? } else { None };
@@ -90,19 +91,6 @@ pub fn check_status(status: i32) -> Result<u16> {
         Ok(code @ 100..=999) => Ok(code),
         _ => Err(Error::new(Status::InvalidArgument, format!("status must be 100 to 999; it is {status}"))),
     }
-}
-
-fn check_method(method: &str) -> Result<()> {
-    let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
-    if method.is_empty() {
-        return invalid("request_method is empty".to_owned(), 0);
-    }
-    if let Some((at, byte)) = method.bytes().enumerate().find(|(_, byte)| !is_token_byte(*byte)) {
-        // The error message does not contain the method, because the caller may have passed a URL with a password by
-        // mistake.
-        return invalid(format!("request_method: {} is not allowed at byte {at}", describe_byte(byte)), at);
-    }
-    Ok(())
 }
 
 /// Returns the location if it differs from the value of the first Location field. Several Location fields are joined

@@ -230,6 +230,17 @@ static inline netlib_headers *make_headers(void) {
 #define MAKE__netlib_headers_options_ptr netlib_headers_options_new()
 #define USE_OPTIONS__netlib_headers_options(options, err) use_headers_options((options), (err))
 
+/* request */
+#ifdef HAVE_netlib_request_new
+static inline netlib_request *make_request(void) {
+    netlib_request *request = NULL;
+    MUST_OK(netlib_request_new("GET", make_url(), NULL, NETLIB_REQUEST_FORM_ORIGIN, &request, NULL));
+    return request;
+}
+#endif
+#define MAKE__netlib_request_ptr make_request()
+#define MAKE__enum_netlib_request_form NETLIB_REQUEST_FORM_ORIGIN
+
 /* response */
 #ifdef HAVE_netlib_response_parse
 #define SWEEP_HEAD "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"

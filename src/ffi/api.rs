@@ -10,6 +10,7 @@ pub mod url;
 pub mod timeout;
 pub mod retry;
 pub mod headers;
+pub mod request;
 pub mod response;
 pub mod body;
 pub mod socket;

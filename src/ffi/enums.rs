@@ -21,6 +21,7 @@ pub type enum_netlib_long_retry_after = i32;
 pub type enum_netlib_purpose = i32;
 pub type enum_netlib_query_format = i32;
 pub type enum_netlib_redirect_profile = i32;
+pub type enum_netlib_request_form = i32;
 pub type enum_netlib_retry_kind = i32;
 pub type enum_netlib_rewind_problem = i32;
 pub type enum_netlib_ssl_version = i32;

@@ -3,7 +3,7 @@
 use super::Response;
 use crate::error::{Error, Result};
 use crate::headers::fields::trim;
-use crate::headers::{describe_byte, is_token_byte, truncated_name};
+use crate::headers::{Headers, describe_byte, is_token_byte, truncated_name};
 use crate::status::Status;
 
 /// How a response's body is delimited.
@@ -40,7 +40,7 @@ impl Response {
     pub(super) fn announced_framing(&self) -> Result<Framing> {
         // Transfer-Encoding takes precedence over Content-Length.
         if self.headers.get("transfer-encoding").is_some() {
-            return self.transfer_framing();
+            return transfer_framing(&self.headers);
         }
         let mut length = None;
         for value in self.headers.get_all("content-length") {
@@ -54,30 +54,30 @@ impl Response {
         }
         Ok(length.map_or(Framing::UntilClose, Framing::Length))
     }
+}
 
-    /// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid Transfer-Encoding
-    /// is an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC
-    /// 9110 section 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read
-    /// until the peer closes.
-    fn transfer_framing(&self) -> Result<Framing> {
-        let mut framing = Framing::UntilClose;
-        for value in self.headers.get_all("transfer-encoding") {
-            let mut rest = value.to_bytes();
-            loop {
-                let coding;
-                (coding, rest) = transfer_coding(trim(rest))?;
-                if framing == Framing::Chunked {
-                    return Err(coding_error("chunked is not the last coding"));
-                }
-                framing = coding;
-                match rest.split_first() {
-                    Some((_comma, next)) => rest = next,
-                    None => break,
-                }
+/// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid Transfer-Encoding
+/// is an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC
+/// 9110 section 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read
+/// until the peer closes.
+pub(crate) fn transfer_framing(headers: &Headers) -> Result<Framing> {
+    let mut framing = Framing::UntilClose;
+    for value in headers.get_all("transfer-encoding") {
+        let mut rest = value.to_bytes();
+        loop {
+            let coding;
+            (coding, rest) = transfer_coding(trim(rest))?;
+            if framing == Framing::Chunked {
+                return Err(coding_error("chunked is not the last coding"));
+            }
+            framing = coding;
+            match rest.split_first() {
+                Some((_comma, next)) => rest = next,
+                None => break,
             }
         }
-        Ok(framing)
     }
+    Ok(framing)
 }
 
 fn coding_error(problem: impl std::fmt::Display) -> Error {
@@ -150,7 +150,8 @@ fn token(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().take_while(|&&byte| is_token_byte(byte)).count())
 }
 
-fn content_length(digits: &[u8]) -> Result<i64> {
+/// Parses the value of a Content-Length, or one element of it.
+pub(crate) fn content_length(digits: &[u8]) -> Result<i64> {
     let bad = |what| {
         let shown = truncated_name(digits);
         Err(Error::new(Status::Protocol, format!("header content-length: \"{shown}\" {what}")))

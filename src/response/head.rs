@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::progress::{MAX_INTERIM, Progress};
 use super::{Response, reason};
 use crate::error::{Error, Result};
-use crate::headers::describe_byte;
 use crate::headers::fields::{parse_fields, protocol_error, trim};
+use crate::headers::{check_method, describe_byte};
 
 /// The maximum number of bytes in a response head, including empty lines and interim responses before it.
 pub const MAX_HEAD: usize = 256 * 1024;
@@ -46,7 +46,7 @@ fn parse_head(
     most_interim: usize,
 ) -> Result<Option<(Response, usize)>> {
     let last = std::mem::take(state);
-    super::check_method(request_method)?;
+    check_method("request_method", request_method)?;
     let within = input.get(..MAX_HEAD).unwrap_or(input);
     let mut progress = Progress::from_state(last, within.len(), most_interim)?;
     // The offset from which this call has searched without relying on `last`, which may belong to other bytes.
