@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn the_connect_duration_by_the_system_clock_never_decreases() {
+    fn the_connect_duration_never_decreases_without_a_clock_callback() {
         let mut timeout = Timeout::new(1e9, DEFAULT, DEFAULT).unwrap();
         timeout.start_connect().unwrap();
         let first = timeout.connect_duration().unwrap();

@@ -255,7 +255,7 @@ static void unknown_address_class_bits_are_refused(void) {
 }
 
 /* The retry policy does not retry a request whose address the policy refuses. */
-static void an_address_refused_by_the_policy_is_never_retried(void) {
+static void an_address_that_the_address_policy_refuses_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_refuse_addresses(options, NETLIB_ADDRESS_CLASS_LOOPBACK);
@@ -280,6 +280,6 @@ int main(void) {
     an_address_that_the_policy_refuses_is_refused_in_every_spelling();
     the_address_callback_gets_the_address_to_which_netlib_connects();
     unknown_address_class_bits_are_refused();
-    an_address_refused_by_the_policy_is_never_retried();
+    an_address_that_the_address_policy_refuses_is_never_retried();
     return report("address");
 }

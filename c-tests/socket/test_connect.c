@@ -300,7 +300,7 @@ static int32_t int_option(int fd, int level, int name) {
     return value;
 }
 
-static void raw_socket_options_are_set_or_the_connection_attempt_fails(void) {
+static void added_socket_options_are_set_or_the_connection_attempt_fails(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int fd = -1;
@@ -477,7 +477,7 @@ int main(void) {
     a_connection_attempt_ends_at_its_timeout();
     signals_do_not_end_a_connection_attempt();
     source_addresses_are_bound_or_the_call_fails();
-    raw_socket_options_are_set_or_the_connection_attempt_fails();
+    added_socket_options_are_set_or_the_connection_attempt_fails();
     a_deadline_or_a_cancel_ends_create_connection();
     connecting_leaks_no_descriptor();
     calls_without_a_free_descriptor_fail_with_emfile();

@@ -56,7 +56,7 @@ static void connecting_needs_only_one_free_descriptor(void) {
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
-        /* The lookup itself needs descriptors. */
+        /* A lookup by the system's resolver also needs descriptors. */
         status = connect_by(way, "localhost", port, NULL, limits[row % 2], &fd, &err);
         bool by_resolver = way == 0 && row % 2 == 0;
         CHECK_INT(EMFILE, netlib_error_errno(err));

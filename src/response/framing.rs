@@ -58,8 +58,8 @@ impl Response {
 
 /// Returns `Chunked` if chunked is the last transfer coding; otherwise `UntilClose`. An invalid Transfer-Encoding
 /// is an error, because another parser may find "chunked" in it. An empty element is also an error, although RFC
-/// 9110 section 5.6.1 allows recipients to ignore it: after "chunked," some parsers expect chunks, and others read
-/// until the peer closes.
+/// 9110 section 5.6.1 allows recipients to ignore it: if a comma ends the value, as in `chunked,`, some parsers
+/// expect chunks, and others read until the peer closes.
 pub(crate) fn transfer_framing(headers: &Headers) -> Result<Framing> {
     let mut framing = Framing::UntilClose;
     for value in headers.get_all("transfer-encoding") {

@@ -267,7 +267,7 @@ static void shutdown_both_waits_for_the_peers_close_notify(void) {
         }
         free_ends(&ends);
     }
-    /* If the peer sends nothing, the limit and the timeouts end the call. */
+    /* If the peer sends nothing, the read timeout ends a blocking call. The call can be repeated. */
     ends = make_ends();
     CHECK_OK(netlib_stream_set_blocking(ends.near, 1, &err));
     CHECK_OK(netlib_stream_set_read_timeout(ends.near, 0.01, &err));

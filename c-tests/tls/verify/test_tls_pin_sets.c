@@ -526,7 +526,7 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options_free(options);
 }
 
-/* netlib_ssl_wrap_socket derives contexts with the pins of the options or of the context. If both the options and the
+/* A stream of netlib_ssl_wrap_socket is checked against the pins of the options or those of the context argument. If both the options and the
  * context have pins, the call fails. */
 static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) {
     netlib_tls_context *server = server_context("server");

@@ -278,7 +278,7 @@ fn a_body_with_content_length_ends_after_that_many_bytes() {
 }
 
 #[test]
-fn a_body_that_lasts_until_the_connection_closes_ends_with_the_call_of_end() {
+fn end_completes_a_body_that_lasts_until_the_connection_closes() {
     let mut decoder = decoder("X", "y");
     assert_eq!(decoder.decode(b"hello").unwrap(), Decoded::Piece(b"hello", 5));
     assert_eq!(decoder.decode(b"").unwrap(), Decoded::NeedsInput);

@@ -195,7 +195,7 @@ mod tests {
     /// A client may receive sessions long after the clock callback has returned, so netlib adds the time that has
     /// passed since then.
     #[test]
-    fn the_time_that_the_clock_callback_returned_advances_afterwards() {
+    fn time_passed_since_the_clock_callback_is_added_to_its_result() {
         let (mut client, _) = connected(&context(|_| {}));
         let mut valid_at = |seconds: u64, before: u64| {
             let at = SystemTime::now() - Duration::from_secs(before);
