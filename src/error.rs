@@ -3,6 +3,7 @@
 mod api_name;
 mod facts;
 mod options;
+mod report;
 
 use std::any::Any;
 use std::ffi::{CStr, CString};
@@ -12,6 +13,7 @@ use crate::memory;
 use crate::status::{RetryKind, Status, StatusClass};
 
 use facts::Facts;
+use report::{CachedReport, ReportWriter};
 
 pub use api_name::{Advice, ApiName};
 pub use facts::{CertificateProblem, RewindProblem, TimeoutKind};
@@ -53,6 +55,7 @@ struct ErrorInner {
     causes: Vec<Arc<Error>>,
     payload: Option<Arc<dyn Any + Send + Sync>>,
     facts: Option<Box<Facts>>,
+    report: CachedReport,
     depth: usize,
     /// The number of errors in the tree of this error, its causes, and the causes of its causes.
     errors: usize,
@@ -82,6 +85,7 @@ impl Error {
             causes: Vec::new(),
             payload: None,
             facts: None,
+            report: CachedReport::default(),
             depth: 0,
             errors: 1,
         }))
@@ -157,6 +161,7 @@ impl Error {
     /// `src/ffi` calls this function before it returns an error to C.
     pub fn with_names(mut self, name_of: fn(ApiName) -> &'static str) -> Error {
         self.insert_names(name_of);
+        self.0.report = CachedReport::default();
         self
     }
 
@@ -340,6 +345,26 @@ impl Error {
     /// Returns the advice as text; `None` before [`Error::with_names`] has made the text.
     pub fn advice_text(&self) -> Option<&CStr> {
         self.0.advice_text.as_deref()
+    }
+
+    /// Returns messages and advice of the error and its causes as indented lines; `None` if memory runs out. The error
+    /// keeps the report that the first call makes.
+    pub fn report(&self) -> Option<&CStr> {
+        self.0.report.get_or_make(|report| self.write_report(report, 0, ""))
+    }
+
+    fn write_report(&self, report: &mut ReportWriter, level: usize, label: &str) {
+        report.line(level, label, self.message());
+        if let Some(advice) = self.advice_text() {
+            report.line(level + 1, "advice: ", &advice.to_string_lossy());
+        }
+        for (index, cause) in self.causes().iter().enumerate() {
+            if !report.is_open() {
+                return;
+            }
+            let label = if self.causes().len() == 1 { "cause: " } else { &format!("cause {}: ", index + 1) };
+            cause.write_report(report, level + 1, label);
+        }
     }
 
     pub fn causes(&self) -> &[Arc<Error>] {

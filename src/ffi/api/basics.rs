@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::error::{Error, ErrorOptions};
 use crate::ffi::args::{NTS, arg_shared_opt, arg_str};
-use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_class, enum_netlib_retry_kind};
+use crate::ffi::enums::{enum_netlib_class, enum_netlib_retry_kind};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
@@ -68,62 +68,6 @@ pub enum netlib_retry_kind {
     /// `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
     /// proxy failure, the innermost cause determines the kind.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
-}
-
-/// The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error.
-#[repr(C)]
-pub enum netlib_certificate_problem {
-    /// The error is not about a certificate.
-    NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
-    /// The certificate has expired.
-    NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
-    /// The certificate is not valid yet.
-    NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
-    /// No trusted certificate issued the last certificate of the chain, for example because a private authority was not
-    /// added. `netlib_error_advice` names the authority.
-    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
-    /// The certificate is not for the requested host.
-    NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
-    /// The issuer has revoked the certificate.
-    NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
-    /// A signature in the chain is wrong.
-    NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /// The certificate was issued for another purpose.
-    NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
-    /// The certificate cannot be parsed.
-    NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
-    /// Any other problem with the certificate, which the error message describes.
-    NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
-    /// The certificate is its own issuer and is not a trusted certificate.
-    NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
-    /// The peer did not send an intermediate certificate. netlib reports an incomplete chain if the issuer's
-    /// certificate is missing and there is a sign that the chain continues: the peer sent other certificates that do
-    /// not belong to the chain, or the peer's certificate names a location from which its issuer's certificate can be
-    /// downloaded (caIssuers). Without a sign that the chain continues, netlib reports UNKNOWN_ISSUER.
-    NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
-    /// The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client.
-    NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
-    /// The certificate's key is too small, or of a kind that is no longer safe.
-    NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
-    /// The certificate's signature uses a digest that is no longer safe, such as SHA-1 or MD5.
-    NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
-    /// The certificate's revocation status is unknown: no current CRL of its issuer was added.
-    NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
-    /// The peer sent no certificate.
-    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
-    /// No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`.
-    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /// The certificate has a name that the nameConstraints of an authority above it in the chain exclude.
-    NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
-    /// A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows.
-    NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
-    /// A certificate of the chain has a critical extension that netlib does not understand.
-    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
-    /// The chain is too long, or takes too much work to verify.
-    NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
-    /// A certificate of the chain issued another certificate without permission: its basicConstraints lack CA:TRUE, or
-    /// its keyUsage lacks keyCertSign. The certificate may be the trusted one at the end of the chain.
-    NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
 }
 
 /// The results of a callback that allows or refuses an address or a client: `netlib_address_fn`,
@@ -431,45 +375,22 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
     lend_text(error, len, Error::advice_text)
 }
 
-/// Returns the `errno` of the system call that failed; 0 when no system call failed.
+/// Returns the report of an error: lines of text for a log or a traceback, with the message, the advice and the causes;
+/// NULL when memory is short. The first line is the message. Below it, indented by two blanks for each level, follow
+/// "advice: " with the advice, and "cause: " with the message of the cause, or "cause 1: ", "cause 2: ", … if there are
+/// several causes. The advice and the causes of a cause follow below that cause:
+///
+///     the proxy failed
+///       cause: no connection to h port 80
+///         cause 1: cannot connect to 192.0.2.1 port 80: Connection refused
+///         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
+///
+/// A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
+/// truncated, and ends with "…". Like messages, the report contains no credentials, unless the application has put
+/// credentials into a message of `netlib_error_new`. The first call makes the report, and the error keeps it.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
-    read(error, 0, Error::errno)
-}
-
-/// Returns the `EAI_…` code of the name lookup that failed, for `gai_strerror`; 0 when no lookup failed.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) -> i32 {
-    read(error, 0, Error::resolver_code)
-}
-
-/// Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
-/// 255; -1 when there was no alert, and for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
-    read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
-}
-
-/// Returns the reason why the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_certificate_problem(
-    error: *const netlib_error,
-) -> enum_netlib_certificate_problem {
-    read(error, 0, |error| error.certificate_problem() as i32)
-}
-
-/// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
-/// -1 when the error is not about a certificate that the peer sent, and for NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
-    read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
-}
-
-/// Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input, and for
-/// NULL.
-#[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
-    read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
+pub unsafe extern "C" fn netlib_error_report(error: *const netlib_error, len: *mut usize) -> *const c_char {
+    lend_text(error, len, Error::report)
 }
 
 /// Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`

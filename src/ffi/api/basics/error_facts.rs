@@ -5,9 +5,65 @@ use std::ffi::{c_char, c_void};
 use crate::error::{Error, ErrorOptions};
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_error_options};
 use crate::ffi::callback_context::CallbackContext;
-use crate::ffi::enums::{enum_netlib_rewind_problem, enum_netlib_timeout_kind};
+use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_rewind_problem, enum_netlib_timeout_kind};
 use crate::ffi::options;
 use crate::ffi::strings::{lend_text, read};
+
+/// The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error.
+#[repr(C)]
+pub enum netlib_certificate_problem {
+    /// The error is not about a certificate.
+    NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
+    /// The certificate has expired.
+    NETLIB_CERTIFICATE_PROBLEM_EXPIRED = 1,
+    /// The certificate is not valid yet.
+    NETLIB_CERTIFICATE_PROBLEM_NOT_YET_VALID = 2,
+    /// No trusted certificate issued the last certificate of the chain, for example because a private authority was not
+    /// added. `netlib_error_advice` names the authority.
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER = 3,
+    /// The certificate is not for the requested host.
+    NETLIB_CERTIFICATE_PROBLEM_NAME_MISMATCH = 4,
+    /// The issuer has revoked the certificate.
+    NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
+    /// A signature in the chain is wrong.
+    NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
+    /// The certificate was issued for another purpose.
+    NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
+    /// The certificate cannot be parsed.
+    NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
+    /// Any other problem with the certificate, which the error message describes.
+    NETLIB_CERTIFICATE_PROBLEM_OTHER = 9,
+    /// The certificate is its own issuer and is not a trusted certificate.
+    NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED = 10,
+    /// The peer did not send an intermediate certificate. netlib reports an incomplete chain if the issuer's
+    /// certificate is missing and there is a sign that the chain continues: the peer sent other certificates that do
+    /// not belong to the chain, or the peer's certificate names a location from which its issuer's certificate can be
+    /// downloaded (caIssuers). Without a sign that the chain continues, netlib reports UNKNOWN_ISSUER.
+    NETLIB_CERTIFICATE_PROBLEM_INCOMPLETE_CHAIN = 11,
+    /// The peer's own certificate is that of an authority (CA:TRUE), not that of a server or a client.
+    NETLIB_CERTIFICATE_PROBLEM_AUTHORITY_AS_LEAF = 12,
+    /// The certificate's key is too small, or of a kind that is no longer safe.
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_KEY = 13,
+    /// The certificate's signature uses a digest that is no longer safe, such as SHA-1 or MD5.
+    NETLIB_CERTIFICATE_PROBLEM_WEAK_SIGNATURE = 14,
+    /// The certificate's revocation status is unknown: no current CRL of its issuer was added.
+    NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN = 15,
+    /// The peer sent no certificate.
+    NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
+    /// No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`.
+    NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
+    /// The certificate has a name that the nameConstraints of an authority above it in the chain exclude.
+    NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
+    /// A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows.
+    NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
+    /// A certificate of the chain has a critical extension that netlib does not understand.
+    NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_CRITICAL_EXTENSION = 20,
+    /// The chain is too long, or takes too much work to verify.
+    NETLIB_CERTIFICATE_PROBLEM_TOO_COMPLEX = 21,
+    /// A certificate of the chain issued another certificate without permission: its basicConstraints lack CA:TRUE, or
+    /// its keyUsage lacks keyCertSign. The certificate may be the trusted one at the end of the chain.
+    NETLIB_CERTIFICATE_PROBLEM_NOT_CA = 22,
+}
 
 /// The timeouts of a `netlib_timeout`. `netlib_error_invalid_timeout` returns the one whose value is not allowed.
 #[repr(C)]
@@ -36,6 +92,47 @@ pub enum netlib_rewind_problem {
     /// Seeking failed: `netlib_error_errno` returns the reason for a descriptor (ESPIPE for a pipe), and the cause of
     /// the error is the failure of a `netlib_body_seek_fn`.
     NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4,
+}
+
+/// Returns the `errno` of the system call that failed; 0 when no system call failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_errno(error: *const netlib_error) -> i32 {
+    read(error, 0, Error::errno)
+}
+
+/// Returns the `EAI_…` code of the name lookup that failed, for `gai_strerror`; 0 when no lookup failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_resolver_code(error: *const netlib_error) -> i32 {
+    read(error, 0, Error::resolver_code)
+}
+
+/// Returns the TLS alert that ended the session, sent by the peer or by netlib: a number of RFC 8446 section 6, 0 to
+/// 255; -1 when there was no alert, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_tls_alert(error: *const netlib_error) -> i32 {
+    read(error, -1, |error| error.tls_alert().map_or(-1, i32::from))
+}
+
+/// Returns the reason why the peer's certificate was refused; `NETLIB_CERTIFICATE_PROBLEM_NONE` for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_certificate_problem(
+    error: *const netlib_error,
+) -> enum_netlib_certificate_problem {
+    read(error, 0, |error| error.certificate_problem() as i32)
+}
+
+/// Returns the position of the refused certificate in the chain that the peer sent, 0 for the peer's own certificate;
+/// -1 when the error is not about a certificate that the peer sent, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_certificate_index(error: *const netlib_error) -> i64 {
+    read(error, -1, |error| error.certificate_index().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
+}
+
+/// Returns the byte offset of the problem in the input; -1 when the error is not about a byte of an input, and for
+/// NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 {
+    read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
 /// Sets the status code of the response that caused the error: see `netlib_error_http_status`. Default: 0, no response
