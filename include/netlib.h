@@ -1,9 +1,9 @@
 /*
  * netlib.h - the small but hard parts of an HTTP client
  *
- * netlib implements retry policies, time limits, URLs, request headers, TLS on a socket that you already have,
- * connecting, request bodies that can be sent again, and the parsing of response heads. Each part works without the
- * others, and none of them runs an event loop of its own.
+ * netlib implements retry policies, time limits, URLs, request headers, connecting, streams with and without TLS on a
+ * socket that you already have, request bodies that can be sent again, and the parsing of response heads. Each part
+ * works without the others, and none of them runs an event loop of its own.
  *
  * Each section begins with a line of "=". Long sections consist of chapters, which begin with "----".
  *
@@ -122,7 +122,7 @@
  * CALLBACKS. netlib invokes a callback only during a netlib call (the outer call), on the thread of that call and
  * without holding a lock. A callback may call netlib. The first argument of a callback is the `ctx` that was passed
  * with the callback; `ctx_free`, if any, releases the `ctx`: see netlib_ctx_free_fn. While a callback runs, the handle
- * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a TLS
+ * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a
  * stream, fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that
  * handle, which is then released when the outer call ends. The other arguments of the outer call must stay alive until
  * the outer call returns. A callback that decides or acts returns an enum netlib_verdict or an enum netlib_outcome, in
@@ -133,16 +133,17 @@
  *
  * OTHER LIBRARIES. "Corresponds to OpenSSL's X" names the nearest equivalent of a function in another library.
  *
- * FORK. After fork(2), even in a process with several threads, the child may use every handle of its parent except TLS
+ * FORK. After fork(2), even in a process with several threads, the child may use every handle of its parent except
  * streams and engines. Memory is copied, so cancelling a limit in one process ends no wait in the other process.
- * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_stream
- * or netlib_tls_engine works only in the process that made it, because two processes would encrypt with the same key
- * and nonce: in another process, its reads, writes, handshakes and shutdowns fail with NETLIB_CLOSED. Freeing a stream
- * or engine in another process releases memory, sends nothing, and does not affect the connection. fork waits until no
- * thread is inside a step of a TLS handshake: usually less than a millisecond, at most one second. After one second,
- * fork continues, and a TLS context that was in use may stay locked in the child. After _Fork, or a clone that does
- * not run the pthread_atfork handlers, calls on streams and engines also fail (on Linux), but a context that another
- * thread was using may stay locked. vfork and posix_spawn are safe.
+ * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_stream or
+ * netlib_tls_engine works only in the process that made it, because two processes would encrypt with the same key and
+ * nonce; one rule holds for plain and TLS streams. In another process, reads, writes, handshakes and shutdowns of a
+ * stream fail with NETLIB_CLOSED, and so do the calls on an engine. Freeing a stream or engine in another process
+ * releases memory, sends nothing, and does not affect the connection. fork waits until no thread is inside a step of a
+ * TLS handshake: usually less than a millisecond, at most one second. After one second, fork continues, and a TLS
+ * context that was in use may stay locked in the child. After _Fork, or a clone that does not run the pthread_atfork
+ * handlers, calls on streams and engines also fail (on Linux), but a context that another thread was using may stay
+ * locked. vfork and posix_spawn are safe.
  *
  * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake uses up to 42 KiB, and a
  * handshake of a stream inside 15 other streams up to 50 KiB. Add the stack that your callbacks need. If you connect
@@ -171,22 +172,21 @@
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
- *     TLS          netlib_tls_context_new once, then netlib_tls_wrap_fd, and inside an https proxy's stream
- *                  netlib_tls_wrap_stream
+ *     stream       netlib_stream_new_fd for http; netlib_tls_context_new once, then netlib_tls_wrap_fd for https; to an
+ *                  https server through a proxy, netlib_tls_wrap_stream in the stream to the proxy after CONNECT
  *     send         netlib_make_headers; netlib_request_new and netlib_request_to_wire for the head;
  *                  netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
- *                  netlib_chunk_encode for a body of unknown length
- *     receive      netlib_response_parse_final until the head is complete; netlib_body_decoder_new, then
- *                  netlib_body_decoder_decode until the body is complete
+ *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
+ *     receive      netlib_stream_read; netlib_response_parse_final until the head is complete; netlib_body_decoder_new,
+ *                  then netlib_body_decoder_decode until the body is complete
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
  *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
  *                  make an error with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
- *     reuse        netlib_response_keeps_alive after the body; netlib_is_connection_dropped or
- *                  netlib_stream_is_dropped before a connection is used again;
- *                  netlib_connection_key to find the requests that may share the connection
+ *     reuse        netlib_response_keeps_alive after the body; netlib_stream_is_dropped before a connection is used
+ *                  again; netlib_connection_key to find the requests that may share the connection
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
@@ -194,7 +194,7 @@
  *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
  *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
  *                  netlib_connect shows the loop
- *     TLS          netlib_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
+ *     stream       netlib_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
  *                  at most netlib_limit_remaining seconds; the descriptor of netlib_limit_fd wakes the loop when a
  *                  limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
@@ -323,9 +323,9 @@ typedef struct netlib_connect_options netlib_connect_options;
 typedef struct netlib_addresses netlib_addresses;
 typedef struct netlib_connect netlib_connect;
 typedef struct netlib_throughput netlib_throughput;
+typedef struct netlib_stream netlib_stream;
 typedef struct netlib_tls_context netlib_tls_context;
 typedef struct netlib_tls_options netlib_tls_options;
-typedef struct netlib_stream netlib_stream;
 typedef struct netlib_tls_engine netlib_tls_engine;
 typedef struct netlib_tls_session netlib_tls_session;
 typedef struct netlib_certificate netlib_certificate;
@@ -660,7 +660,7 @@ netlib_status netlib_error_status(const netlib_error *error);
 /** Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
  * `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
  *
- * By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
+ * By default, an error has the kind of its status. Once a stream or engine has accepted application data for
  * sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
  * OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
  * the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks
@@ -928,7 +928,7 @@ void netlib_limit_cancel(const netlib_limit *limit);
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /** Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
- * An application that waits for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the
+ * An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the
  * loop. The deadline does not make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All
  * references to a limit share one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a
  * descriptor of its own.
@@ -3519,7 +3519,7 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  * In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
  * waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
  * `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
- * TLS stream, use `netlib_stream_set_minimum_throughput`. */
+ * `netlib_stream`, use `netlib_stream_set_minimum_throughput`. */
 struct netlib_throughput;
 
 /** Makes a throughput guard for one connection.
@@ -3544,6 +3544,264 @@ NETLIB_MUST_USE netlib_status netlib_throughput_wait_for_read(netlib_throughput 
 
 /** Tells a throughput guard that the caller has read `bytes` bytes. */
 void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
+
+/* ==================================================================================================================
+ * stream: Streams: reading and writing over a connection, with or without TLS.
+ * ================================================================================================================== */
+
+/** A stream: a connection that is read and written, with or without TLS. A plain stream passes the bytes on unchanged:
+ * `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes one on
+ * callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. All other functions serve both kinds of
+ * stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL and BIO, and to Python's
+ * `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread may read while another
+ * thread writes; calls of a third thread fail with `NETLIB_BUSY`. Shutting down counts as writing. Setters and getters
+ * may be called from any thread at any time.
+ *
+ * On a plain stream, getters of TLS properties return NULL, 0 or the enum's value for "none",
+ * `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
+ * `netlib_stream_take_session` finds no session, and `netlib_stream_set_session` fails with `NETLIB_UNSUPPORTED`.
+ *
+ * The descriptor of a stream is a connected stream socket, which the stream borrows: the caller keeps the descriptor
+ * open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+ * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
+ *
+ * A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
+ * failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
+ * `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the connection: after them, the stream can
+ * continue.
+ *
+ * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
+ * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
+ * This rule includes plain streams, because two processes that read one connection divide its bytes at random. A child
+ * that takes over a plain connection makes a stream of its own on the descriptor. */
+struct netlib_stream;
+
+/** Receives bytes from the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib
+ * invokes the callback only during a call on the stream, on the thread of that call, and never twice at the same time.
+ * netlib holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own
+ * stream fails with `NETLIB_BUSY`.
+ * @param buf the buffer to fill; its bytes are not initialised.
+ * @param len the size of `buf` in bytes, at least 1.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
+ *        presets `n` to `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`.
+ *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
+ *         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
+ *         (200 or more), the call on the stream fails with the same status, and after any other number with
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
+typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
+
+/** Sends bytes to the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib invokes the
+ * write callback by the same rules as a `netlib_stream_read_fn`, possibly while the read callback runs on another
+ * thread.
+ * @param len the number of bytes, at least 1.
+ * @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
+ *        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
+ * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
+ *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
+ *         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+ */
+typedef int32_t (*netlib_stream_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
+
+/** A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only. */
+typedef struct netlib_slice {
+    /** The bytes of the slice; NULL only if the slice is empty. */
+    const void *data;
+    /** The number of bytes in the slice. */
+    size_t len;
+} netlib_slice;
+
+/** Makes a plain stream on a connected descriptor. The call does no I/O. By default, the stream is blocking and waits
+ * without a time limit: see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`. To start TLS on a
+ * connection that has carried plain text, as after CONNECT (RFC 9110 section 9.3.6) or STARTTLS (RFC 3207), pass the
+ * plain stream to `netlib_tls_wrap_stream`.
+ * @param fd a connected stream socket, borrowed. If `fd` is not open, the first read or write fails with `NETLIB_IO`.
+ * @return `NETLIB_INVALID_ARGUMENT` for a listening socket, and for an open descriptor that is not a stream socket,
+ *         for example a pipe: use `netlib_stream_new_callbacks` for it.
+ */
+NETLIB_MUST_USE netlib_status netlib_stream_new_fd(int fd, netlib_stream **stream, netlib_error **err);
+
+/** Makes a plain stream on an application-defined transport, which consists of a read callback and a write callback.
+ * Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
+ *
+ * netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
+ * `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
+ * passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
+ * timeouts have no effect. If a callback stores no count, or a count larger than `len`, the stream fails with
+ * `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
+ * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ * @param read_fn receives bytes from the peer.
+ * @param write_fn sends bytes to the peer.
+ * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
+ *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
+ * @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback. */
+NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn read_fn,
+                                                          netlib_stream_write_fn write_fn, void *ctx,
+                                                          netlib_ctx_free_fn ctx_free, netlib_stream **stream,
+                                                          netlib_error **err);
+
+/** Releases a stream. The call does no I/O: to tell the peer that no more data follows, call `netlib_stream_shutdown`
+ * before, and close the descriptor afterwards. No other call on the stream may be in progress. */
+void netlib_stream_free(netlib_stream *stream);
+
+/** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
+ * limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
+ * use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none. */
+void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
+
+/** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
+ * two reads of the socket, not the whole call. The timeout also applies while a TLS handshake reads. Default:
+ * `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
+NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
+                                                             netlib_error **err);
+
+/** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
+ * `NETLIB_TIMEOUT_NONE`.
+ * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+ * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
+NETLIB_MUST_USE netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds,
+                                                              netlib_error **err);
+
+/** Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
+ * read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
+ * period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
+ * starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
+ * spends between its reads does not count.
+ *
+ * netlib counts the bytes that reads return; during a TLS handshake, netlib counts every received byte. For a
+ * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
+ * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
+ * long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
+ * `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which it
+ * is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound that
+ * handshake, use a limit.
+ * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+ * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+ * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
+NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream *stream, size_t bytes,
+                                                                   double seconds, netlib_error **err);
+
+/** Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
+ * or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
+ * descriptor for the event, then make the same call again. During a TLS handshake, a read may return
+ * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
+ * stream may have buffered plaintext although the descriptor has no more data.
+ * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
+NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
+
+/** Reads the bytes that are available, at least one and at most `len`. A read on a plain stream is one recv(2) if data
+ * is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records directly
+ * into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+ *
+ * On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
+ * path can end the connection: compare the data with its announced length.
+ * @param len the size of `buf` in bytes; with 0, nothing is read.
+ * @param n out: the number of bytes read.
+ * @return `NETLIB_END_OF_STREAM` when the peer has ended its data: on a plain stream, by closing the connection or its
+ *         sending direction, and on a TLS stream by close_notify; `NETLIB_TLS_TRUNCATED` when the connection of a TLS
+ *         stream ended without close_notify, so that data may be missing; `NETLIB_PROTOCOL` when the connection was
+ *         reset; `NETLIB_WANT_READ` and, during a TLS handshake, `NETLIB_WANT_WRITE` if non-blocking;
+ *         `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
+ *         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
+ *         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+ * @threads one reader and one writer at the same time */
+NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *buf, size_t len, size_t *n,
+                                                 netlib_error **err);
+
+/** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
+ * A TLS stream decrypts a record that has already been received to determine the number. A plain stream has such a
+ * byte only after `netlib_stream_is_dropped` has read it from the read callback. Corresponds to OpenSSL's SSL_pending.
+ */
+size_t netlib_stream_pending(const netlib_stream *stream);
+
+/** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
+ * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
+ * may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
+ * check leaves data and failures to the next read.
+ *
+ * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
+ * them immediately. For a stream on callbacks, the check calls the callbacks, and for TLS in TLS, the check reads the
+ * outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a connection
+ * as dropped only if the connection has ended or the handshake has failed.
+ * @param dropped out: 1 if the connection has been dropped, else 0.
+ * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
+ *        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
+ *        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
+ *        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
+ *        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
+ *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
+ *        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
+ * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
+ *         stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
+ *         `NETLIB_OUT_OF_MEMORY`; on callbacks, the statuses that the callbacks return.
+ * @threads one call at a time, which counts as reading and as writing */
+NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, int32_t *dropped, netlib_status *why,
+                                                       netlib_error **err);
+
+/** Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
+ * bytes that the operating system, or the write callback, has accepted. Corresponds to send(2), and to OpenSSL's
+ * SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+ *
+ * Bytes that `n` does not count may have been sent or encrypted already, so the next write must continue with the same
+ * bytes, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte
+ * twice.
+ * @param len the number of bytes; `NETLIB_NTS` is refused.
+ * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+ * @return `NETLIB_WANT_WRITE` and, during a TLS handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
+ *         shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier
+ *         write has sent or encrypted but not counted; `NETLIB_PROTOCOL` when the connection is closed;
+ *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on
+ *         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+ *         `netlib_stream_handshake` returns.
+ * @threads one reader and one writer at the same time */
+NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
+                                                  netlib_error **err);
+
+/** Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
+ * stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
+ * cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
+ * write that did not count all bytes, the next write must continue with the same bytes, which may be divided
+ * differently.
+ * @param slices the pieces, in order.
+ * @param count the number of pieces, at most 1024.
+ * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
+ *        non-blocking.
+ * @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
+ *         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
+ * @threads one reader and one writer at the same time */
+NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const netlib_slice *slices, size_t count,
+                                                   size_t *n, netlib_error **err);
+
+/** Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
+ * On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
+ * 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. A
+ * plain stream on callbacks tells the peer nothing: end the transport yourself. Nothing can be written after the call.
+ * The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
+ * harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+ * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
+ *         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
+ * @threads one reader and one writer at the same time */
+netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
+
+/** Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
+ * data. For TLS, the wait is needed only if the transport is used for another purpose afterwards. For a plain stream,
+ * the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
+ * connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
+ *
+ * Data that the peer sends before its end is discarded, at most 1 MiB over all calls. If the peer may send more data,
+ * read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the call does not
+ * wait.
+ * @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
+ *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream ended without the
+ *         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
+ *         `netlib_stream_shutdown` and `netlib_stream_read` return.
+ * @threads one call at a time, which counts as reading and as writing */
+netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.
@@ -4032,37 +4290,11 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *s
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
 
-/* ---- TLS streams: TLS sessions on descriptors. ---- */
+/* ---- TLS streams on descriptors, and the handshake. ---- */
 
-/** A TLS stream: a TLS session on a descriptor, inside another stream (`netlib_tls_wrap_stream`), or on callbacks
- * (`netlib_tls_wrap_callbacks`). Corresponds to OpenSSL's SSL and Python's `ssl.SSLSocket`. **Concurrent, one reader
- * and one writer**: one thread may read while another thread writes; calls of a third thread fail with `NETLIB_BUSY`.
- * Shutting down counts as writing. Setters and getters may be called from any thread at any time.
- *
- * The descriptor is a connected stream socket, which the stream borrows: the caller keeps the descriptor open while
- * the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
- * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
- *
- * A failure of the session is final: every later call fails with the same error. `NETLIB_READ_TIMEOUT`,
- * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the
- * session: after them, the session can continue.
- *
- * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
- * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases
- * memory. */
-struct netlib_stream;
-
-/** A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only. */
-typedef struct netlib_slice {
-    /** The bytes of the slice; NULL only if the slice is empty. */
-    const void *data;
-    /** The number of bytes in the slice. */
-    size_t len;
-} netlib_slice;
-
-/** Makes a client's stream on a connected descriptor. The call does no I/O: the first read or write, or
- * `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time
- * limit: see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
+/** Makes a client's TLS stream on a connected descriptor. The call does no I/O: the first read or write, or
+ * `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time limit:
+ * see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
  *
  * `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
  * the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
@@ -4082,7 +4314,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
                                                  const char *server_hostname, netlib_stream **stream,
                                                  netlib_error **err);
 
-/** Makes a server's stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
+/** Makes a server's TLS stream on a descriptor from accept(2). Like `netlib_tls_wrap_fd`, the call does no I/O. If the
  * server's context and the client both list application protocols, the two lists must have a protocol in common.
  * Corresponds to Python's `wrap_socket` with server_side=True.
  * @param context the server's context, which must have a local certificate.
@@ -4093,60 +4325,10 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd, netlib_stream **stream,
                                                    netlib_error **err);
 
-/** Releases a TLS stream. The call does no I/O: to send close_notify, call `netlib_stream_shutdown` before, and
- * close the descriptor afterwards. No other call on the stream may be in progress. */
-void netlib_stream_free(netlib_stream *stream);
-
-/** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
- * limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
- * use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none. */
-void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
-
-/** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
- * two reads of the socket, not the whole call. The timeout also applies while the handshake reads. Default:
- * `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
- * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
-NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
-                                                             netlib_error **err);
-
-/** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
- * `NETLIB_TIMEOUT_NONE`.
- * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
- * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
-NETLIB_MUST_USE netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds,
-                                                              netlib_error **err);
-
-/** Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
- * read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
- * period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
- * starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
- * spends between its reads does not count.
- *
- * netlib counts the bytes that reads return; during the handshake, netlib counts every received byte. For a
- * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
- * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
- * long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
- * `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which
- * it is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound
- * that handshake, use a limit.
- * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
- * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
- * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
-NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream *stream, size_t bytes,
-                                                                   double seconds, netlib_error **err);
-
-/** Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
- * or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
- * descriptor for the event, then make the same call again. During the handshake, a read may return
- * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`:
- * plaintext may be buffered although the descriptor has no more data.
- * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
-NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
-
-/** Makes the handshake, unless the handshake is already done. Reads and writes make the handshake implicitly; call
- * `netlib_stream_handshake` to verify the peer before any data is sent. If another thread is making the handshake,
- * the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
+/** Makes the TLS handshake, unless the handshake is already done; on a plain stream, succeeds without I/O. Reads and
+ * writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is sent. If
+ * another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake
+ * and Python's `do_handshake`.
  *
  * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
  * would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
@@ -4161,104 +4343,10 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, 
  *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
  *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
- *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; for a stream
- *         of `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
+ *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on callbacks,
+ *         the statuses that the callbacks return.
  */
 NETLIB_MUST_USE netlib_status netlib_stream_handshake(netlib_stream *stream, netlib_error **err);
-
-/** Reads the bytes that are available, at least one and at most `len`. Buffers of 16 KiB or more are the fastest,
- * because netlib decrypts records directly into them. Corresponds to OpenSSL's SSL_read_ex.
- * @param len the size of `buf` in bytes; with 0, nothing is read.
- * @param n out: the number of bytes read.
- * @return `NETLIB_END_OF_STREAM` after the peer's close_notify; `NETLIB_TLS_TRUNCATED` when the connection ended
- *         without close_notify, so that data may be missing; `NETLIB_WANT_READ` and, during the handshake,
- *         `NETLIB_WANT_WRITE` if non-blocking; all that `netlib_stream_handshake` returns.
- * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *buf, size_t len, size_t *n,
-                                                 netlib_error **err);
-
-/** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
- * To determine the number, the function decrypts a record that has already been received. Corresponds to OpenSSL's
- * SSL_pending. */
-size_t netlib_stream_pending(const netlib_stream *stream);
-
-/** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
- * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
- * may arrive at any time. `netlib_stream_is_dropped` processes session tickets and key updates, and leaves data
- * and failures to the next read.
- *
- * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
- * them immediately. For a stream of `netlib_tls_wrap_callbacks`, the check calls the callbacks, and for TLS in TLS,
- * the check reads the outer streams. Before the handshake is done, the check leaves input to the handshake, and
- * reports a connection as dropped only if the connection has ended or the handshake has failed.
- * @param dropped out: 1 if the connection has been dropped, else 0.
- * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
- *        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
- *        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
- *        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
- *        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
- *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
- *        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
- * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
- *         stream; `NETLIB_IO` if the system reports an error; `NETLIB_OUT_OF_MEMORY`; for a stream of
- *         `netlib_tls_wrap_callbacks`, the statuses that its callbacks return.
- * @threads one call at a time, which counts as reading and as writing */
-NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, int32_t *dropped, netlib_status *why,
-                                                       netlib_error **err);
-
-/** Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
- * bytes that the operating system, or the write callback, has accepted. Corresponds to OpenSSL's SSL_write_ex with
- * SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
- *
- * Bytes that `n` does not count may have been encrypted already, so the next write must continue with the same bytes,
- * even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte twice.
- * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
- * @return `NETLIB_WANT_WRITE` and, during the handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
- *         shutdown; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier write has encrypted but
- *         not counted; all that `netlib_stream_handshake` returns.
- * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
-                                                  netlib_error **err);
-
-/** Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). Small pieces
- * share TLS records, so that they cost no more than one piece of the same total length; netlib does not copy a piece
- * that fills a record. After a write that did not count all bytes, the next write must continue with the same bytes,
- * which may be divided differently.
- * @param slices the pieces, in order.
- * @param count the number of pieces, at most 1024.
- * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
- *        non-blocking.
- * @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and
- *         for a total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not
- *         empty.
- * @threads one reader and one writer at the same time */
-NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const netlib_slice *slices, size_t count,
-                                                   size_t *n, netlib_error **err);
-
-/** Sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC 8446 section 6.1). Nothing
- * can be written after the call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Before
- * the handshake is done, nothing is sent. Calling the function again is harmless. Corresponds to OpenSSL's
- * SSL_shutdown, called once.
- * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_PROTOCOL` when the connection is closed; the status with
- *         which the session has failed.
- * @threads one reader and one writer at the same time */
-netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
-
-/** Sends close_notify as `netlib_stream_shutdown` does, and waits for the peer's close_notify. The wait is needed
- * only if the transport is used for another purpose afterwards. Corresponds to Python's `SSLSocket.unwrap` and
- * OpenSSL's SSL_shutdown, called until it returns 1.
- *
- * Data that the peer sends before its close_notify is discarded, at most 1 MiB over all calls. If the peer may send
- * more data, read until `NETLIB_END_OF_STREAM` instead. Before the handshake is done, nothing is sent, and the call
- * does not wait.
- * @return `NETLIB_OK` when both sides have sent close_notify; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
- *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection ended without the peer's close_notify;
- *         `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
- *         `netlib_stream_shutdown` and `netlib_stream_read` return.
- * @threads one call at a time, which counts as reading and as writing */
-netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
 
 /* ---- Negotiated parameters of a stream. ---- */
 
@@ -4301,40 +4389,15 @@ const char *netlib_stream_key_exchange_group(const netlib_stream *stream, size_t
  * Python's `SSLSocket.session_reused`. */
 int32_t netlib_stream_is_resumed(const netlib_stream *stream);
 
-/* ---- TLS streams inside other streams, or on callbacks. ---- */
+/* ---- TLS streams inside other streams, and on callbacks. ---- */
 
-/** Receives bytes from the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes
- * the callback only during a call on the stream, on the thread of that call, and never twice at the same time. netlib
- * holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own stream
- * fails with `NETLIB_BUSY`.
- * @param buf the buffer to fill; its bytes are not initialised.
- * @param len the size of `buf` in bytes, at least 1.
- * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
- *        presets `n` to `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`.
- *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
- *         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
- *         (200 or more), the call on the stream fails with the same status, and after any other number with
- *         `NETLIB_CALLBACK_FAILED`.
- */
-typedef int32_t (*netlib_tls_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
-
-/** Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes the
- * write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
- * @param len the number of bytes, at least 1.
- * @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
- *        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
- *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
- *         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.
- */
-typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
-
-/** Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
- * Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
- * `netlib_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
- * call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
- * the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
+/** Makes a client's TLS stream inside another stream. Inside a plain stream, TLS begins on a connection that has
+ * carried plain text: after an http proxy has answered CONNECT, or after STARTTLS. Inside a TLS stream, the result is
+ * TLS in TLS, for example to an origin server through an https proxy; corresponds to urllib3's SSLTransport
+ * (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
+ * the handshake of an outer TLS stream is not done yet, the same call makes the outer handshake first. Each of the two
+ * peers proves its own host name. Before the call, read exactly the response to CONNECT or STARTTLS from the outer
+ * stream: the bytes after the response belong to the inner stream.
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
  * and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -4343,37 +4406,32 @@ typedef int32_t (*netlib_tls_write_fn)(void *ctx, const void *buf, size_t len, s
  * descriptor of the outermost stream.
  *
  * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
- * for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it;
- * otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
- * inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
- * `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
- * @param outer a client's or a server's stream.
+ * for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
+ * bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the inner
+ * peer's close_notify, with or without a close_notify of its own, the inner stream fails with `NETLIB_TLS_TRUNCATED`,
+ * with the outer stream's error as a cause.
+ * @param outer a plain stream, or a client's or a server's TLS stream.
  * @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
  *        empty, only if the context does not check host names.
  * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
- *         has encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status with which
- *         `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
+ *         has sent or encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status
+ *         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
+ *         `netlib_tls_wrap_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_stream *outer,
                                                      const char *server_hostname, netlib_stream **stream,
                                                      netlib_error **err);
 
-/** Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
+/** Makes a server's TLS stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
  * local certificate.
  * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_stream *outer,
                                                        netlib_stream **stream, netlib_error **err);
 
-/** Makes a client's stream on an application-defined transport, which consists of a read callback and a write callback.
- * Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
- *
- * netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
- * `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
- * passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
- * timeouts have no effect. If a callback stores no count, or a count larger than `len`, the session fails with
- * `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
- * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+/** Makes a client's TLS stream on an application-defined transport, which consists of a read callback and a write
+ * callback. The callbacks obey the rules of `netlib_stream_new_callbacks`. The call does no I/O and calls neither
+ * callback.
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if the context does not check host names.
  * @param read_fn receives bytes from the peer.
@@ -4383,22 +4441,23 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
-                                                        const char *server_hostname, netlib_tls_read_fn read_fn,
-                                                        netlib_tls_write_fn write_fn, void *ctx,
+                                                        const char *server_hostname, netlib_stream_read_fn read_fn,
+                                                        netlib_stream_write_fn write_fn, void *ctx,
                                                         netlib_ctx_free_fn ctx_free, netlib_stream **stream,
                                                         netlib_error **err);
 
-/** Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
- * `context` must have a local certificate.
+/** Makes a server's TLS stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's.
+ * The `context` must have a local certificate.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
  * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
-                                                          netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn,
-                                                          void *ctx, netlib_ctx_free_fn ctx_free,
-                                                          netlib_stream **stream, netlib_error **err);
+                                                          netlib_stream_read_fn read_fn,
+                                                          netlib_stream_write_fn write_fn, void *ctx,
+                                                          netlib_ctx_free_fn ctx_free, netlib_stream **stream,
+                                                          netlib_error **err);
 
 /* ---- TLS engines: TLS sessions over a transport of your own. ---- */
 

@@ -19,6 +19,7 @@ mod handle;
 mod options;
 mod out;
 mod slices;
+mod stream_callbacks;
 mod strings;
 mod tls_callbacks;
 

@@ -164,7 +164,8 @@ static netlib_status of_tls_servername(netlib_error **err) {
     return status;
 }
 
-static netlib_status handshake_over(netlib_tls_read_fn read_fn, netlib_tls_write_fn write_fn, netlib_error **err) {
+static netlib_status handshake_over(netlib_stream_read_fn read_fn, netlib_stream_write_fn write_fn,
+                                    netlib_error **err) {
     netlib_tls_context *context = client_context();
     netlib_stream *stream = NULL;
     CHECK_INT(NETLIB_OK, netlib_tls_wrap_callbacks(context, "localhost", read_fn, write_fn, NULL, NULL, &stream, err));
@@ -197,8 +198,8 @@ static void calls_fail_if_their_callback_raises_an_exception(void) {
         {"netlib_resolve_fn, racing", of_resolve_racing, NETLIB_NAME_RESOLUTION},
         {"netlib_wall_clock_fn of TLS", of_tls_wall_clock, NETLIB_CALLBACK_FAILED},
         {"netlib_tls_servername_fn", of_tls_servername, NETLIB_CALLBACK_FAILED},
-        {"netlib_tls_read_fn", of_tls_read, NETLIB_CALLBACK_FAILED},
-        {"netlib_tls_write_fn", of_tls_write, NETLIB_CALLBACK_FAILED},
+        {"netlib_stream_read_fn", of_tls_read, NETLIB_CALLBACK_FAILED},
+        {"netlib_stream_write_fn", of_tls_write, NETLIB_CALLBACK_FAILED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;

@@ -485,8 +485,8 @@ static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, siz
     (void)n;
     return 101; /* NETLIB_WANT_WRITE */
 }
-#define MAKE__netlib_tls_read_fn make_tls_read
-#define MAKE__netlib_tls_write_fn make_tls_write
+#define MAKE__netlib_stream_read_fn make_tls_read
+#define MAKE__netlib_stream_write_fn make_tls_write
 #ifdef HAVE_netlib_stream_writev
 static const netlib_slice make_slice = {"data", 4};
 #endif

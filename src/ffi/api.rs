@@ -14,6 +14,7 @@ pub mod request;
 pub mod response;
 pub mod body;
 pub mod socket;
+pub mod stream;
 pub mod tls;
 pub mod compatibility;
 #[cfg(feature = "self-test")]

@@ -1,7 +1,7 @@
 //! Converts arrays of `netlib_slice`, which scatter/gather functions take.
 
 use crate::error::{Error, Result};
-use crate::ffi::api::tls::stream::netlib_slice;
+use crate::ffi::api::stream::netlib_slice;
 use crate::ffi::args;
 use crate::memory;
 use crate::status::Status;

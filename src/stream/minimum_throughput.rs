@@ -1,8 +1,8 @@
 //! Enforces the minimum throughput of a stream's reads.
 //!
-//! Only bytes that reads return count towards the minimum: with TLS, a peer can send records without plaintext at almost
-//! no cost. During a TLS handshake all received bytes count. With TLS over TLS, only the stream that the application
-//! calls enforces its minimum; the streams below it receive the end of its window as a deadline.
+//! Only bytes that reads return count towards the minimum: with TLS, a peer can send records without plaintext at
+//! almost no cost. During a TLS handshake all received bytes count. With TLS over TLS, only the stream that the
+//! application calls enforces its minimum; the streams below it receive the end of its window as a deadline.
 
 use std::time::Instant;
 

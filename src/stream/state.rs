@@ -1,5 +1,5 @@
-//! Holds the parts of a stream that are the same for each protocol: the transport, the lock, the settings, and the roles of
-//! the threads that are in a call.
+//! Holds the parts of a stream that are the same for each protocol: the transport, the lock, the settings, and the
+//! roles of the threads that are in a call.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::socket::throughput::Throughput;
 use crate::status::Status;
 use crate::tls::ThreadId;
 
-/// What a stream does with the bytes of its transport: [`Plain`](super::plain::Plain) passes the bytes on, and
-/// [`Tls`](super::tls::Tls) encrypts and decrypts them. The functions return the facts that errors depend on, and
-/// record failures.
+/// The bytes that a stream sends and receives for the application's data: [`Plain`](super::plain::Plain) passes the
+/// data on, and [`Tls`](super::tls::Tls) encrypts and decrypts it. The functions of the trait return the facts that
+/// errors depend on, and record failures.
 pub(super) trait Protocol {
     /// Returns the name of the peer for error messages.
     fn peer(&self) -> String;
@@ -115,7 +115,8 @@ impl<P> State<P> {
         let (unreported, len) = (self.unreported, data.len());
         if len < unreported {
             let message = format!(
-                "this write must repeat the bytes that the previous write did not report as written: at least {unreported} bytes, not {len}"
+                "this write must repeat the bytes that the previous write did not report as written: at least \
+                 {unreported} bytes, not {len}"
             );
             return Err(Error::new(Status::InvalidArgument, message));
         }

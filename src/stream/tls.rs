@@ -152,8 +152,8 @@ impl TlsStream {
         })
     }
 
-    /// Writes all of `pieces` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported as
-    /// written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
+    /// Writes all of `pieces` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported
+    /// as written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         self.core.classified(|| {
             let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;

@@ -346,7 +346,7 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
 /// `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
 ///
-/// By default, an error has the kind of its status. Once a TLS stream or engine has accepted application data for
+/// By default, an error has the kind of its status. Once a stream or engine has accepted application data for
 /// sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
 /// OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
 /// the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks

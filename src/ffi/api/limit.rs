@@ -89,7 +89,7 @@ pub unsafe extern "C" fn netlib_limit_check(
 }
 
 /// Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
-/// An application that waits for a non-blocking TLS stream in its own event loop adds the limit's descriptor to the
+/// An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the
 /// loop. The deadline does not make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All
 /// references to a limit share one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a
 /// descriptor of its own.

@@ -6,7 +6,7 @@ pub mod verify;
 pub mod options;
 pub mod ciphers;
 pub mod servername;
-pub mod stream;
+pub mod handshake;
 pub mod session;
 pub mod transport;
 pub mod engine;

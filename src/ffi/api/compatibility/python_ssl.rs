@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
-use crate::ffi::api::tls::stream::netlib_stream;
+use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bool, arg_cstrs, arg_shared_opt, arg_str_opt};
 use crate::ffi::enums::enum_netlib_ssl_version;

@@ -21,7 +21,7 @@ use crate::socket::throughput::Throughput;
 /// In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
 /// waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
 /// `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
-/// TLS stream, use `netlib_stream_set_minimum_throughput`.
+/// `netlib_stream`, use `netlib_stream_set_minimum_throughput`.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }

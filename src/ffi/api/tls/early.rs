@@ -3,8 +3,8 @@
 use std::ffi::c_void;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::api::tls::engine::netlib_tls_engine;
-use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg_bool, arg_data, arg_kept_alive, arg_mut};
 use crate::ffi::enums::enum_netlib_early_data_status;

@@ -4,8 +4,8 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::api::tls::engine::netlib_tls_engine;
-use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::args::{arg, arg_bool, arg_bytes, arg_bytes_opt};
 use crate::ffi::enums::enum_netlib_ech_status;

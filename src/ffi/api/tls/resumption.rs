@@ -4,9 +4,9 @@ use std::ffi::c_char;
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
+use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::args::{arg, arg_mut, arg_shared_opt};
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::out::outs;

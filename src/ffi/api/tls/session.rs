@@ -2,7 +2,7 @@
 
 use std::ffi::c_char;
 
-use crate::ffi::api::tls::stream::netlib_stream;
+use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::enums::enum_netlib_tls_version;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 

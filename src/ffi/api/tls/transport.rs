@@ -1,53 +1,26 @@
-//! TLS streams inside other streams, or on callbacks.
+//! TLS streams inside other streams, and on callbacks.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
+use crate::ffi::api::stream::{netlib_stream, netlib_stream_read_fn, netlib_stream_write_fn};
 use crate::ffi::api::tls::netlib_tls_context;
-use crate::ffi::api::tls::stream::netlib_stream;
 use crate::ffi::args::{arg, arg_shared, arg_str_opt};
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::guard;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::outs;
-use crate::ffi::tls_callbacks::callbacks;
+use crate::ffi::stream_callbacks::callbacks;
 use crate::stream::{Stream, Transport};
 
-/// Receives bytes from the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes
-/// the callback only during a call on the stream, on the thread of that call, and never twice at the same time. netlib
-/// holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own stream
-/// fails with `NETLIB_BUSY`.
-///
-/// @param buf the buffer to fill; its bytes are not initialised.
-/// @param len the size of `buf` in bytes, at least 1.
-/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
-///        presets `n` to `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`.
-///         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
-///         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
-///         (200 or more), the call on the stream fails with the same status, and after any other number with
-///         `NETLIB_CALLBACK_FAILED`.
-pub type netlib_tls_read_fn =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
-
-/// Sends bytes to the peer over an application-defined transport: see `netlib_tls_wrap_callbacks`. netlib invokes the
-/// write callback by the same rules as a `netlib_tls_read_fn`, possibly while the read callback runs on another thread.
-///
-/// @param len the number of bytes, at least 1.
-/// @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
-///        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the session fails with `NETLIB_CALLBACK_FAILED`. Any
-///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
-///         no room yet; other numbers have the same effect as for `netlib_tls_read_fn`.
-pub type netlib_tls_write_fn =
-    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
-
-/// Makes a client's stream inside another stream: TLS in TLS, for example to an origin server through an https proxy.
-/// Corresponds to urllib3's SSLTransport (tls_in_tls). The call does no I/O: the first read or write, or
-/// `netlib_stream_handshake`, makes the handshake. If the handshake of the outer stream is not done yet, the same
-/// call makes the outer handshake first. Each of the two peers proves its own host name. Before the call, read exactly
-/// the proxy's response from the outer stream: the bytes after the response belong to the inner stream.
+/// Makes a client's TLS stream inside another stream. Inside a plain stream, TLS begins on a connection that has
+/// carried plain text: after an http proxy has answered CONNECT, or after STARTTLS. Inside a TLS stream, the result is
+/// TLS in TLS, for example to an origin server through an https proxy; corresponds to urllib3's SSLTransport
+/// (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
+/// the handshake of an outer TLS stream is not done yet, the same call makes the outer handshake first. Each of the two
+/// peers proves its own host name. Before the call, read exactly the response to CONNECT or STARTTLS from the outer
+/// stream: the bytes after the response belong to the inner stream.
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
 /// and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -56,17 +29,18 @@ pub type netlib_tls_write_fn =
 /// descriptor of the outermost stream.
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
-/// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it;
-/// otherwise bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the
-/// inner peer's close_notify, with or without a close_notify of its own, the inner stream fails with
-/// `NETLIB_TLS_TRUNCATED`, with the outer stream's error as a cause.
+/// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
+/// bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the inner
+/// peer's close_notify, with or without a close_notify of its own, the inner stream fails with `NETLIB_TLS_TRUNCATED`,
+/// with the outer stream's error as a cause.
 ///
-/// @param outer a client's or a server's stream.
+/// @param outer a plain stream, or a client's or a server's TLS stream.
 /// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
 ///        empty, only if the context does not check host names.
 /// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
-///         has encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status with which
-///         `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested stream; all that `netlib_tls_wrap_fd` returns.
+///         has sent or encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status
+///         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
+///         `netlib_tls_wrap_fd` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
     context: *const netlib_tls_context,
@@ -84,7 +58,7 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
     })
 }
 
-/// Makes a server's stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
+/// Makes a server's TLS stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
 /// local certificate.
 ///
 /// @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
@@ -104,15 +78,9 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
     })
 }
 
-/// Makes a client's stream on an application-defined transport, which consists of a read callback and a write callback.
-/// Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
-///
-/// netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
-/// `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
-/// passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
-/// timeouts have no effect. If a callback stores no count, or a count larger than `len`, the session fails with
-/// `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
-/// `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+/// Makes a client's TLS stream on an application-defined transport, which consists of a read callback and a write
+/// callback. The callbacks obey the rules of `netlib_stream_new_callbacks`. The call does no I/O and calls neither
+/// callback.
 ///
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if the context does not check host names.
@@ -126,8 +94,8 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     context: *const netlib_tls_context,
     server_hostname: *const c_char,
-    read_fn: netlib_tls_read_fn,
-    write_fn: netlib_tls_write_fn,
+    read_fn: netlib_stream_read_fn,
+    write_fn: netlib_stream_write_fn,
     ctx: *mut c_void,
     ctx_free: netlib_ctx_free_fn,
     stream: *mut *mut netlib_stream,
@@ -146,8 +114,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
     })
 }
 
-/// Makes a server's stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's. The
-/// `context` must have a local certificate.
+/// Makes a server's TLS stream on an application-defined transport, as `netlib_tls_wrap_callbacks` makes a client's.
+/// The `context` must have a local certificate.
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
@@ -157,8 +125,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(
     context: *const netlib_tls_context,
-    read_fn: netlib_tls_read_fn,
-    write_fn: netlib_tls_write_fn,
+    read_fn: netlib_stream_read_fn,
+    write_fn: netlib_stream_write_fn,
     ctx: *mut c_void,
     ctx_free: netlib_ctx_free_fn,
     stream: *mut *mut netlib_stream,

@@ -1,0 +1,421 @@
+//! Streams: reading and writing over a connection, with or without TLS.
+
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
+use crate::ffi::api::limit::netlib_limit;
+use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_kept_alive, arg_shared_opt};
+use crate::ffi::callback_context::CallbackContext;
+use crate::ffi::handle::null_argument;
+use crate::ffi::out::{out_opt, outs};
+use crate::ffi::stream_callbacks::callbacks;
+use crate::ffi::strings::read;
+use crate::ffi::{Handle, Shared, guard, handle, slices as slices_in};
+use crate::socket::throughput::Throughput;
+use crate::status::Status;
+use crate::stream::Stream;
+use crate::timeout;
+
+/// A stream: a connection that is read and written, with or without TLS. A plain stream passes the bytes on unchanged:
+/// `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes one on
+/// callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. All other functions serve both kinds of
+/// stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL and BIO, and to Python's
+/// `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread may read while another
+/// thread writes; calls of a third thread fail with `NETLIB_BUSY`. Shutting down counts as writing. Setters and getters
+/// may be called from any thread at any time.
+///
+/// On a plain stream, getters of TLS properties return NULL, 0 or the enum's value for "none",
+/// `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
+/// `netlib_stream_take_session` finds no session, and `netlib_stream_set_session` fails with `NETLIB_UNSUPPORTED`.
+///
+/// The descriptor of a stream is a connected stream socket, which the stream borrows: the caller keeps the descriptor
+/// open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+/// descriptor: `netlib_stream_set_blocking` determines whether calls wait.
+///
+/// A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
+/// failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
+/// `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the connection: after them, the stream can
+/// continue.
+///
+/// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
+/// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
+/// This rule includes plain streams, because two processes that read one connection divide its bytes at random. A child
+/// that takes over a plain connection makes a stream of its own on the descriptor.
+pub struct netlib_stream {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_stream {
+    type Value = Stream;
+    type Ownership = Shared;
+}
+
+/// A slice: one piece of the data to write. Corresponds to POSIX's iovec, but is read-only.
+#[repr(C)]
+pub struct netlib_slice {
+    /// The bytes of the slice; NULL only if the slice is empty.
+    pub data: *const c_void,
+    /// The number of bytes in the slice.
+    pub len: usize,
+}
+
+/// Receives bytes from the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib
+/// invokes the callback only during a call on the stream, on the thread of that call, and never twice at the same time.
+/// netlib holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own
+/// stream fails with `NETLIB_BUSY`.
+///
+/// @param buf the buffer to fill; its bytes are not initialised.
+/// @param len the size of `buf` in bytes, at least 1.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
+///        presets `n` to `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`.
+///         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
+///         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
+///         (200 or more), the call on the stream fails with the same status, and after any other number with
+///         `NETLIB_CALLBACK_FAILED`.
+pub type netlib_stream_read_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
+
+/// Sends bytes to the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib invokes the
+/// write callback by the same rules as a `netlib_stream_read_fn`, possibly while the read callback runs on another
+/// thread.
+///
+/// @param len the number of bytes, at least 1.
+/// @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
+///        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
+/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
+///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
+///         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+pub type netlib_stream_write_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
+
+/// Makes a plain stream on a connected descriptor. The call does no I/O. By default, the stream is blocking and waits
+/// without a time limit: see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`. To start TLS on a
+/// connection that has carried plain text, as after CONNECT (RFC 9110 section 9.3.6) or STARTTLS (RFC 3207), pass the
+/// plain stream to `netlib_tls_wrap_stream`.
+///
+/// @param fd a connected stream socket, borrowed. If `fd` is not open, the first read or write fails with `NETLIB_IO`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a listening socket, and for an open descriptor that is not a stream socket,
+///         for example a pipe: use `netlib_stream_new_callbacks` for it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_new_fd(
+    fd: c_int,
+    stream: *mut *mut netlib_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = outs!(stream);
+        stream.give(Arc::new(Stream::plain_on_descriptor(fd)?));
+        Ok(())
+    })
+}
+
+/// Makes a plain stream on an application-defined transport, which consists of a read callback and a write callback.
+/// Corresponds to OpenSSL's BIO. The call does no I/O and calls neither callback.
+///
+/// netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
+/// `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
+/// passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
+/// timeouts have no effect. If a callback stores no count, or a count larger than `len`, the stream fails with
+/// `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
+/// `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+///
+/// @param read_fn receives bytes from the peer.
+/// @param write_fn sends bytes to the peer.
+/// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
+///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
+/// @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_new_callbacks(
+    read_fn: netlib_stream_read_fn,
+    write_fn: netlib_stream_write_fn,
+    ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
+    stream: *mut *mut netlib_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
+        let stream = outs!(stream);
+        let read_fn = read_fn.ok_or_else(|| null_argument("read_fn"))?;
+        let write_fn = write_fn.ok_or_else(|| null_argument("write_fn"))?;
+        stream.give(Arc::new(Stream::plain_on_callbacks(callbacks(read_fn, write_fn, ctx))));
+        Ok(())
+    })
+}
+
+/// Releases a stream. The call does no I/O: to tell the peer that no more data follows, call `netlib_stream_shutdown`
+/// before, and close the descriptor afterwards. No other call on the stream may be in progress.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
+    guard::nothing(|| handle::free(stream));
+}
+
+/// Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
+/// limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
+/// use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, limit: *const netlib_limit) {
+    // set_limit fails only after a panic in an earlier call. All later calls report that panic.
+    guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
+}
+
+/// Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
+/// two reads of the socket, not the whole call. The timeout also applies while a TLS handshake reads. Default:
+/// `NETLIB_TIMEOUT_NONE`.
+///
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_set_read_timeout(
+    stream: *mut netlib_stream,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
+}
+
+/// Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
+/// `NETLIB_TIMEOUT_NONE`.
+///
+/// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
+/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_set_write_timeout(
+    stream: *mut netlib_stream,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
+}
+
+/// Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
+/// read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
+/// period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
+/// starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
+/// spends between its reads does not count.
+///
+/// netlib counts the bytes that reads return; during a TLS handshake, netlib counts every received byte. For a
+/// non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
+/// call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
+/// long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
+/// `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which it
+/// is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound that
+/// handshake, use a limit.
+///
+/// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
+/// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
+/// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_set_minimum_throughput(
+    stream: *mut netlib_stream,
+    bytes: usize,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_minimum_throughput(Throughput::new(bytes, seconds)?))
+}
+
+/// Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
+/// or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
+/// descriptor for the event, then make the same call again. During a TLS handshake, a read may return
+/// `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
+/// stream may have buffered plaintext although the descriptor has no more data.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_set_blocking(
+    stream: *mut netlib_stream,
+    blocking: i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
+}
+
+/// Reads the bytes that are available, at least one and at most `len`. A read on a plain stream is one recv(2) if data
+/// is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records directly
+/// into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+///
+/// On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
+/// path can end the connection: compare the data with its announced length.
+///
+/// @param len the size of `buf` in bytes; with 0, nothing is read.
+/// @param n out: the number of bytes read.
+/// @return `NETLIB_END_OF_STREAM` when the peer has ended its data: on a plain stream, by closing the connection or its
+///         sending direction, and on a TLS stream by close_notify; `NETLIB_TLS_TRUNCATED` when the connection of a TLS
+///         stream ended without close_notify, so that data may be missing; `NETLIB_PROTOCOL` when the connection was
+///         reset; `NETLIB_WANT_READ` and, during a TLS handshake, `NETLIB_WANT_WRITE` if non-blocking;
+///         `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
+///         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
+///         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+/// @threads one reader and one writer at the same time
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_read(
+    stream: *mut netlib_stream,
+    buf: *mut c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg_kept_alive!(stream, Stream::may_call_back).read(arg_buffer!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
+/// A TLS stream decrypts a record that has already been received to determine the number. A plain stream has such a
+/// byte only after `netlib_stream_is_dropped` has read it from the read callback. Corresponds to OpenSSL's SSL_pending.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> usize {
+    read(stream, 0, Stream::pending)
+}
+
+/// Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
+/// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
+/// may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
+/// check leaves data and failures to the next read.
+///
+/// The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
+/// them immediately. For a stream on callbacks, the check calls the callbacks, and for TLS in TLS, the check reads the
+/// outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a connection
+/// as dropped only if the connection has ended or the handshake has failed.
+///
+/// @param dropped out: 1 if the connection has been dropped, else 0.
+/// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
+///        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
+///        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
+///        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
+///        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
+///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
+///        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
+/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
+///         stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
+///         `NETLIB_OUT_OF_MEMORY`; on callbacks, the statuses that the callbacks return.
+/// @threads one call at a time, which counts as reading and as writing
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_is_dropped(
+    stream: *mut netlib_stream,
+    dropped: *mut i32,
+    why: *mut netlib_status,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let why = out_opt!(why);
+        let dropped = outs!(dropped);
+        let status = arg!(stream).probe()?;
+        dropped.set_bool(status != Status::WantRead);
+        if let Some(why) = why {
+            why.set(status as netlib_status);
+        }
+        Ok(())
+    })
+}
+
+/// Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
+/// bytes that the operating system, or the write callback, has accepted. Corresponds to send(2), and to OpenSSL's
+/// SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+///
+/// Bytes that `n` does not count may have been sent or encrypted already, so the next write must continue with the same
+/// bytes, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte
+/// twice.
+///
+/// @param len the number of bytes; `NETLIB_NTS` is refused.
+/// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+/// @return `NETLIB_WANT_WRITE` and, during a TLS handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
+///         shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier
+///         write has sent or encrypted but not counted; `NETLIB_PROTOCOL` when the connection is closed;
+///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on
+///         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+///         `netlib_stream_handshake` returns.
+/// @threads one reader and one writer at the same time
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_write(
+    stream: *mut netlib_stream,
+    buf: *const c_void,
+    len: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let done = arg_kept_alive!(stream, Stream::may_call_back).write(arg_data!(buf, len))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
+/// stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
+/// cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
+/// write that did not count all bytes, the next write must continue with the same bytes, which may be divided
+/// differently.
+///
+/// @param slices the pieces, in order.
+/// @param count the number of pieces, at most 1024.
+/// @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
+///        non-blocking.
+/// @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
+///         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
+/// @threads one reader and one writer at the same time
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_writev(
+    stream: *mut netlib_stream,
+    slices: *const netlib_slice,
+    count: usize,
+    n: *mut usize,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let n = outs!(n);
+        let stream = arg_kept_alive!(stream, Stream::may_call_back);
+        let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
+        n.set(done.count());
+        Ok(done.status())
+    })
+}
+
+/// Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
+/// On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
+/// 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. A
+/// plain stream on callbacks tells the peer nothing: end the transport yourself. Nothing can be written after the call.
+/// The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
+/// harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+///
+/// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
+///         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
+/// @threads one reader and one writer at the same time
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_shutdown(
+    stream: *mut netlib_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown()?.status()))
+}
+
+/// Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
+/// data. For TLS, the wait is needed only if the transport is used for another purpose afterwards. For a plain stream,
+/// the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
+/// connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
+///
+/// Data that the peer sends before its end is discarded, at most 1 MiB over all calls. If the peer may send more data,
+/// read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the call does not
+/// wait.
+///
+/// @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
+///         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream ended without the
+///         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
+///         `netlib_stream_shutdown` and `netlib_stream_read` return.
+/// @threads one call at a time, which counts as reading and as writing
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_shutdown_both(
+    stream: *mut netlib_stream,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown_both()?.status()))
+}
