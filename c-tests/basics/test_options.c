@@ -440,6 +440,22 @@ static void options_and_their_clone_record_errors_independently(void) {
     }
 }
 
+static void count_free(void *ctx) { ++*(int *)ctx; }
+
+static void user_data_is_freed_once_after_the_options_and_their_clone(void) {
+    for (int clone_first = 0; clone_first < 2; clone_first++) {
+        int freed = 0;
+        netlib_error_options *options = netlib_error_options_new();
+        netlib_error_options_set_user_data(options, &freed, count_free);
+        netlib_error_options *clone = netlib_error_options_clone(options);
+        kind_good(clone);
+        netlib_error_options_free(clone_first ? clone : options);
+        CHECK_INT(0, freed);
+        netlib_error_options_free(clone_first ? options : clone);
+        CHECK_INT(1, freed);
+    }
+}
+
 /* ---- threads ---- */
 
 enum { THREADS = 4, ROUNDS = 50 };
@@ -505,6 +521,7 @@ int main(void) {
     a_refused_value_leaves_the_earlier_value();
     a_clone_of_options_is_an_independent_copy();
     options_and_their_clone_record_errors_independently();
+    user_data_is_freed_once_after_the_options_and_their_clone();
     threads_use_clones_of_the_same_options_at_the_same_time();
     return report("options");
 }
