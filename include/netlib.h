@@ -861,8 +861,8 @@ const char *netlib_error_public_key_pin(const netlib_error *error, size_t *len);
  * `NETLIB_TIMEOUT_KIND_CONNECT`, which urllib3 also names. */
 enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error);
 
-/** Returns the reason why a body cannot be rewound; `NETLIB_REWIND_PROBLEM_NONE` when the status of the error is not
- * `NETLIB_UNREWINDABLE_BODY`, for an error of the application, and for NULL. */
+/** Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
+ * error with another status, for an error of the application, and for NULL. */
 enum netlib_rewind_problem netlib_error_rewind_problem(const netlib_error *error);
 
 /* ---- Bytes that a function makes from its arguments. ---- */

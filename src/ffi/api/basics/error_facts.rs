@@ -230,8 +230,8 @@ pub unsafe extern "C" fn netlib_error_invalid_timeout(error: *const netlib_error
     read(error, 0, |error| error.invalid_timeout().map_or(0, |kind| kind as i32))
 }
 
-/// Returns the reason why a body cannot be rewound; `NETLIB_REWIND_PROBLEM_NONE` when the status of the error is not
-/// `NETLIB_UNREWINDABLE_BODY`, for an error of the application, and for NULL.
+/// Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
+/// error with another status, for an error of the application, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_rewind_problem(error: *const netlib_error) -> enum_netlib_rewind_problem {
     read(error, 0, |error| error.rewind_problem().map_or(0, |problem| problem as i32))
