@@ -105,8 +105,8 @@ static void malformed_chunked_bodies_are_refused_with_an_offset_and_failures_are
         {"5; a\r\n", "a space is not allowed in a chunk extension at byte 2", 2},
         {"0\r\nA: b\n", "a trailer line ends with LF without CR at byte 7", 7},
         {"0\r\nA: b\r\n c\r\n", "a trailer line begins with whitespace at byte 9", 9},
-        {"0\r\nHost: b\r\n",
-         "trailer: header Host: a trailer must not contain this header; the line begins at byte 3", 3},
+        {"0\r\nHost: b\r\n", "trailer: header Host: a trailer must not contain this header; the line begins at byte 3",
+         3},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         for (size_t step = 1; step <= strlen(rows[i].input); step++) {
@@ -118,7 +118,8 @@ static void malformed_chunked_bodies_are_refused_with_an_offset_and_failures_are
             CHECK_STATUS(NETLIB_PROTOCOL, outcome.status);
             size_t consumed = 99, body_len = 99;
             const uint8_t *body = NULL;
-            netlib_status again = netlib_body_decoder_decode(decoder, "0\r\n\r\n", 5, &consumed, &body, &body_len, &err);
+            netlib_status again =
+                netlib_body_decoder_decode(decoder, "0\r\n\r\n", 5, &consumed, &body, &body_len, &err);
             CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
             CHECK_STATUS(NETLIB_PROTOCOL, again);
             CHECK(consumed == 0 && body_len == 0);
@@ -169,12 +170,9 @@ static void limits_and_the_switch_for_bare_lf_change_what_is_accepted(void) {
         int32_t allow_bare_lf;
         netlib_status status;
     } rows[] = {
-        {"0;a=b\r\n\r\n", {5, 2, 0}, 0, NETLIB_END_OF_STREAM},
-        {"0;a=bc\r\n\r\n", {5, 2, 0}, 0, NETLIB_PROTOCOL},
-        {"0\r\nA: b\r\n\r\n", {1, 8, 1}, 0, NETLIB_END_OF_STREAM},
-        {"0\r\nA: b\r\n\r\n", {1, 7, 1}, 0, NETLIB_PROTOCOL},
-        {"0\r\nA: b\r\n\r\n", {1, 8, 0}, 0, NETLIB_PROTOCOL},
-        {"1\na\n0\nA: b\n\n", {1, 8, 1}, 0, NETLIB_PROTOCOL},
+        {"0;a=b\r\n\r\n", {5, 2, 0}, 0, NETLIB_END_OF_STREAM},     {"0;a=bc\r\n\r\n", {5, 2, 0}, 0, NETLIB_PROTOCOL},
+        {"0\r\nA: b\r\n\r\n", {1, 8, 1}, 0, NETLIB_END_OF_STREAM}, {"0\r\nA: b\r\n\r\n", {1, 7, 1}, 0, NETLIB_PROTOCOL},
+        {"0\r\nA: b\r\n\r\n", {1, 8, 0}, 0, NETLIB_PROTOCOL},      {"1\na\n0\nA: b\n\n", {1, 8, 1}, 0, NETLIB_PROTOCOL},
         {"1\na\n0\nA: b\n\n", {1, 8, 1}, 1, NETLIB_END_OF_STREAM},
     };
     netlib_error *err = NULL;
