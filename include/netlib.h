@@ -836,8 +836,8 @@ void *netlib_error_user_data(const netlib_error *error);
  * Errors of the retry policy that a response caused have a status code: `NETLIB_MAX_RETRY`, `NETLIB_RESPONSE_STATUS`,
  * `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location that cannot be followed,
  * and `NETLIB_INVALID_HEADER` for a malformed Retry-After. A `NETLIB_MAX_RETRY` error that an error caused has the
- * status code of this cause. An error of the application has the status code of
- * `netlib_error_options_set_http_status`. */
+ * status code of this cause. An error of `netlib_response_check_tunnel` has the status code of the proxy's response.
+ * An error of the application has the status code of `netlib_error_options_set_http_status`. */
 int32_t netlib_error_http_status(const netlib_error *error);
 
 /** Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
@@ -2486,6 +2486,7 @@ struct netlib_request;
  * For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
  * `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
  * `netlib_headers_options_set_proxy_basic_auth`. The port is the URL's port or the default port of its scheme.
+ * `netlib_response_check_tunnel` checks the proxy's response.
  * @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
  *        no other method has it. Only OPTIONS has the asterisk form.
  * @param url the URL of the request.
@@ -2658,6 +2659,21 @@ const char *netlib_response_redirect_location(const netlib_response *response, s
 NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *response,
                                                       enum netlib_body_framing *framing, int64_t *length,
                                                       netlib_error **err);
+
+/** Checks the response of a proxy to CONNECT: a status of 200 to 299 opens a tunnel (RFC 9110 section 9.3.6).
+ *
+ * The bytes after the head of a response that opens a tunnel belong to the tunnel; a Content-Length or
+ * Transfer-Encoding is ignored. If the protocol inside the tunnel is TLS, in which the client sends first, refuse such
+ * bytes: the proxy or an attacker has sent them.
+ *
+ * `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
+ * the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later; for other statuses,
+ * `NETLIB_RETRY_KIND_OTHER`. For 407, the advice names the function that sets the credentials.
+ * @param response the final response: see `netlib_response_parse_final`.
+ * @return `NETLIB_PROXY_FAILED` for any other status; `NETLIB_INVALID_ARGUMENT` if the request's method is not
+ *         CONNECT.
+ */
+NETLIB_MUST_USE netlib_status netlib_response_check_tunnel(const netlib_response *response, netlib_error **err);
 
 /** Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
  * body, use `netlib_response_framing`, which compares methods case-sensitively. */

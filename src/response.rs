@@ -15,6 +15,7 @@ mod head;
 mod keeps_alive;
 mod progress;
 mod reason;
+mod tunnel;
 
 pub use body_decoder::{BodyDecoder, ChunkedLimits, Decoded};
 pub use framing::Framing;

@@ -354,6 +354,53 @@ static void interim_heads_received_byte_by_byte_are_parsed_in_linear_time(void) 
     free(input);
 }
 
+static void a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failures(void) {
+    static const struct {
+        const char *method, *head;
+        netlib_status status;
+        int32_t http_status;
+        enum netlib_retry_kind kind;
+        const char *message, *advice;
+    } rows[] = {
+        {"CONNECT", "HTTP/1.1 200 OK\r\n\r\n", NETLIB_OK, 0, NETLIB_RETRY_KIND_NEVER, NULL, NULL},
+        {"CONNECT", "HTTP/1.0 299\r\nContent-Length: 5\r\n\r\nbytes", NETLIB_OK, 0, NETLIB_RETRY_KIND_NEVER, NULL,
+         NULL},
+        {"CONNECT", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", NETLIB_OK, 0, NETLIB_RETRY_KIND_NEVER,
+         NULL, NULL},
+        {"CONNECT", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", NETLIB_PROXY_FAILED, 407,
+         NETLIB_RETRY_KIND_OTHER, "the proxy answered CONNECT with 407 Proxy Authentication Required",
+         "to send credentials to the proxy: netlib_headers_options_set_proxy_basic_auth"},
+        {"CONNECT", "HTTP/1.1 302 Found\r\nLocation: /\r\n\r\n", NETLIB_PROXY_FAILED, 302, NETLIB_RETRY_KIND_OTHER,
+         "the proxy answered CONNECT with 302 Found", NULL},
+        {"CONNECT", "HTTP/1.1 502\r\n\r\n", NETLIB_PROXY_FAILED, 502, NETLIB_RETRY_KIND_CONNECT,
+         "the proxy answered CONNECT with 502", NULL},
+        {"GET", "HTTP/1.1 200 OK\r\n\r\n", NETLIB_INVALID_ARGUMENT, 0, NETLIB_RETRY_KIND_NEVER,
+         "the response belongs to a request with a method other than CONNECT", NULL},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_response *response = parse(rows[i].method, rows[i].head, NULL);
+        netlib_status status = netlib_response_check_tunnel(response, &err);
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        CHECK_STR(rows[i].advice, netlib_error_advice(err, NULL));
+        CHECK_INT(rows[i].http_status, netlib_error_http_status(err));
+        CHECK_INT(rows[i].kind, netlib_error_retry_kind(err));
+        CHECK_STATUS(rows[i].status, status);
+        netlib_response_free(response);
+    }
+    /* A response that another HTTP parser has parsed has no reason phrase. */
+    netlib_error *err = NULL;
+    netlib_headers *headers = NULL;
+    netlib_response *response = NULL;
+    CHECK_OK(netlib_make_headers(NULL, &headers, &err));
+    CHECK_OK(netlib_response_new("CONNECT", 403, headers, &response, &err));
+    netlib_status status = netlib_response_check_tunnel(response, &err);
+    CHECK_STR("the proxy answered CONNECT with 403", netlib_error_message(err, NULL));
+    CHECK_STATUS(NETLIB_PROXY_FAILED, status);
+    netlib_response_free(response);
+    netlib_headers_free(headers);
+}
+
 static void responses_can_be_created_from_method_status_and_headers(void) {
     netlib_error *err = NULL;
     netlib_headers_options *o = netlib_headers_options_new();
@@ -532,6 +579,7 @@ int main(void) {
     a_final_head_is_parsed_after_up_to_16_skipped_interim_heads();
     a_17th_interim_head_and_defects_in_interim_heads_are_refused_with_an_offset();
     interim_heads_received_byte_by_byte_are_parsed_in_linear_time();
+    a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failures();
     responses_can_be_created_from_method_status_and_headers();
     body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_the_case_of_the_method();

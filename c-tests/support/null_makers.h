@@ -251,7 +251,16 @@ static inline netlib_response *make_response(void) {
     return response;
 }
 #endif
+#ifdef HAVE_netlib_response_check_tunnel
+static inline netlib_response *make_connect_response(void) {
+    netlib_response *response = NULL;
+    size_t head_len = 0;
+    MUST_OK(netlib_response_parse("CONNECT", SWEEP_HEAD, NETLIB_NTS, NULL, &response, &head_len, NULL));
+    return response;
+}
+#endif
 #define MAKE__netlib_response_ptr make_response()
+#define MAKE__netlib_response_check_tunnel__response make_connect_response()
 #define MAKE__netlib_response_new__status 200
 #define MAKE__netlib_response_parse__head SWEEP_HEAD
 #define MAKE__netlib_response_parse__len (sizeof SWEEP_HEAD - 1)

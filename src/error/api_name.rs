@@ -31,6 +31,7 @@ pub enum ApiName {
     SetMinimumVersion,
     SetOptionBits,
     SetPinsReplaceChain,
+    SetProxyBasicAuth,
     SetResumption,
     SetServerOnly,
     SetSslVersion,

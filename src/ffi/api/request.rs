@@ -70,6 +70,7 @@ pub enum netlib_request_form {
 /// For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
 /// `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
 /// `netlib_headers_options_set_proxy_basic_auth`. The port is the URL's port or the default port of its scheme.
+/// `netlib_response_check_tunnel` checks the proxy's response.
 ///
 /// @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
 ///        no other method has it. Only OPTIONS has the asterisk form.

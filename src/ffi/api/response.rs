@@ -279,6 +279,27 @@ pub unsafe extern "C" fn netlib_response_framing(
     })
 }
 
+/// Checks the response of a proxy to CONNECT: a status of 200 to 299 opens a tunnel (RFC 9110 section 9.3.6).
+///
+/// The bytes after the head of a response that opens a tunnel belong to the tunnel; a Content-Length or
+/// Transfer-Encoding is ignored. If the protocol inside the tunnel is TLS, in which the client sends first, refuse such
+/// bytes: the proxy or an attacker has sent them.
+///
+/// `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
+/// the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later; for other statuses,
+/// `NETLIB_RETRY_KIND_OTHER`. For 407, the advice names the function that sets the credentials.
+///
+/// @param response the final response: see `netlib_response_parse_final`.
+/// @return `NETLIB_PROXY_FAILED` for any other status; `NETLIB_INVALID_ARGUMENT` if the request's method is not
+///         CONNECT.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_response_check_tunnel(
+    response: *const netlib_response,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg!(response).check_tunnel())
+}
+
 /// Returns 1 if the request's method is HEAD, compared case-insensitively as in urllib3, else 0. To find the end of the
 /// body, use `netlib_response_framing`, which compares methods case-sensitively.
 #[unsafe(no_mangle)]
