@@ -125,9 +125,9 @@
  * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a
  * stream, fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that
  * handle, which is then released when the outer call ends. The other arguments of the outer call must stay alive until
- * the outer call returns. A callback that decides or acts returns an enum netlib_verdict or an enum netlib_outcome, in
- * which 0 means failure. A callback with an output returns 0 for success, and counts as failed if it does not store the
- * output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
+ * the outer call returns. A callback that decides or acts returns an enum netlib_verdict, netlib_outcome or
+ * netlib_interrupt, in which 0 means failure. A callback with an output returns 0 for success, and counts as failed if
+ * it does not store the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
  *
@@ -402,6 +402,8 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_WRITE_TIMEOUT = 504,
     /** Data arrived more slowly than the configured minimum throughput. */
     NETLIB_TOO_SLOW = 505,
+    /** A signal arrived, and the interrupt check of the limit stopped the wait. */
+    NETLIB_INTERRUPTED = 506,
     /** The text is not a valid URL. */
     NETLIB_INVALID_URL = 600,
     /** The host name could not be resolved. */
@@ -885,6 +887,17 @@ void netlib_bytes_free(netlib_bytes *bytes);
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
+/** The results of a `netlib_interrupt_fn`. 0 means failure, for the same reason as in `enum netlib_verdict`. Any number
+ * that is not listed here also means failure. */
+enum netlib_interrupt NETLIB_INT32 {
+    /** The check failed: the wait ends with `NETLIB_CALLBACK_FAILED`. */
+    NETLIB_INTERRUPT_FAILED = 0,
+    /** The wait continues for the time that is left. */
+    NETLIB_INTERRUPT_CONTINUE = 1,
+    /** The wait ends with `NETLIB_INTERRUPTED`. */
+    NETLIB_INTERRUPT_STOP = 2
+};
+
 /** A limit for waiting: a deadline, and a way to cancel calls that wait. **Thread-safe**. Every call that blocks obeys
  * a limit, if one is passed to the call or set on its handle, and returns within 20 ms of the limit's deadline or
  * cancellation.
@@ -900,6 +913,19 @@ void netlib_bytes_free(netlib_bytes *bytes);
  * limit in one process does not cancel the limit in the other. */
 struct netlib_limit;
 
+/** Decides whether a wait continues after a signal. netlib calls this interrupt check on the waiting thread whenever a
+ * signal handler has run on that thread and has interrupted the wait (`EINTR`). For a limit with ancestors, netlib
+ * calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
+ *
+ * If several threads wait with one limit, they may call the interrupt check at once. An interrupt check usually
+ * returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the interrupt check runs the
+ * signal handlers of the host language, for example with Python's PyErr_CheckSignals.
+ * @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
+ *         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
+typedef enum netlib_interrupt (*netlib_interrupt_fn)(void *ctx);
+
 /** Makes a limit. The limit's time starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline of its own.
  * @param parent the limit whose end also ends the new limit; of the two deadlines, the earlier one counts. The new
@@ -909,6 +935,25 @@ struct netlib_limit;
  */
 NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, const netlib_limit *parent, netlib_limit **limit,
                                                netlib_error **err);
+
+/** Makes a limit with an interrupt check, with which a signal can end a wait. With a limit from `netlib_limit_new`, a
+ * signal never ends a wait, unless the signal handler calls `netlib_limit_cancel`.
+ *
+ * Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
+ * `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
+ * wait does not end the limit: a later wait with the limit waits again. A signal that arrives shortly before the wait
+ * begins does not interrupt the wait. Signals do not interrupt a call that waits until a call of another thread on the
+ * same stream returns.
+ * @param seconds the time until the deadline, as for `netlib_limit_new`.
+ * @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.
+ * @param check the interrupt check, which also applies to the children of the limit, to their children, and so on.
+ * @param ctx_free is called once, when the last reference to the limit is released, or before this call returns if it
+ *        fails. May be NULL: `ctx` must stay usable until the last reference is released.
+ * @return all that `netlib_limit_new` returns: `NETLIB_INVALID_ARGUMENT`. */
+NETLIB_MUST_USE netlib_status netlib_limit_new_interruptible(double seconds, const netlib_limit *parent,
+                                                             netlib_interrupt_fn check, void *ctx,
+                                                             netlib_ctx_free_fn ctx_free, netlib_limit **limit,
+                                                             netlib_error **err);
 
 /** Returns another reference to the same limit. Cancelling the limit through one reference cancels it for all
  * references. */
@@ -5539,18 +5584,18 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_verdict) == 4 &&
                sizeof(enum netlib_outcome) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_timeout_kind) == 4 && sizeof(enum netlib_rewind_problem) == 4 &&
-               sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_query_format) == 4 &&
-               sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
-               sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
-               sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
-               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
-               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
-               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
-               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
-               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
-               sizeof(enum netlib_certificate_name_kind) == 4 && sizeof(enum netlib_purpose) == 4 &&
-               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
-               sizeof(enum netlib_tls_option) == 4,
+               sizeof(enum netlib_interrupt) == 4 && sizeof(enum netlib_url_component) == 4 &&
+               sizeof(enum netlib_query_format) == 4 && sizeof(enum netlib_url_reader) == 4 &&
+               sizeof(enum netlib_url_difference) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
+               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
+               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_action) == 4 &&
+               sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_request_form) == 4 &&
+               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
+               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
+               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
+               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

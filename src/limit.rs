@@ -2,6 +2,7 @@
 
 mod per_process;
 
+use std::fmt;
 use std::iter;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -17,7 +18,6 @@ use crate::status::Status;
 
 /// A deadline and a cancel flag, shared by all calls that must stop together. A limit with a parent ends when either of
 /// the two ends.
-#[derive(Debug)]
 pub struct Limit {
     /// The earlier of the limit's own deadline and the deadline of its parent.
     deadline: Option<Instant>,
@@ -25,12 +25,17 @@ pub struct Limit {
     /// signal handler may do, need not find its children.
     cancelled: AtomicBool,
     parent: Option<Arc<Limit>>,
+    interrupt_check: Option<InterruptCheck>,
     /// Descriptors that become readable when this limit is cancelled, but not when an ancestor is. The first wait opens
     /// a descriptor, because most limits are never waited on.
     own_wakes: PerProcess<Wake>,
     /// For a limit with a parent: descriptors that become readable when this limit or an ancestor is cancelled.
     group_wakes: PerProcess<OwnedFd>,
 }
+
+/// A callback that a waiting thread calls after a signal has interrupted its wait. An error ends the wait. The callback
+/// does not end the limit, so a later wait with the limit is not affected.
+pub type InterruptCheck = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// The maximum number of ancestors of a limit. Checking and dropping a limit visits each ancestor.
 const MAX_ANCESTORS: usize = 8;
@@ -49,6 +54,7 @@ impl Limit {
             deadline: deadline_after(seconds),
             cancelled: AtomicBool::new(false),
             parent: None,
+            interrupt_check: None,
             own_wakes: PerProcess::default(),
             group_wakes: PerProcess::default(),
         })
@@ -62,6 +68,11 @@ impl Limit {
             return Err(Error::new(Status::InvalidArgument, message));
         }
         Ok(Limit { deadline: earlier(self.deadline, parent.deadline), parent: Some(parent), ..self })
+    }
+
+    /// Adds an interrupt check to a new limit.
+    pub fn with_interrupt_check(self, check: InterruptCheck) -> Limit {
+        Limit { interrupt_check: Some(check), ..self }
     }
 
     /// Returns the limit, its parent, the parent of its parent, and so on.
@@ -115,6 +126,17 @@ impl Limit {
         Ok(())
     }
 
+    /// Returns whether the limit or one of its ancestors has an interrupt check.
+    pub(crate) fn may_call_back(&self) -> bool {
+        self.with_ancestors().any(|limit| limit.interrupt_check.is_some())
+    }
+
+    /// Calls the interrupt checks of the limit and its ancestors, until one of them fails. A thread whose wait was
+    /// interrupted by a signal calls this function without holding a lock.
+    pub(crate) fn check_interrupt(&self) -> Result<()> {
+        self.with_ancestors().filter_map(|limit| limit.interrupt_check.as_ref()).try_for_each(|check| check())
+    }
+
     pub(crate) fn deadline_exceeded() -> Error {
         Error::new(Status::DeadlineExceeded, "the limit's deadline has passed")
     }
@@ -161,6 +183,13 @@ impl Limit {
             wake.raise();
         }
         Ok(wake.fd())
+    }
+}
+
+impl fmt::Debug for Limit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Limit { deadline, cancelled, parent, .. } = self;
+        f.debug_tuple("Limit").field(&(deadline, cancelled, parent)).finish()
     }
 }
 

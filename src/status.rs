@@ -129,6 +129,7 @@ statuses! {
     ReadTimeout         =  503 READ_TIMEOUT        Time     Read    "nothing arrived within the read timeout";
     WriteTimeout        =  504 WRITE_TIMEOUT       Time     Read    "nothing could be sent within the write timeout";
     TooSlow             =  505 TOO_SLOW            Time     Read    "data arrived more slowly than the configured minimum throughput";
+    Interrupted         =  506 INTERRUPTED         Time     Never   "a signal arrived, and the interrupt check of the limit stopped the wait";
 
     InvalidUrl          =  600 INVALID_URL         Url      Other   "the text is not a valid URL";
 
@@ -177,6 +178,11 @@ impl Status {
 
     pub const fn retry_kind(self) -> RetryKind {
         self.row().retry
+    }
+
+    /// Returns whether the status states that a limit ended a wait.
+    pub(crate) const fn is_from_limit(self) -> bool {
+        matches!(self, Status::Cancelled | Status::DeadlineExceeded | Status::Interrupted)
     }
 }
 

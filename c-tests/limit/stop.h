@@ -22,6 +22,9 @@ struct phase {
     /* Checks the effect of a successful call. NULL means that there is nothing to check. */
     void (*check)(void);
     void (*tear_down)(void);
+    /* The waiting thread is not in poll(2) of netlib, but in poll(2) of the test, or waits for another thread. So
+     * signals do not interrupt a wait of netlib. */
+    bool is_not_interrupted;
 };
 
 /* SOON is the time in seconds until a deadline passes, and TOLERANCE the time that a busy machine may add. */
@@ -105,10 +108,40 @@ static inline void *cancel_when_asleep(void *limit) {
     return NULL;
 }
 
+/* The interrupt check of the limit: what it returns, and how often and on which thread it was called. */
+static struct {
+    enum netlib_interrupt answer;
+    atomic_int calls;
+    atomic_bool is_on_other_thread;
+    pthread_t waiting;
+    bool is_used;
+} interrupt;
+
+static inline enum netlib_interrupt check_interrupt(void *ctx) {
+    (void)ctx;
+    interrupt.calls++;
+    if (!pthread_equal(interrupt.waiting, pthread_self())) interrupt.is_on_other_thread = true;
+    return interrupt.answer;
+}
+
+/* Returns a limit without a deadline, whose interrupt check is `check_interrupt`. */
+static inline netlib_limit *interruptible_limit(enum netlib_interrupt answer) {
+    netlib_error *err = NULL;
+    netlib_limit *limit = NULL;
+    interrupt.answer = answer;
+    interrupt.calls = 0;
+    interrupt.is_on_other_thread = false;
+    interrupt.waiting = pthread_self();
+    interrupt.is_used = true;
+    CHECK_OK(netlib_limit_new_interruptible(NETLIB_TIMEOUT_NONE, NULL, check_interrupt, NULL, NULL, &limit, &err));
+    return limit;
+}
+
 static inline void *release_after_ticks(void *phase) {
     block_alarms();
-    /* The blocking call must continue while at least 8 signals arrive. */
-    for (double began = netlib_current_time(); ticks < 8 && IN_TIME(began);) short_pause();
+    /* The blocking call must continue while at least 8 signals arrive and interrupt checks run. */
+    double began = netlib_current_time();
+    while ((ticks < 8 || (interrupt.is_used && interrupt.calls < 2)) && IN_TIME(began)) short_pause();
     ((const struct phase *)phase)->release();
     return NULL;
 }
@@ -125,6 +158,10 @@ enum stop {
     PARENT_CANCELLED_BY_HANDLER,
     TICKS_TO_DEADLINE,
     TICKS_TO_SUCCESS,
+    STOPPED_BY_CHECK,
+    STOPPED_BY_CHECK_OF_PARENT,
+    CHECK_FAILS,
+    CHECK_CONTINUES_TO_SUCCESS,
     STOPS
 };
 
@@ -140,6 +177,10 @@ static const char *const stop_names[] = {
     "parent cancelled by a handler",
     "signals until the deadline",
     "signals until it is released",
+    "interrupt check stops the wait",
+    "interrupt check of the parent stops the wait",
+    "interrupt check fails",
+    "interrupt check continues until it is released",
 };
 
 static inline void run_phase(const struct phase *phase, enum stop stop) {
@@ -149,6 +190,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     bool by_thread = stop == CANCELLED_BY_THREAD || stop == PARENT_CANCELLED_BY_THREAD;
     bool by_handler = stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER ||
                       stop == PARENT_CANCELLED_BY_HANDLER;
+    bool has_check = stop >= STOPPED_BY_CHECK;
+    bool by_release = stop == TICKS_TO_SUCCESS || stop == CHECK_CONTINUES_TO_SUCCESS;
     netlib_error *err = NULL;
     pthread_t helper;
     bool has_helper = false;
@@ -163,8 +206,12 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     call_has_returned = 0;
     double began = netlib_current_time();
     /* The event ends `ending`. The call obeys `limit`, which is the same limit or a child of it. */
-    netlib_limit *ending = limit_of(seconds);
-    netlib_limit *limit = has_parent ? child_of(ending) : netlib_limit_clone(ending);
+    interrupt.is_used = false;
+    netlib_limit *ending = !has_check                           ? limit_of(seconds)
+                           : stop == CHECK_CONTINUES_TO_SUCCESS ? interruptible_limit(NETLIB_INTERRUPT_CONTINUE)
+                           : stop == CHECK_FAILS                ? interruptible_limit(NETLIB_INTERRUPT_FAILED)
+                                                                : interruptible_limit(NETLIB_INTERRUPT_STOP);
+    netlib_limit *limit = has_parent || stop == STOPPED_BY_CHECK_OF_PARENT ? child_of(ending) : netlib_limit_clone(ending);
     limit_of_handler = ending;
     if (stop == CANCELLED_BEFORE || stop == PARENT_CANCELLED_BEFORE) netlib_limit_cancel(ending);
     if (by_thread) has_helper = pthread_create(&helper, NULL, cancel_when_asleep, ending) == 0;
@@ -172,27 +219,32 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
         handle_alarms(cancel_in_handler, stop == CANCELLED_BY_RESTARTING_HANDLER ? SA_RESTART : 0);
         set_timer(10000, 0);
     }
-    if (stop == TICKS_TO_DEADLINE || stop == TICKS_TO_SUCCESS) {
+    if (stop == TICKS_TO_DEADLINE || stop == TICKS_TO_SUCCESS || has_check) {
         handle_alarms(tick, 0);
         set_timer(interval, interval);
     }
-    if (stop == TICKS_TO_SUCCESS)
+    if (by_release)
         has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
     netlib_status status = phase->call(limit, &err);
     double took = netlib_current_time() - began;
     set_timer(0, 0);
     call_has_returned = 1;
     if (has_helper) CHECK(pthread_join(helper, NULL) == 0);
-    netlib_status expected = by_time                    ? NETLIB_DEADLINE_EXCEEDED
-                             : stop == TICKS_TO_SUCCESS ? NETLIB_OK
-                                                        : NETLIB_CANCELLED;
+    netlib_status expected = by_time               ? NETLIB_DEADLINE_EXCEEDED
+                             : by_release          ? NETLIB_OK
+                             : stop == CHECK_FAILS ? NETLIB_CALLBACK_FAILED
+                             : has_check           ? NETLIB_INTERRUPTED
+                                                   : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
     /* The blocking call must return within the tolerance after the event. */
     if (by_time) CHECK(took >= seconds && took < seconds + TOLERANCE);
     else CHECK(took < LONG / 3);
     if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);
-    if (stop == TICKS_TO_SUCCESS) CHECK(ticks >= 8);
-    if (stop == TICKS_TO_SUCCESS && phase->check != NULL) phase->check();
+    if (by_release) CHECK(ticks >= 8);
+    if (has_check) CHECK(!interrupt.is_on_other_thread);
+    if (has_check && !by_release) CHECK_INT(1, interrupt.calls);
+    if (has_check && by_release) CHECK(interrupt.calls >= 2);
+    if (by_release && phase->check != NULL) phase->check();
     netlib_limit_free(limit);
     netlib_limit_free(ending);
     phase->tear_down();
@@ -208,7 +260,10 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
 static inline void run_phases(const struct phase *phases, size_t count) {
     for (size_t i = 0; i < count; i++) {
         for (int stop = 0; stop < STOPS; stop++) {
-            if (stop != TICKS_TO_SUCCESS || phases[i].release != NULL) run_phase(&phases[i], (enum stop)stop);
+            bool by_release = stop == TICKS_TO_SUCCESS || stop == CHECK_CONTINUES_TO_SUCCESS;
+            if (by_release && phases[i].release == NULL) continue;
+            if (stop >= STOPPED_BY_CHECK && phases[i].is_not_interrupted) continue;
+            run_phase(&phases[i], (enum stop)stop);
         }
     }
 }

@@ -316,39 +316,39 @@ static void free_body_and_close_pipe(void) {
 }
 
 static const struct phase phases[] = {
-    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_peer_socket, NULL, close_socket_pair},
+    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_peer_socket, NULL, close_socket_pair, false},
     {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_peer_socket,
-     check_that_the_socket_is_writable, close_socket_pair},
+     check_that_the_socket_is_writable, close_socket_pair, false},
     {"netlib_throughput_wait_for_read", open_socket_pair_with_throughput_guard, wait_with_throughput_guard,
-     write_a_byte_to_the_peer_socket, NULL, free_throughput_guard_and_socket_pair},
+     write_a_byte_to_the_peer_socket, NULL, free_throughput_guard_and_socket_pair, false},
     {"netlib_create_connection", create_options_for_the_silent_server, create, NULL, NULL,
-     free_connect_and_close_sockets},
+     free_connect_and_close_sockets, false},
     {"netlib_create_connection, lookup", create_listener_and_make_lookups_hang, create_by_name, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_create_connection, source", set_a_source_address_whose_lookup_hangs, create, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_run", start_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
+    {"netlib_connect_run", start_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets, false},
     {"netlib_connect_run, lookup", create_connect_to_a_name_whose_lookup_hangs, run, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_connect_run, source", create_connect_with_a_source_address_whose_lookup_hangs, run, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
-    {"netlib_connect_step", start_race_to_silent_addresses, step, NULL, NULL, free_connect_and_close_sockets},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
+    {"netlib_connect_step", start_race_to_silent_addresses, step, NULL, NULL, free_connect_and_close_sockets, true},
     {"netlib_connect_step, lookup", create_connect_to_a_name_whose_lookup_hangs, step, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, true},
     {"netlib_connect_step, source", create_connect_with_a_source_address_whose_lookup_hangs, step, release_lookups,
-     check_that_the_socket_is_connected, free_connect_and_end_lookups},
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, true},
     {"netlib_create_unix_connection", open_unix_listener_with_full_backlog, create_local, accept_one_unix_connection,
-     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets, false},
     {"netlib_connect_run, local", open_unix_listener_with_full_backlog, run, accept_one_unix_connection,
-     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets, false},
     {"netlib_connect_step, local", open_unix_listener_with_full_backlog, step, accept_one_unix_connection,
-     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets},
-    {"netlib_retry_sleep", create_retry_with_backoff, sleep_backoff, NULL, NULL, free_retry_objects},
+     check_that_the_unix_socket_is_connected, free_connect_and_close_sockets, true},
+    {"netlib_retry_sleep", create_retry_with_backoff, sleep_backoff, NULL, NULL, free_retry_objects, false},
     {"netlib_retry_sleep_for_retry", create_response_with_retry_after, sleep_retry_after, NULL, NULL,
-     free_retry_objects},
-    {"netlib_decision_sleep", create_decision_with_delay, sleep_decision, NULL, NULL, free_retry_objects},
+     free_retry_objects, false},
+    {"netlib_decision_sleep", create_decision_with_delay, sleep_decision, NULL, NULL, free_retry_objects, false},
     {"netlib_body_read", create_body_from_a_pipe, read_body, write_a_byte_to_the_peer_socket, NULL,
-     free_body_and_close_pipe},
+     free_body_and_close_pipe, false},
 };
 
 /* A sleep that signals interrupt still lasts for its full duration. */
@@ -356,7 +356,7 @@ static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
     const struct phase brief = {
         "netlib_retry_sleep, brief",          create_retry_with_backoff, sleep_backoff, do_nothing,
-        check_that_the_sleep_was_long_enough, free_retry_objects};
+        check_that_the_sleep_was_long_enough, free_retry_objects, false};
     run_phase(&brief, TICKS_TO_SUCCESS);
     backoff = LONG;
 }
@@ -373,11 +373,11 @@ static void make_room_in_the_full_backlog(void) {
 static void a_connection_attempt_succeeds_despite_signals(void) {
     static const struct phase slow[] = {
         {"netlib_connect_run, slow", start_race_to_silent_addresses, run, make_room_in_the_full_backlog,
-         check_that_the_socket_is_connected, free_connect_and_close_sockets},
+         check_that_the_socket_is_connected, free_connect_and_close_sockets, false},
         {"netlib_create_connection, slow", create_options_for_the_silent_server, create, make_room_in_the_full_backlog,
-         check_that_the_socket_is_connected, free_connect_and_close_sockets},
+         check_that_the_socket_is_connected, free_connect_and_close_sockets, false},
         {"netlib_create_connection, slow, no limit", create_options_for_the_silent_server, create_without_limit,
-         make_room_in_the_full_backlog, check_that_the_socket_is_connected, free_connect_and_close_sockets},
+         make_room_in_the_full_backlog, check_that_the_socket_is_connected, free_connect_and_close_sockets, false},
     };
     for (size_t i = 0; i < sizeof slow / sizeof slow[0]; i++) {
         silent = silent_listener(&silent_port, &silent_filler);

@@ -107,6 +107,11 @@ static inline netlib_limit *make_limit(void) {
 }
 #endif
 #define MAKE__netlib_limit_ptr make_limit()
+static inline enum netlib_interrupt make_interrupt(void *ctx) {
+    (void)ctx;
+    return NETLIB_INTERRUPT_CONTINUE;
+}
+#define MAKE__netlib_interrupt_fn make_interrupt
 
 #ifdef HAVE_netlib_percent_encode
 static inline netlib_bytes *make_bytes(void) {

@@ -9,9 +9,11 @@ use std::sync::Arc;
 use crate::callback::{Sleep, Verdict};
 use crate::error::{Error, ErrorOptions, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
+use crate::ffi::api::limit::netlib_interrupt;
 use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle;
+use crate::limit::InterruptCheck;
 use crate::socket::ResolveCallback;
 use crate::socket::address_class::Classes;
 use crate::socket::address_policy::AddressCallback;
@@ -37,6 +39,9 @@ pub(crate) type ResolveFn = unsafe extern "C" fn(
     left: f64,
     list: *mut netlib_addresses,
 ) -> i32;
+
+/// Decides whether a wait continues after a signal.
+pub(crate) type InterruptFn = unsafe extern "C" fn(ctx: *mut c_void) -> i32;
 
 /// Wraps a callback that stores a number. `name` is the name of the callback in error messages.
 pub(crate) fn number(
@@ -96,6 +101,19 @@ pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Opti
             }
         }
     }))
+}
+
+pub(crate) fn interrupt(callback: InterruptFn, ctx: CallbackContext) -> InterruptCheck {
+    const CONTINUE: i32 = netlib_interrupt::NETLIB_INTERRUPT_CONTINUE as i32;
+    const STOP: i32 = netlib_interrupt::NETLIB_INTERRUPT_STOP as i32;
+    Box::new(move || {
+        // SAFETY: by netlib.h, the callback takes its `ctx`.
+        match unsafe { callback(ctx.pointer()) } {
+            CONTINUE => Ok(()),
+            STOP => Err(Error::new(Status::Interrupted, "the interrupt callback stopped the wait")),
+            other => Err(invalid_result(other, "interrupt", "NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP")),
+        }
+    })
 }
 
 /// Checks the status that a callback with an output parameter returned.

@@ -204,7 +204,7 @@ impl History {
     /// only its newest outcomes are added. If the error's status is not that of an ended limit, the error is returned
     /// unchanged.
     pub(super) fn with_attempts(&self, error: Error) -> Error {
-        if !matches!(error.status(), Status::Cancelled | Status::DeadlineExceeded) {
+        if !error.status().is_from_limit() {
             return error;
         }
         let room = MAX_CAUSES.saturating_sub(error.causes().len()).min(MAX_ATTEMPTS);

@@ -268,14 +268,10 @@ impl From<FailedAttempt> for Error {
     }
 }
 
-fn is_limit_status(status: Status) -> bool {
-    matches!(status, Status::Cancelled | Status::DeadlineExceeded)
-}
-
 /// Returns whether this status ends connecting without trying further addresses: the limit has ended, or the address
 /// callback has failed. A callback that failed for one address would probably fail for the next address too.
 pub(super) fn is_final(status: Status) -> bool {
-    is_limit_status(status) || status == Status::CallbackFailed
+    status.is_from_limit() || status == Status::CallbackFailed
 }
 
 /// Returns the error to report if connecting ended before the first attempt. If the limit has ended, the error message
@@ -286,7 +282,7 @@ pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
         Status::Io => {
             Error::new(Status::ConnectFailed, format!("{what}: {}", error.message())).with_errno(error.errno())
         }
-        status if is_limit_status(status) => error.prefixed(&what),
+        status if status.is_from_limit() => error.prefixed(&what),
         _ => error,
     }
 }

@@ -25,6 +25,7 @@ use crate::socket::host_port::{HostPort, set_missing_ports};
 use crate::socket::resolver::{Lookup, Resolver};
 use crate::socket::scheduler::{Attempt, Schedule, Scheduler, Step};
 use crate::socket::sys::{self, poll_fd};
+use crate::socket::wait;
 use crate::status::Status;
 use crate::timeout;
 
@@ -243,8 +244,9 @@ impl Connect {
         if let Some(limit) = &self.limit {
             fds.push(poll_fd(limit.wake_fd()?, sys::POLL_IN));
         }
-        sys::poll(&mut fds, self.next_timer())
-            .map_err(|error| Error::from_io(Status::Io, "cannot wait for the connection", &error))?;
+        wait::poll(&mut fds, self.next_timer(), self.limit.as_deref(), || {
+            "cannot wait for the connection".to_owned()
+        })?;
         // If the application has closed a descriptor or written to it, every following poll(2) returns immediately.
         // Without an error, the loop in `run` would then spin.
         let closed = fds.iter().any(|fd| fd.revents & sys::POLL_INVALID != 0);

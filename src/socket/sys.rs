@@ -41,8 +41,8 @@ pub(crate) fn poll_fd(fd: RawFd, events: i16) -> PollFd {
     PollFd { fd, events, revents: 0 }
 }
 
-/// Waits until a descriptor is ready or the deadline has passed. After EINTR, waits for the remaining time. Returns the
-/// number of ready descriptors; 0 if the deadline has passed.
+/// Waits until a descriptor is ready or the deadline has passed. Returns the number of ready descriptors; 0 if the
+/// deadline has passed. Fails with EINTR if a signal handler ran during the wait.
 pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<usize> {
     loop {
         let wait = match deadline {
@@ -60,10 +60,7 @@ pub(crate) fn poll(fds: &mut [PollFd], deadline: Option<Instant>) -> io::Result<
             }
             continue;
         }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
+        return Err(io::Error::last_os_error());
     }
 }
 

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::limit::{Limit, earlier};
-use crate::socket::sys::{self, poll_fd};
+use crate::socket::sys::{self, PollFd, poll_fd};
 use crate::status::Status;
 use crate::timeout;
 
@@ -25,14 +25,14 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     }
     let Some(limit) = limit else {
         let mut fds = [poll_fd(fd, events)];
-        let ready = sys::poll(&mut fds, deadline_in(timeout)).map_err(|error| poll_error(fd, &error))?;
+        let ready = poll(&mut fds, deadline_in(timeout), None, || poll_error_text(fd))?;
         return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) };
     };
     limit.check()?;
     let timeout_at = deadline_in(timeout);
     let deadline = earlier(timeout_at, limit.deadline());
     let mut fds = [poll_fd(fd, events), poll_fd(limit.wake_fd()?, sys::POLL_IN)];
-    sys::poll(&mut fds, deadline).map_err(|error| poll_error(fd, &error))?;
+    poll(&mut fds, deadline, Some(limit), || poll_error_text(fd))?;
     limit.check_cancelled()?;
     let [watched, wake] = fds;
     if watched.revents & sys::POLL_INVALID != 0 {
@@ -68,11 +68,30 @@ fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
         limit.check()?;
     }
     let mut fds = [poll_fd(fd, events)];
-    let ready = sys::poll_now(&mut fds).map_err(|error| poll_error(fd, &error))?;
+    let ready = sys::poll_now(&mut fds).map_err(|error| Error::from_io(Status::Io, poll_error_text(fd), &error))?;
     if let Some(limit) = limit {
         limit.check_cancelled()?;
     }
     if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
+}
+
+/// Calls poll(2). When a signal interrupts the wait, calls the interrupt checks of the limit, and then waits for the
+/// remaining time. The caller passes the deadline and the wake descriptor of the limit in `deadline` and `fds`.
+/// `error_text` makes the message of an error.
+pub(crate) fn poll(
+    fds: &mut [PollFd],
+    deadline: Option<Instant>,
+    limit: Option<&Limit>,
+    error_text: impl FnOnce() -> String,
+) -> Result<usize> {
+    loop {
+        match sys::poll(fds, deadline) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                limit.map_or(Ok(()), Limit::check_interrupt)?;
+            }
+            ready => return ready.map_err(|error| Error::from_io(Status::Io, error_text(), &error)),
+        }
+    }
 }
 
 /// Sleeps until the given time or until the limit ends. Without a time, only the limit ends the sleep.
@@ -83,7 +102,7 @@ pub(crate) fn sleep_until(until: Option<Instant>, limit: Option<&Limit>) -> Resu
         wake[0] = poll_fd(limit.wake_fd()?, sys::POLL_IN);
     }
     let deadline = earlier(until, limit.and_then(Limit::deadline));
-    sys::poll(&mut wake, deadline).map_err(|error| Error::from_io(Status::Io, "cannot wait", &error))?;
+    poll(&mut wake, deadline, limit, || "cannot wait".to_owned())?;
     match limit {
         Some(limit) if limit.is_cancelled() => limit.check(),
         Some(limit) if until.is_none_or(|until| Instant::now() < until) => {
@@ -105,8 +124,8 @@ fn not_open(fd: RawFd) -> Error {
 }
 
 #[cold]
-fn poll_error(fd: RawFd, error: &io::Error) -> Error {
-    Error::from_io(Status::Io, format!("cannot wait for descriptor {fd}"), error)
+fn poll_error_text(fd: RawFd) -> String {
+    format!("cannot wait for descriptor {fd}")
 }
 
 #[cfg(test)]

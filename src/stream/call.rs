@@ -29,12 +29,20 @@ impl<'a, P> Call<'a, P> {
         Call { stream, state: None, roles: [false; Role::COUNT] }
     }
 
-    /// Begins a public call: takes the role of the call and copies the stream's settings.
-    pub(super) fn begin(stream: &'a Core<P>, role: Role) -> Result<(Call<'a, P>, Settings)> {
+    /// Begins a public call: copies the stream's settings, and takes the role of the call.
+    pub(super) fn begin(stream: &'a Core<P>, role: Role) -> Result<(Settings, Call<'a, P>)> {
+        let (settings, mut call) = Call::begin_without_role(stream)?;
+        call.take(role)?;
+        Ok((settings, call))
+    }
+
+    /// Begins a public call: copies the stream's settings. The settings come first in the pair, so that the caller's
+    /// variables are dropped in this order: first the call, which releases the lock, and then the settings. Dropping
+    /// the last reference to a limit may run a `ctx_free`, which may call netlib.
+    pub(super) fn begin_without_role(stream: &'a Core<P>) -> Result<(Settings, Call<'a, P>)> {
         let mut call = Call::new(stream);
         let settings = call.state_for_caller()?.settings.clone();
-        call.take(role)?;
-        Ok((call, settings))
+        Ok((settings, call))
     }
 
     /// Returns the locked state; takes the lock if this call does not hold it.

@@ -116,7 +116,7 @@ impl PlainStream {
     /// Does what `TlsStream::write_early` does. A plain stream sends no early data.
     pub fn write_early(&self) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, _) = Call::begin(&self.core, Role::Writer)?;
+            let (_, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.state()?.protocol.check_sending()?;
             Ok(Io::Done(0))
         })
@@ -124,14 +124,14 @@ impl PlainStream {
 
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Reader)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Reader)?;
             call.read(buffer, settings.wait_policy())
         })
     }
 
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.write(Pieces::new(pieces), settings.wait_policy())
         })
     }
@@ -144,7 +144,7 @@ impl PlainStream {
     /// Does what `TlsStream::probe` does.
     pub fn probe(&self) -> Result<Status> {
         self.core.classified(|| {
-            let (mut call, _) = Call::begin(&self.core, Role::Writer)?;
+            let (_, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.take(Role::Reader)?;
             let looked = call.peek();
             call.state()?.conclude_probe(looked)
@@ -154,7 +154,7 @@ impl PlainStream {
     /// Ends the bytes to the peer, at most once for each stream.
     pub fn shutdown(&self) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.close(settings.wait_policy())?;
             Ok(Io::Done(0))
         })
@@ -163,7 +163,7 @@ impl PlainStream {
     /// Ends the bytes to the peer, and waits for the end of the peer's bytes.
     pub fn shutdown_both(&self) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             let policy = settings.wait_policy();
             call.take(Role::Reader)?;
             let sent = call.close(policy).map(|()| Io::Done(0));

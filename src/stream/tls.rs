@@ -134,8 +134,7 @@ impl TlsStream {
     /// Performs the handshake, unless it is done.
     pub fn handshake(&self) -> Result<Io> {
         self.core.classified(|| {
-            let mut call = Call::new(&self.core);
-            let settings = call.state_for_caller()?.settings.clone();
+            let (settings, mut call) = Call::begin_without_role(&self.core)?;
             let policy = settings.wait_policy();
             if !call.enter_handshake(policy, State::check_reentry)? {
                 return Ok(Io::Done(0));
@@ -147,7 +146,7 @@ impl TlsStream {
     /// Reads at least one byte, and as many as are available and fit.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Reader)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Reader)?;
             call.read(buffer, settings.wait_policy())
         })
     }
@@ -156,7 +155,7 @@ impl TlsStream {
     /// as written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.write(Pieces::new(pieces), settings.wait_policy())
         })
     }

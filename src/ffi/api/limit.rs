@@ -1,13 +1,17 @@
 //! Deadlines and cancellation.
 
-use crate::ffi::api::basics::{netlib_error, netlib_status};
+use std::ffi::{c_int, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_shared_opt};
+use crate::ffi::callback_context::CallbackContext;
+use crate::ffi::enums::enum_netlib_interrupt;
+use crate::ffi::handle::null_argument;
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::read;
-use crate::ffi::{Handle, Shared, guard, handle};
+use crate::ffi::{Handle, Shared, callback, guard, handle};
 use crate::limit::Limit;
-use std::ffi::c_int;
-use std::sync::Arc;
 
 /// A limit for waiting: a deadline, and a way to cancel calls that wait. **Thread-safe**. Every call that blocks obeys
 /// a limit, if one is passed to the call or set on its handle, and returns within 20 ms of the limit's deadline or
@@ -48,6 +52,66 @@ pub unsafe extern "C" fn netlib_limit_new(
     guard::status(err, || {
         let limit = outs!(limit);
         limit.give(Arc::new(Limit::new(seconds)?.with_parent(arg_shared_opt!(parent))?));
+        Ok(())
+    })
+}
+
+/// The results of a `netlib_interrupt_fn`. 0 means failure, for the same reason as in `enum netlib_verdict`. Any number
+/// that is not listed here also means failure.
+#[repr(C)]
+pub enum netlib_interrupt {
+    /// The check failed: the wait ends with `NETLIB_CALLBACK_FAILED`.
+    NETLIB_INTERRUPT_FAILED = 0,
+    /// The wait continues for the time that is left.
+    NETLIB_INTERRUPT_CONTINUE = 1,
+    /// The wait ends with `NETLIB_INTERRUPTED`.
+    NETLIB_INTERRUPT_STOP = 2,
+}
+
+/// Decides whether a wait continues after a signal. netlib calls this interrupt check on the waiting thread whenever a
+/// signal handler has run on that thread and has interrupted the wait (`EINTR`). For a limit with ancestors, netlib
+/// calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
+///
+/// If several threads wait with one limit, they may call the interrupt check at once. An interrupt check usually
+/// returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the interrupt check runs the
+/// signal handlers of the host language, for example with Python's PyErr_CheckSignals.
+///
+/// @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
+///         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
+///         `NETLIB_CALLBACK_FAILED`.
+pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> enum_netlib_interrupt>;
+
+/// Makes a limit with an interrupt check, with which a signal can end a wait. With a limit from `netlib_limit_new`, a
+/// signal never ends a wait, unless the signal handler calls `netlib_limit_cancel`.
+///
+/// Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
+/// `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
+/// wait does not end the limit: a later wait with the limit waits again. A signal that arrives shortly before the wait
+/// begins does not interrupt the wait. Signals do not interrupt a call that waits until a call of another thread on the
+/// same stream returns.
+///
+/// @param seconds the time until the deadline, as for `netlib_limit_new`.
+/// @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.
+/// @param check the interrupt check, which also applies to the children of the limit, to their children, and so on.
+/// @param ctx_free is called once, when the last reference to the limit is released, or before this call returns if it
+///        fails. May be NULL: `ctx` must stay usable until the last reference is released.
+/// @return all that `netlib_limit_new` returns: `NETLIB_INVALID_ARGUMENT`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_limit_new_interruptible(
+    seconds: f64,
+    parent: *const netlib_limit,
+    check: netlib_interrupt_fn,
+    ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
+    limit: *mut *mut netlib_limit,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let ctx = CallbackContext::new(ctx, ctx_free);
+        let limit = outs!(limit);
+        let check = check.ok_or_else(|| null_argument("check"))?;
+        let made = Limit::new(seconds)?.with_parent(arg_shared_opt!(parent))?;
+        limit.give(Arc::new(made.with_interrupt_check(callback::interrupt(check, ctx))));
         Ok(())
     })
 }

@@ -286,7 +286,7 @@ pub unsafe extern "C" fn netlib_retry_sleep(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || {
-        let retry = arg_kept_alive!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, |_| true);
         retry.sleep(arg_opt!(response), arg_opt!(limit))
     })
 }
@@ -309,7 +309,7 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 ) -> netlib_status {
     guard::status(err, || {
         let slept = outs!(slept);
-        let retry = arg_kept_alive!(retry, Retry::may_call_back);
+        let retry = arg_kept_alive!(retry, |_| true);
         slept.set_bool(retry.sleep_for_retry(arg_opt!(response), arg_opt!(limit))?);
         Ok(())
     })

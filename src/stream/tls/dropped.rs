@@ -22,7 +22,7 @@ impl TlsStream {
     }
 
     fn probe_within(&self, most: u64) -> Result<Status> {
-        let (mut call, _) = Call::begin(&self.core, Role::Writer)?;
+        let (_, mut call) = Call::begin(&self.core, Role::Writer)?;
         call.take(Role::Reader)?;
         let policy = NO_WAITING.wait_policy().without_throughput();
         let looked = call.probe(policy, most);

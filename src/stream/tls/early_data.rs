@@ -14,7 +14,7 @@ impl TlsStream {
     /// by this call or by a later call.
     pub fn write_early(&self, data: &[u8]) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             let written = call.begin_early(data, settings.wait_policy());
             call.end_writing(settings.wait_policy())?;
             written

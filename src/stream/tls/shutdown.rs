@@ -12,7 +12,7 @@ impl TlsStream {
     /// Sends close_notify, at most once for each stream. Does not wait for the peer's close_notify.
     pub fn shutdown(&self) -> Result<Io> {
         self.core.classified(|| {
-            let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
             call.close(settings.wait_policy())
         })
     }
@@ -23,7 +23,7 @@ impl TlsStream {
     }
 
     fn shutdown_both_now(&self) -> Result<Io> {
-        let (mut call, settings) = Call::begin(&self.core, Role::Writer)?;
+        let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
         let policy = settings.wait_policy();
         call.take(Role::Reader)?;
         let sent = call.close(policy);

@@ -28,6 +28,7 @@ pub mod negative;
 pub mod netns;
 pub mod nulls;
 pub mod panics;
+pub mod python;
 pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
@@ -80,6 +81,7 @@ pub const ALL: &[Suite] = &[
     suite("unsafe", "unsafe code and C types only in the listed files", unsafe_code::run),
     suite("imports", "no import cycle in src/ has more than three files", imports::run),
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
+    suite("python", "SIGINT ends a wait in a Python program that uses ctypes", python::run),
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
     suite("examples", "the programs of examples-c compile and run without leaks", examples::run),
     suite("c", "the C tests: c-tests/**/test_*.c", c_tests::run),

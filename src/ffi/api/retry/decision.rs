@@ -181,7 +181,7 @@ pub unsafe extern "C" fn netlib_decision_sleep(
     limit: *const netlib_limit,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || arg_kept_alive!(decision, Decision::may_call_back).sleep(arg_opt!(limit)))
+    guard::status(err, || arg_kept_alive!(decision, |_| true).sleep(arg_opt!(limit)))
 }
 
 /// Returns the URL of the next request. Clone the URL to keep it longer than the decision. For a redirect, the URL is
