@@ -1537,8 +1537,7 @@ struct netlib_retry;
 /** Makes a Retry.
  * @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
  *        `netlib_retry_options_new`.
- * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options refused a value: the error names the first such setter.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error. */
 NETLIB_MUST_USE netlib_status netlib_retry_new(const netlib_retry_options *options, netlib_retry **retry,
                                                netlib_error **err);
 
@@ -1855,8 +1854,8 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Allows requests with any method to be retried, including methods that are not safe to repeat. Corresponds to
- * urllib3's `allowed_methods=None`. */
+/** Allows requests with any method to be retried, including methods that are not safe to repeat, instead of the methods
+ * of `netlib_retry_options_set_allowed_methods`. Corresponds to urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /** Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.
@@ -1922,8 +1921,9 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Keeps every request header on a redirect to another origin, unless another setting drops the header. Keeping every
- * header is the default. */
+/** Keeps every request header on a redirect to another origin, instead of the headers of
+ * `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header is
+ * the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
@@ -4042,8 +4042,8 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /** Sets the identity, which is the local certificate and its private key, from memory, as
- * `netlib_tls_options_set_identity_files` does from files. Default: none. Corresponds to OpenSSL's
- * SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
+ * `netlib_tls_options_set_identity_files` does from files, and replaces these files. Default: none. Corresponds to
+ * OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
  * @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
  *        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
  *        options or context that holds the copy is freed.

@@ -49,7 +49,7 @@ impl Handle for netlib_retry {
 ///
 /// @param options the settings, which can be used for several calls. May be NULL: urllib3's defaults, see
 ///        `netlib_retry_options_new`.
-/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options refused a value: the error names the first such setter.
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_new(
     options: *const netlib_retry_options,

@@ -216,8 +216,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Allows requests with any method to be retried, including methods that are not safe to repeat. Corresponds to
-/// urllib3's `allowed_methods=None`.
+/// Allows requests with any method to be retried, including methods that are not safe to repeat, instead of the methods
+/// of `netlib_retry_options_set_allowed_methods`. Corresponds to urllib3's `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
@@ -356,8 +356,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Keeps every request header on a redirect to another origin, unless another setting drops the header. Keeping every
-/// header is the default.
+/// Keeps every request header on a redirect to another origin, instead of the headers of
+/// `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header is
+/// the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {

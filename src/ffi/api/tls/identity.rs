@@ -52,8 +52,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 }
 
 /// Sets the identity, which is the local certificate and its private key, from memory, as
-/// `netlib_tls_options_set_identity_files` does from files. Default: none. Corresponds to OpenSSL's
-/// SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
+/// `netlib_tls_options_set_identity_files` does from files, and replaces these files. Default: none. Corresponds to
+/// OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
 ///
 /// @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
 ///        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
