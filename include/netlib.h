@@ -307,6 +307,7 @@ typedef struct netlib_error_options netlib_error_options;
 typedef struct netlib_bytes netlib_bytes;
 typedef struct netlib_limit netlib_limit;
 typedef struct netlib_url netlib_url;
+typedef struct netlib_url_options netlib_url_options;
 typedef struct netlib_query netlib_query;
 typedef struct netlib_url_readings netlib_url_readings;
 typedef struct netlib_timeout netlib_timeout;
@@ -1173,6 +1174,91 @@ NETLIB_MUST_USE netlib_status netlib_url_resolve(const netlib_url *base, const c
  * Credentials for one origin must not be sent to another origin.
  * @param b the other URL. May be NULL: 0 is returned. */
 int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
+
+/* ---- Building and changing URLs. ---- */
+
+/** The components from which `netlib_url_from_options` makes a URL. **One call at a time**. A component that no setter
+ * has set is absent, unless `netlib_url_to_options` made the options.
+ *
+ * A setter takes a component in the form in which it appears in a URL, and percent-encodes characters that the
+ * component may not contain. A setter refuses a value with CR, LF or NUL, a value that would begin another component,
+ * such as a path with a "?", and a value longer than `NETLIB_URL_MAX`. To put any text into a component, encode the
+ * text with `netlib_percent_encode` first. */
+struct netlib_url_options;
+
+/** Makes options in which every component is absent.
+ * @return Never NULL. */
+NETLIB_MUST_USE netlib_url_options *netlib_url_options_new(void);
+
+/** Returns options with the components of a URL, so that setters can change some of the components; NULL when memory is
+ * short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets a
+ * leading "/". */
+NETLIB_MUST_USE netlib_url_options *netlib_url_to_options(const netlib_url *url);
+
+/** Makes a URL from options, as `netlib_url_new` makes a URL from its arguments: the URL is normalised, and parsing its
+ * text yields the same components.
+ * @param options the components. May be NULL: all components of the URL are absent.
+ * @param err the error's offset, if any, counts from the start of the component that the error message names.
+ * @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does not
+ *         allow; for userinfo or a port without a host; for components that would be parsed differently together;
+ *         `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user
+ *         name.
+ */
+NETLIB_MUST_USE netlib_status netlib_url_from_options(const netlib_url_options *options, netlib_url **url,
+                                                      netlib_error **err);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_url_options *netlib_url_options_clone(const netlib_url_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_url_from_options` does. Only `netlib_url_from_options` also
+ * checks that the components fit together.
+ * @return `NETLIB_INVALID_URL` for a component that a setter refused; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user name.
+ */
+NETLIB_MUST_USE netlib_status netlib_url_options_check(const netlib_url_options *options, netlib_error **err);
+
+/** Releases options. */
+void netlib_url_options_free(netlib_url_options *options);
+
+/** Sets the scheme. By default, the scheme is absent.
+ * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent. */
+void netlib_url_options_set_scheme(netlib_url_options *options, const char *scheme);
+
+/** Sets the userinfo in the form in which a URL contains it. By default, the userinfo is absent.
+ * @param auth "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is absent, as for "".
+ */
+void netlib_url_options_set_auth(netlib_url_options *options, const char *auth);
+
+/** Sets the userinfo to a user name and a password, and percent-encodes both. The value replaces that of
+ * `netlib_url_options_set_auth`. By default, the userinfo is absent.
+ * @param username the user name: any bytes, not percent-encoded. May be NULL: the userinfo is absent.
+ * @param password the password: any bytes, not percent-encoded. May be NULL: the userinfo has no password and no ":".
+ */
+void netlib_url_options_set_credentials(netlib_url_options *options, const char *username, const char *password);
+
+/** Sets the host. By default, the host is absent.
+ * @param host a name, an IPv4 address, or an IPv6 address in brackets, with an optional zone after "%" or "%25". May
+ *        be NULL: the host is absent.
+ */
+void netlib_url_options_set_host(netlib_url_options *options, const char *host);
+
+/** Sets the port. By default, the port is absent.
+ * @param port 0 to 65535; -1 if the port is absent. */
+void netlib_url_options_set_port(netlib_url_options *options, int32_t port);
+
+/** Sets the path. By default, the path is absent.
+ * @param path the path. A path that is not empty gets a leading "/" if it has none. May be NULL: the path is absent. */
+void netlib_url_options_set_path(netlib_url_options *options, const char *path);
+
+/** Sets the query. By default, the query is absent.
+ * @param query the query, without its "?", such as the result of `netlib_query_to_string`; "" is an empty query. May
+ *        be NULL: the query is absent.
+ */
+void netlib_url_options_set_query(netlib_url_options *options, const char *query);
+
+/** Sets the fragment. By default, the fragment is absent.
+ * @param fragment the fragment, without its "#"; "" is an empty fragment. May be NULL: the fragment is absent. */
+void netlib_url_options_set_fragment(netlib_url_options *options, const char *fragment);
 
 /* ---- Percent-encoding. ---- */
 

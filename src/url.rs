@@ -23,6 +23,7 @@ mod scheme;
 mod split_first;
 mod strict;
 mod text;
+mod url_options;
 mod userinfo;
 
 use std::ffi::CStr;
@@ -38,6 +39,7 @@ pub use readings::{Differences, Reader, Reading, Readings};
 pub use split_first::{FirstSplit, split_first};
 pub use text::MAX_LENGTH;
 use text::utf8;
+pub use url_options::UrlOptions;
 
 use crate::error::Result;
 

@@ -62,14 +62,22 @@ static netlib_status use_tls(const void *options, netlib_error **err) {
     return status;
 }
 
+static netlib_status use_url(const void *options, netlib_error **err) {
+    netlib_url *url = NULL;
+    netlib_status status = netlib_url_from_options(options, &url, err);
+    netlib_url_free(url);
+    return status;
+}
+
 TYPE(error, netlib_error_options_new())
+TYPE(url, netlib_url_options_new())
 TYPE(retry, netlib_retry_options_new())
 TYPE(headers, netlib_headers_options_new())
 TYPE(connect, netlib_connect_options_new())
 /* With an authority of their own, TLS options do not depend on the certificates of the system. */
 TYPE(tls, client_options())
 
-static const struct type *const types[] = {&error_type, &retry_type, &headers_type, &connect_type, &tls_type};
+static const struct type *const types[] = {&error_type, &url_type, &retry_type, &headers_type, &connect_type, &tls_type};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 /* ---- check ---- */
@@ -83,6 +91,13 @@ static const int32_t bad_codes[] = {99}, codes[] = {503};
 CALL(kind_bad, netlib_error_options_set_retry_kind(o, (enum netlib_retry_kind)9))
 CALL(kind_good, netlib_error_options_set_retry_kind(o, NETLIB_RETRY_KIND_READ))
 CALL(cause_good, netlib_error_options_set_cause(o, NULL))
+CALL(url_port_bad, netlib_url_options_set_port(o, 65536))
+CALL(url_port_good, netlib_url_options_set_port(o, -1))
+CALL(url_auth_bad, netlib_url_options_set_auth(o, "u/"))
+CALL(url_credentials, netlib_url_options_set_credentials(o, NULL, NULL))
+CALL(url_credentials_bad, netlib_url_options_set_credentials(o, NULL, "p"))
+CALL(url_host_good, netlib_url_options_set_host(o, "h"))
+CALL(url_path_good, netlib_url_options_set_path(o, "p"))
 CALL(max_bad, netlib_retry_options_set_backoff_max(o, -1))
 CALL(max_worse, netlib_retry_options_set_backoff_max(o, -2))
 CALL(max_good, netlib_retry_options_set_backoff_max(o, 1))
@@ -133,6 +148,7 @@ CALL(npn_bad, netlib_tls_options_set_npn_protocols(o, names, 1))
 CALL(npn_good, netlib_tls_options_set_npn_protocols(o, NULL, 0))
 
 #define RETRY "netlib_retry_options_"
+#define URL "netlib_url_options_"
 #define HEADERS "netlib_headers_options_"
 #define CONNECT "netlib_connect_options_"
 #define TLS "netlib_tls_options_"
@@ -160,6 +176,14 @@ static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) 
         {&error_type, {kind_bad, kind_good}, NETLIB_OK, NULL},
         {&error_type, {kind_bad, cause_good}, NETLIB_INVALID_ARGUMENT, BAD_KIND},
         {&error_type, {kind_good, kind_bad}, NETLIB_INVALID_ARGUMENT, BAD_KIND},
+
+        {&url_type, {url_port_bad}, NETLIB_INVALID_ARGUMENT, URL "set_port: port must be -1 to 65535; it is 65536"},
+        {&url_type, {url_port_bad, url_port_good}, NETLIB_OK, NULL},
+        {&url_type, {url_auth_bad}, NETLIB_INVALID_URL,
+         URL "set_auth: the userinfo has a character that would end it at byte 1"},
+        {&url_type, {url_auth_bad, url_credentials}, NETLIB_OK, NULL},
+        {&url_type, {url_auth_bad, url_credentials_bad}, NETLIB_INVALID_ARGUMENT,
+         URL "set_credentials: the password needs a username"},
 
         {&retry_type, {max_bad}, NETLIB_INVALID_ARGUMENT, MAX_BAD},
         {&retry_type, {max_bad, max_good}, NETLIB_OK, NULL},
@@ -324,6 +348,13 @@ static void describe_error(const void *options, char text[128]) {
     snprintf(text, 128, "%d", (int)netlib_error_retry_kind(error));
     netlib_error_free(error);
 }
+static void describe_url(const void *options, char text[128]) {
+    netlib_error *err = NULL;
+    netlib_url *url = NULL;
+    CHECK_OK(netlib_url_from_options(options, &url, &err));
+    snprintf(text, 128, "%s", netlib_url_to_string(url, NULL));
+    netlib_url_free(url);
+}
 static void describe_retry(const void *options, char text[128]) {
     netlib_error *err = NULL;
     netlib_retry *retry = NULL;
@@ -368,6 +399,7 @@ static void a_clone_of_options_is_an_independent_copy(void) {
         void (*second)(void *options);
     } rows[] = {
         {&error_type, describe_error, kind_connect, kind_good, kind_good},
+        {&url_type, describe_url, url_host_good, url_path_good, url_credentials},
         {&retry_type, describe_retry, total, max_good, history_good},
         {&headers_type, describe_headers, agent, encoding_added, header_good},
         {&headers_type, describe_headers, encoding_added, encoding_added, keep_alive_good},
@@ -420,6 +452,7 @@ static void options_and_their_clone_record_errors_independently(void) {
         {&headers_type, encoding_bad, encoding_good},
         {&connect_type, timeout_bad, timeout_good},
         {&tls_type, mode_bad, mode_none},
+        {&url_type, url_port_bad, url_port_good},
     };
     CHECK_INT(TYPES, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -487,6 +520,7 @@ static void threads_use_clones_of_the_same_options_at_the_same_time(void) {
         {&headers_type, describe_headers, header_good, NULL, ""},
         {&connect_type, describe_connect, socket_option_good, NULL, ""},
         {&tls_type, describe_tls, alpn_good, NULL, ""},
+        {&url_type, describe_url, url_path_good, NULL, ""},
     };
     CHECK_INT(TYPES, sizeof rows / sizeof rows[0]);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {

@@ -138,6 +138,15 @@ static inline netlib_url_readings *make_url_readings(void) {
     return readings;
 }
 #endif
+#define MAKE__netlib_url_readings_ptr make_url_readings()
+#ifdef HAVE_netlib_url_from_options
+static inline netlib_status use_url_options(netlib_url_options *options, netlib_error **err) {
+    netlib_url *url = NULL;
+    return netlib_url_from_options(options, &url, err);
+}
+#endif
+#define MAKE__netlib_url_options_ptr netlib_url_to_options(make_url())
+#define USE_OPTIONS__netlib_url_options(options, err) use_url_options((options), (err))
 #ifdef HAVE_netlib_query_parse
 static inline netlib_query *make_query(void) {
     netlib_query *query = NULL;
@@ -149,7 +158,6 @@ static inline netlib_query *make_query(void) {
 #define MAKE__size_t__from 0
 #define MAKE__size_t__name_len 4
 #define MAKE__size_t__value_len 4
-#define MAKE__netlib_url_readings_ptr make_url_readings()
 #define MAKE__netlib_parse_url_strict__len NETLIB_NTS
 #define MAKE__netlib_url_new__scheme "http"
 #define MAKE__netlib_url_new__path "/a"

@@ -1,5 +1,5 @@
-/* Fuzzes the URL parsers: parses the whole input as a URL, then parses the first line as a base URL, and resolves the
- * rest of the input as a reference against this base URL. */
+/* Fuzzes the URL parsers: parses the whole input as a URL, then parses the first line as a base URL, resolves the rest
+ * of the input as a reference against this base URL, and moves components of the rest into the base URL. */
 #include "../fuzz.h"
 
 struct parts {
@@ -76,6 +76,45 @@ static void from_parts(struct parts parts) {
         round_trip(url);
     }
     netlib_url_free(url);
+}
+
+/* Makes options from a URL, and the URL again from the options. Then moves each component of `other` that a setter
+ * accepts into the URL. If netlib accepts the components together, parsing the URL's text must return the same
+ * components. */
+static void change(const netlib_url *url, const netlib_url *other) {
+    netlib_error *err = NULL;
+    netlib_url *again = NULL, *changed = NULL;
+    netlib_url_options *options = netlib_url_to_options(url);
+    MUST(options != NULL);
+    size_t len = 0;
+    (void)netlib_url_to_string(url, &len);
+    const char *host = netlib_url_host(url, NULL);
+    if (len <= NETLIB_URL_MAX && (host == NULL || host[0] != 0)) {
+        OK(netlib_url_from_options(options, &again, &err));
+        MUST(same_parts(parts_of(url), parts_of(again)));
+        netlib_url_free(again);
+    }
+    struct parts parts = parts_of(other);
+    if (parts.scheme != NULL) netlib_url_options_set_scheme(options, parts.scheme);
+    if (parts.auth != NULL) netlib_url_options_set_credentials(options, parts.auth, parts.path);
+    if (parts.host != NULL) netlib_url_options_set_host(options, parts.host);
+    if (parts.path != NULL) netlib_url_options_set_path(options, parts.path);
+    if (parts.query != NULL) netlib_url_options_set_query(options, parts.query);
+    if (parts.fragment != NULL) netlib_url_options_set_fragment(options, parts.fragment);
+    netlib_url_options_set_port(options, parts.port);
+    if (ONE_OF(netlib_url_from_options(options, &changed, &err), NETLIB_URL_MAX, NETLIB_INVALID_URL) == NETLIB_OK) {
+        check_url(changed);
+        round_trip(changed);
+        if (parts.auth != NULL) {
+            const char *text = NULL;
+            OK(netlib_url_username(changed, &text, &len, &err));
+            MUST(same_text(text, parts.auth));
+            OK(netlib_url_password(changed, &text, &len, &err));
+            MUST(same_text(text, parts.path));
+        }
+    }
+    netlib_url_free(changed);
+    netlib_url_options_free(options);
 }
 
 /* Checks that all parsers of netlib find the same components in a URL that the strict profile accepts. */
@@ -165,11 +204,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     }
     strict(data, size, url);
     netlib_url_free(url);
+    url = NULL;
 
     struct input rest = {data, size}, line = take_until(&rest, '\n');
     if (ONE_OF(netlib_parse_url((const char *)line.data, line.len, &base, &err), line.len, NETLIB_INVALID_URL,
                NETLIB_INVALID_UTF8) == NETLIB_OK) {
         resolve(base, rest);
+        if (ONE_OF(netlib_parse_url((const char *)rest.data, rest.len, &url, &err), rest.len, NETLIB_INVALID_URL,
+                   NETLIB_INVALID_UTF8) == NETLIB_OK) {
+            change(base, url);
+            netlib_url_free(url);
+        }
     }
     netlib_url_free(base);
     return 0;

@@ -198,10 +198,17 @@ macro_rules! arg_port {
     };
 }
 
+/// Reads a port that may be absent: `Option<u16>`. -1 is `None`.
+macro_rules! arg_port_opt {
+    ($p:ident) => {
+        $crate::ffi::args::port_opt($p, stringify!($p))?
+    };
+}
+
 pub(crate) use {
     arg, arg_bool, arg_buffer, arg_bytes, arg_bytes_opt, arg_cstr, arg_cstr_opt, arg_cstrs, arg_data, arg_enum,
     arg_exclusive, arg_f64_opt, arg_i32s, arg_kept_alive, arg_method, arg_mut, arg_opt, arg_path, arg_port,
-    arg_shared, arg_shared_opt, arg_str, arg_str_opt,
+    arg_port_opt, arg_shared, arg_shared_opt, arg_str, arg_str_opt,
 };
 
 /// # Safety
@@ -365,4 +372,13 @@ pub(crate) fn enum_value<T>(
 pub(crate) fn port(value: i32, name: &str) -> Result<u16> {
     u16::try_from(value)
         .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be 0 to 65535; it is {value}")))
+}
+
+pub(crate) fn port_opt(value: i32, name: &str) -> Result<Option<u16>> {
+    if value == -1 {
+        return Ok(None);
+    }
+    u16::try_from(value)
+        .map(Some)
+        .map_err(|_| Error::new(Status::InvalidArgument, format!("{name} must be -1 to 65535; it is {value}")))
 }

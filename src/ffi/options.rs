@@ -21,6 +21,7 @@ const ALTERNATIVES: &[&[&str]] = &[
     &["netlib_retry_options_set_keep_headers_on_redirect", "netlib_retry_options_keep_any_header_on_redirect"],
     &["netlib_retry_options_set_retry_after_statuses", "netlib_retry_options_obey_any_retry_after"],
     &["netlib_tls_options_set_identity", "netlib_tls_options_set_identity_files"],
+    &["netlib_url_options_set_auth", "netlib_url_options_set_credentials"],
 ];
 
 /// A value that setters replace or add to: the name of its setter, or of the first of its alternative setters.

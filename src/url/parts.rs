@@ -31,21 +31,21 @@ pub(super) fn build(parts: UrlParts<'_>) -> Result<Url> {
         check_length(part)?;
     }
     if let Some(scheme) = scheme {
-        check_scheme(scheme)?;
+        check(Component::Scheme, scheme)?;
     }
     if let Some(host) = host {
-        host::check(host, 0)?;
+        check(Component::Host, host)?;
     } else if auth.is_some_and(|auth| !auth.is_empty()) || port.is_some() {
         return Err(Error::new(Status::InvalidUrl, "the URL has userinfo or a port but no host"));
     }
     let normalised = scheme.is_none_or(is_normalised);
     let auth = auth.filter(|auth| !auth.is_empty());
-    let measured_auth = measure(auth, Component::Auth, b"/?#\\", normalised)?;
+    let measured_auth = measure(auth, Component::Auth, normalised)?;
     let path = path.unwrap_or_default();
     let texts = [
-        (Component::Path, path, measure(Some(path), Component::Path, b"?#", normalised)?),
-        (Component::Query, query.unwrap_or_default(), measure(query, Component::Query, b"#", normalised)?),
-        (Component::Fragment, fragment.unwrap_or_default(), measure(fragment, Component::Fragment, b"", normalised)?),
+        (Component::Path, path, measure(Some(path), Component::Path, normalised)?),
+        (Component::Query, query.unwrap_or_default(), measure(query, Component::Query, normalised)?),
+        (Component::Fragment, fragment.unwrap_or_default(), measure(fragment, Component::Fragment, normalised)?),
     ];
     let authority = host.map(|host| Authority::of_parts(measured_auth, host, port, normalised)).transpose()?;
 
@@ -88,20 +88,34 @@ fn check_scheme(scheme: &[u8]) -> Result<()> {
     }
 }
 
-/// Measures one component. Refuses bytes that would begin another component, end a header line, or end the text.
-fn measure(part: Option<&[u8]>, component: Component, delimiters: &[u8], normalised: bool) -> Result<Measured> {
-    let mut measured = Measured::default();
-    let Some(part) = part else { return Ok(measured) };
-    measured.measure_raw(part, 0, component, b"")?;
-    match part.iter().position(|byte| delimiters.contains(byte)) {
+/// Checks one component. Refuses bytes that would begin another component, end a header line, or end the text.
+pub(super) fn check(component: Component, text: &[u8]) -> Result<()> {
+    check_length(text)?;
+    let delimiters: &[u8] = match component {
+        Component::Scheme => return check_scheme(text),
+        Component::Host => return host::check(text, 0),
+        Component::Auth => b"/?#\\",
+        Component::Path => b"?#",
+        Component::Query => b"#",
+        Component::Fragment => b"",
+    };
+    Measured::default().measure_raw(text, 0, component, b"")?;
+    match text.iter().position(|byte| delimiters.contains(byte)) {
         Some(bad) => Err(invalid(&format!("the {} has a character that would end it", component.name()), bad)),
-        None => {
-            if normalised {
-                measured.measure(part, 0, component.class(), b"");
-            }
-            Ok(measured)
-        }
+        None => Ok(()),
     }
+}
+
+/// Checks and measures one component.
+fn measure(text: Option<&[u8]>, component: Component, normalised: bool) -> Result<Measured> {
+    let mut measured = Measured::default();
+    let Some(text) = text else { return Ok(measured) };
+    check(component, text)?;
+    match normalised {
+        true => _ = measured.measure(text, 0, component.class(), b""),
+        false => _ = measured.measure_raw(text, 0, component, b"")?,
+    }
+    Ok(measured)
 }
 
 /// Fails if parsing the URL's text gives other components. Even valid components may change when they are parsed

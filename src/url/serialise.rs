@@ -134,13 +134,19 @@ impl Url {
     /// Writes host and port in the form in which the whole URL has them. If the host has a zone that needs a "25"
     /// before it, returns the zone's offset in the host.
     pub(super) fn write_netloc(&self, text: &mut Vec<u8>) -> Option<usize> {
+        let zone = self.write_host(text);
+        self.write_port(text);
+        zone
+    }
+
+    /// Does what [`Url::write_netloc`] does, without the port.
+    pub(super) fn write_host(&self, text: &mut Vec<u8>) -> Option<usize> {
         let host = self.part(Component::Host).unwrap_or_default();
         let zone = match self.part(Component::Scheme).is_none_or(is_normalised) {
             true => zone_that_looks_encoded(host),
             false => None,
         };
         write_host(text, host, zone);
-        self.write_port(text);
         zone
     }
 

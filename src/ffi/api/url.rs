@@ -1,5 +1,6 @@
 //! Parsing, building and resolving URLs.
 
+pub mod options;
 pub mod encoding;
 pub mod query;
 pub mod no_proxy;
@@ -7,14 +8,12 @@ pub mod readers;
 
 use std::ffi::{CStr, c_char};
 
-use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg, arg_bytes, arg_str_opt};
+use crate::ffi::args::{arg, arg_bytes, arg_port_opt, arg_str_opt};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::{self, outs};
 use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Counted, Handle, handle};
-use crate::status::Status;
 use crate::url::{Component, Composite, MAX_LENGTH, Url, UrlParts};
 
 /// The maximum length of a URL that netlib parses, in bytes: 16 MiB.
@@ -139,7 +138,7 @@ pub unsafe extern "C" fn netlib_url_new(
             scheme: arg_str_opt!(scheme),
             auth: arg_str_opt!(auth),
             host: arg_str_opt!(host),
-            port: port_argument(port)?,
+            port: arg_port_opt!(port),
             path: arg_str_opt!(path),
             query: arg_str_opt!(query),
             fragment: arg_str_opt!(fragment),
@@ -147,16 +146,6 @@ pub unsafe extern "C" fn netlib_url_new(
         url.give(Url::from_parts(parts)?);
         Ok(())
     })
-}
-
-fn port_argument(port: i32) -> Result<Option<u16>> {
-    if port == -1 {
-        return Ok(None);
-    }
-    let number = u16::try_from(port);
-    number
-        .map(Some)
-        .map_err(|_| Error::new(Status::InvalidArgument, format!("port must be -1 to 65535; it is {port}")))
 }
 
 /// Returns another reference to the same URL.
