@@ -4526,6 +4526,10 @@ enum netlib_tls_version netlib_stream_tls_version(const netlib_stream *stream);
  * handshake is done. Corresponds to OpenSSL's SSL_CIPHER_standard_name. */
 const char *netlib_stream_cipher_suite(const netlib_stream *stream, size_t *len);
 
+/** Returns the length of the negotiated cipher suite's symmetric key in bits: 128 or 256; 0 before the handshake is
+ * done. Corresponds to OpenSSL's SSL_CIPHER_get_bits, and to the last item of Python's `SSLSocket.cipher()`. */
+int32_t netlib_stream_cipher_suite_bits(const netlib_stream *stream);
+
 /** Returns the IANA name of the key exchange group, for example "X25519MLKEM768" (which also resists attacks with a
  * quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
  * which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name. */
@@ -4736,6 +4740,9 @@ enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engin
 
 /** Returns the same for an engine as `netlib_stream_cipher_suite` for a stream. */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
+
+/** Returns the same for an engine as `netlib_stream_cipher_suite_bits` for a stream. */
+int32_t netlib_tls_engine_cipher_suite_bits(const netlib_tls_engine *engine);
 
 /** Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
@@ -5599,6 +5606,14 @@ int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
  * @param index 0, for the most preferred suite, to count - 1; for a larger index, NULL is returned. */
 const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_context *context, size_t index,
                                                          size_t *len);
+
+/** Returns the name that OpenSSL and Python use for the cipher suite that a stream negotiated, for example
+ * "ECDHE-RSA-AES128-GCM-SHA256", as a constant string; NULL before the handshake is done. `netlib_stream_cipher_suite`
+ * returns the IANA name. Corresponds to OpenSSL's SSL_CIPHER_get_name. */
+const char *netlib_stream_cipher_suite_openssl_name(const netlib_stream *stream, size_t *len);
+
+/** Returns the same for an engine as `netlib_stream_cipher_suite_openssl_name` for a stream. */
+const char *netlib_tls_engine_cipher_suite_openssl_name(const netlib_tls_engine *engine, size_t *len);
 
 /* ---- Old names of urllib3. ---- */
 

@@ -36,7 +36,7 @@ const fn suite(suite: CipherSuite, openssl_name: &'static CStr, bits: u16) -> Su
 }
 
 /// The TLS 1.2 suites in OpenSSL's order of preference. Bit `n` of a [`words::Set`] stands for entry `n` of this table.
-const TLS12: [Suite; 6] = [
+static TLS12: [Suite; 6] = [
     suite(CipherSuite::TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, c"ECDHE-ECDSA-AES256-GCM-SHA384", 256),
     suite(CipherSuite::TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384, c"ECDHE-RSA-AES256-GCM-SHA384", 256),
     suite(CipherSuite::TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, c"ECDHE-ECDSA-CHACHA20-POLY1305", 256),
@@ -46,7 +46,7 @@ const TLS12: [Suite; 6] = [
 ];
 
 /// The TLS 1.3 suites in OpenSSL's order of preference.
-const TLS13: [Suite; 3] = [
+static TLS13: [Suite; 3] = [
     suite(CipherSuite::TLS13_AES_256_GCM_SHA384, c"TLS_AES_256_GCM_SHA384", 256),
     suite(CipherSuite::TLS13_CHACHA20_POLY1305_SHA256, c"TLS_CHACHA20_POLY1305_SHA256", 256),
     suite(CipherSuite::TLS13_AES_128_GCM_SHA256, c"TLS_AES_128_GCM_SHA256", 128),
@@ -54,7 +54,16 @@ const TLS13: [Suite; 3] = [
 
 /// Returns the name that OpenSSL and Python use for a cipher suite.
 pub(crate) fn openssl_name(suite: CipherSuite) -> Option<&'static CStr> {
-    TLS13.iter().chain(&TLS12).find(|known| known.suite == suite).map(|known| known.openssl_name)
+    supported(suite).map(|known| known.openssl_name)
+}
+
+/// Returns the length of a cipher suite's symmetric key in bits.
+pub(crate) fn key_bits(suite: CipherSuite) -> Option<u16> {
+    supported(suite).map(|known| known.bits)
+}
+
+fn supported(suite: CipherSuite) -> Option<&'static Suite> {
+    TLS13.iter().chain(&TLS12).find(|known| known.suite == suite)
 }
 
 /// The cipher suites that a cipher string selects.

@@ -5,13 +5,16 @@ use std::ffi::{CStr, CString};
 use rustls_pki_types::CertificateDer;
 
 use super::engine::Engine;
-use crate::tls::config::{Version, code_points};
+use crate::tls::config::{Version, ciphers, code_points};
 
 /// Negotiated parameters that need no allocation.
 #[derive(Clone, Copy, Debug)]
 pub struct Negotiated {
     pub version: Option<Version>,
     pub cipher_suite: Option<&'static CStr>,
+    pub cipher_suite_openssl_name: Option<&'static CStr>,
+    /// The length of the symmetric key in bits.
+    pub cipher_suite_bits: Option<u16>,
     /// `None` for a resumed session of TLS 1.2, whose handshake exchanges no keys.
     pub key_exchange_group: Option<&'static CStr>,
     pub is_resumed: bool,
@@ -21,9 +24,12 @@ impl Negotiated {
     /// Returns the parameters; `None` while the handshake is not done.
     pub(crate) fn of(engine: &Engine) -> Option<Negotiated> {
         let connection = engine.connection();
+        let suite = connection.cipher_suite().map(|suite| suite.suite());
         (!engine.is_handshaking()).then(|| Negotiated {
             version: connection.protocol_version().and_then(Version::from_rustls),
-            cipher_suite: connection.cipher_suite().and_then(|suite| code_points::cipher_suite(suite.suite())),
+            cipher_suite: suite.and_then(code_points::cipher_suite),
+            cipher_suite_openssl_name: suite.and_then(ciphers::openssl_name),
+            cipher_suite_bits: suite.and_then(ciphers::key_bits),
             key_exchange_group: connection.key_exchange_group().and_then(code_points::key_exchange_group),
             is_resumed: connection.is_resumed(),
         })

@@ -2,6 +2,8 @@
 
 use std::ffi::c_char;
 
+use crate::ffi::api::stream::netlib_stream;
+use crate::ffi::api::tls::engine::netlib_tls_engine;
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::options as builder;
 use crate::ffi::strings::{lend_text, read};
@@ -89,4 +91,24 @@ pub unsafe extern "C" fn netlib_tls_context_cipher_suite_openssl_name(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(context, len, |context| context.cipher_openssl_name(index))
+}
+
+/// Returns the name that OpenSSL and Python use for the cipher suite that a stream negotiated, for example
+/// "ECDHE-RSA-AES128-GCM-SHA256", as a constant string; NULL before the handshake is done. `netlib_stream_cipher_suite`
+/// returns the IANA name. Corresponds to OpenSSL's SSL_CIPHER_get_name.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_cipher_suite_openssl_name(
+    stream: *const netlib_stream,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite_openssl_name)
+}
+
+/// Returns the same for an engine as `netlib_stream_cipher_suite_openssl_name` for a stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_cipher_suite_openssl_name(
+    engine: *const netlib_tls_engine,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite_openssl_name)
 }

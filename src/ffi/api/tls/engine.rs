@@ -283,6 +283,12 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
+/// Returns the same for an engine as `netlib_stream_cipher_suite_bits` for a stream.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_engine_cipher_suite_bits(engine: *const netlib_tls_engine) -> i32 {
+    read(engine, 0, |engine| engine.negotiated().and_then(|agreed| agreed.cipher_suite_bits).map_or(0, i32::from))
+}
+
 /// Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(

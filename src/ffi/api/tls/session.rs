@@ -60,6 +60,13 @@ pub unsafe extern "C" fn netlib_stream_cipher_suite(stream: *const netlib_stream
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite)
 }
 
+/// Returns the length of the negotiated cipher suite's symmetric key in bits: 128 or 256; 0 before the handshake is
+/// done. Corresponds to OpenSSL's SSL_CIPHER_get_bits, and to the last item of Python's `SSLSocket.cipher()`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_cipher_suite_bits(stream: *const netlib_stream) -> i32 {
+    read(stream, 0, |stream| stream.negotiated().and_then(|agreed| agreed.cipher_suite_bits).map_or(0, i32::from))
+}
+
 /// Returns the IANA name of the key exchange group, for example "X25519MLKEM768" (which also resists attacks with a
 /// quantum computer), "x25519" or "secp256r1"; NULL before the handshake is done, and for a resumed TLS 1.2 session,
 /// which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name.
