@@ -21,7 +21,7 @@ all: lib ## builds the library into target/netlib
 lib: ## builds the shared and the static library
 	@scripts/build-lib
 
-header: ## generates netlib.h and pages of docs/reference from the sources
+header: ## generates the files of include and pages of docs/reference from the sources
 	@$(CARGO) test --quiet --test contract -- bless
 
 demo: ## runs HTTPS downloads through resets, a 503, a redirect and a TLS proxy, with a trace of every decision

@@ -217,8 +217,8 @@
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
 
 /*
- * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, generators for ctypes) can read the output of `cc -E -P
- * -DNETLIB_PLAIN_C`, which contains no attributes, no underlying types of enums and no assertions.
+ * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, PHP's FFI::cdef) can read netlib.cdef.h. The output of `cc -E
+ * -P -DNETLIB_PLAIN_C` has the same declarations: no attributes, no underlying types of enums and no assertions.
  */
 
 /** Makes the compiler warn when a result is ignored. Define the macro as empty to turn the warning off. */

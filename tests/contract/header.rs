@@ -226,7 +226,7 @@ fn filled(text: &str) -> String {
 
 /// Breaks a declaration of more than 118 columns after commas, and aligns the continuation lines with the first
 /// parameter.
-fn fill(declaration: &str, out: &mut String) {
+pub fn fill(declaration: &str, out: &mut String) {
     const WIDTH: usize = 118;
     let (name, params) = match declaration.split_once(")(") {
         Some((name, params)) => (format!("{name})("), params),

@@ -5,12 +5,13 @@
 //!     cargo test --test contract -- nulls c       the named suites, on the development build
 //!     cargo test --test contract -- all nulls c   the named suites, on the release build
 //!     cargo test --test contract -- list          lists the suites
-//!     cargo test --test contract -- bless         writes what is generated: netlib.h, pages of docs/reference
+//!     cargo test --test contract -- bless         writes what is generated: files of include, pages of docs/reference
 //!
 //! Each suite is a file in `suites`. A suite prints each failure with its reason, then one line with the numbers of
 //! passed and failed checks. The last line of the output has the totals. docs/contributing/testing.md describes the
 //! suites.
 
+mod cdef;
 mod data;
 mod env;
 mod header;

@@ -9,6 +9,7 @@ pub struct Header {
     pub callbacks: Vec<Function>,
     pub handles: Vec<Item>,
     pub enums: Vec<Enum>,
+    pub structs: Vec<Struct>,
     pub typedefs: Vec<Item>,
     pub macros: Vec<Item>,
 }
@@ -17,15 +18,23 @@ pub struct Header {
 #[derive(Clone, Debug)]
 pub struct Item {
     pub name: String,
-    /// The replacement text of a macro; empty for other items.
+    /// The replacement text of a macro, the value of an enumerator, or the type of a typedef; empty for other items.
     pub value: String,
     pub doc: Doc,
 }
 
+/// An enum. An enum without a name has one enumerator, whose name is also the name of the [`Enum`].
 pub struct Enum {
     pub name: String,
     pub doc: Doc,
     pub values: Vec<Item>,
+}
+
+/// A struct whose fields the header declares.
+pub struct Struct {
+    pub name: String,
+    pub doc: Doc,
+    pub fields: Vec<Param>,
 }
 
 #[derive(Clone, Debug)]
@@ -34,10 +43,19 @@ pub struct Function {
     pub returns: String,
     pub params: Vec<Param>,
     pub doc: Doc,
-    /// True if the function has the attribute NETLIB_DEPRECATED_NOTE.
-    pub deprecated: bool,
+    /// The text of the attribute NETLIB_DEPRECATED_NOTE.
+    pub deprecated: Option<String>,
     pub must_use: bool,
-    /// The title of the function's chapter; empty before the first chapter of a section.
+    pub place: Place,
+}
+
+/// A place in the header.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    /// The name of the section, such as "url".
+    #[expect(dead_code, reason = "the description of the C API will contain it")]
+    pub section: String,
+    /// The title of the chapter; empty before the first chapter of a section.
     pub chapter: String,
 }
 
@@ -57,6 +75,10 @@ pub struct Doc {
     pub returns: Option<String>,
     pub threads: Option<String>,
     pub since: Option<String>,
+    /// The text of `@blocks`: what a function waits for, and what ends the wait.
+    pub blocks: Option<String>,
+    /// The text of `@called-by`: the functions that invoke a callback.
+    pub called_by: Option<String>,
     pub whole: String,
 }
 
@@ -64,7 +86,7 @@ impl Header {
     pub fn parse(text: &str) -> Header {
         let mut header = Header::default();
         let mut doc = String::new();
-        let mut chapter = String::new();
+        let mut place = Place::default();
         let mut lines = text.lines();
         while let Some(line) = lines.next() {
             let mut item = line.trim().to_owned();
@@ -78,9 +100,11 @@ impl Header {
                     item.push_str(lines.next().expect("a comment ends").trim());
                 }
                 if item.starts_with("/* ====") {
-                    chapter.clear();
+                    let title = item.lines().nth(1).unwrap_or("").trim_start_matches("* ");
+                    let section = title.split(':').next().unwrap_or("").to_owned();
+                    place = Place { section, chapter: String::new() };
                 } else if let Some(title) = item.strip_prefix("/* ---- ") {
-                    chapter = title.trim_end_matches(" ---- */").to_owned();
+                    place.chapter = title.trim_end_matches(" ---- */").to_owned();
                 }
                 doc = if item.starts_with("/**") { item } else { String::new() };
                 continue;
@@ -111,9 +135,10 @@ impl Header {
             if let Some(constant) =
                 item.strip_prefix("enum NETLIB_INT32 { ").and_then(|rest| rest.strip_suffix(" };"))
             {
-                let name = constant.split(' ').next().unwrap_or("").to_owned();
+                let (name, value) = constant.split_once(" = ").expect("an enumerator has a value");
+                let (name, value) = (name.to_owned(), value.to_owned());
                 let doc = Doc::parse(&std::mem::take(&mut doc));
-                let item = Item { name: name.clone(), value: String::new(), doc: doc.clone() };
+                let item = Item { name: name.clone(), value, doc: doc.clone() };
                 header.enums.push(Enum { name, doc, values: vec![item] });
                 continue;
             }
@@ -129,20 +154,21 @@ impl Header {
                     } else if line.starts_with("/**") || !value_doc.is_empty() && !value_doc.contains("*/") {
                         value_doc.push_str(line);
                         value_doc.push('\n');
-                    } else if let Some((name, _)) = line.split_once(" = ") {
-                        let name = name.to_owned();
-                        enum_values.push(Item { name, value: String::new(), doc: Doc::parse(&value_doc) });
+                    } else if let Some((name, value)) = line.trim_end_matches(',').split_once(" = ") {
+                        let (name, value) = (name.to_owned(), value.to_owned());
+                        enum_values.push(Item { name, value, doc: Doc::parse(&value_doc) });
                         value_doc.clear();
                     } else {
                         panic!("netlib.h: what is \"{line}\" in an enum?");
                     }
                 }
             } else if item.starts_with("typedef struct ") && item.ends_with('{') {
-                let field = |line: &str| !line.trim().is_empty() && !line.starts_with('}');
-                while lines.next().is_some_and(field) {}
+                let fields = lines.by_ref().map(str::trim).take_while(|line| !line.starts_with('}'));
+                let declarations = fields.filter_map(|line| line.strip_suffix(';'));
+                let fields = declarations.map(parse_param).collect();
                 let name = item.trim_start_matches("typedef struct ").trim_end_matches(" {").to_owned();
                 let doc = Doc::parse(&std::mem::take(&mut doc));
-                header.typedefs.push(Item { name, value: String::new(), doc });
+                header.structs.push(Struct { name, doc, fields });
                 continue;
             } else {
                 while !item.ends_with(';') {
@@ -151,12 +177,12 @@ impl Header {
                 }
             }
             let doc = Doc::parse(&std::mem::take(&mut doc));
-            header.add(item.trim_end_matches(';'), &chapter, doc, enum_values);
+            header.add(item.trim_end_matches(';'), &place, doc, enum_values);
         }
         header
     }
 
-    fn add(&mut self, item: &str, chapter: &str, doc: Doc, values: Vec<Item>) {
+    fn add(&mut self, item: &str, place: &Place, doc: Doc, values: Vec<Item>) {
         if let Some(name) = item.strip_prefix("enum ").filter(|rest| rest.ends_with('{')) {
             let name = name.split(' ').next().unwrap_or("").to_owned();
             self.enums.push(Enum { name, doc, values });
@@ -173,18 +199,18 @@ impl Header {
                         returns: ctype(returns),
                         params: parse_params(params.trim_end_matches(')')),
                         doc,
-                        deprecated: false,
+                        deprecated: None,
                         must_use: false,
-                        chapter: chapter.to_owned(),
+                        place: place.clone(),
                     });
                 }
                 None => {
-                    let name = rest.rsplit([' ', '*']).next().expect("a name").to_owned();
-                    self.typedefs.push(Item { name, value: String::new(), doc });
+                    let Param { name, ctype } = parse_param(rest);
+                    self.typedefs.push(Item { name, value: ctype, doc });
                 }
             }
         } else {
-            self.functions.push(parse_function(item, chapter, doc));
+            self.functions.push(parse_function(item, place, doc));
         }
     }
 
@@ -202,6 +228,7 @@ impl Header {
         self.function(name).is_some()
             || self.constants().any(|item| item.name == name)
             || self.handles.iter().chain(&self.typedefs).any(|item| item.name == name)
+            || self.structs.iter().any(|item| item.name == name)
             || self.callbacks.iter().any(|callback| callback.name == name)
             || self.enums.iter().any(|e| e.name == name)
     }
@@ -252,6 +279,8 @@ impl Doc {
                 "return" => doc.returns = Some(text),
                 "threads" => doc.threads = Some(text),
                 "since" => doc.since = Some(text),
+                "blocks" => doc.blocks = Some(text),
+                "called-by" => doc.called_by = Some(text),
                 other => doc.params.push((format!("@{other}"), text)),
             }
         }
@@ -272,16 +301,17 @@ impl Doc {
     }
 }
 
-fn parse_function(item: &str, chapter: &str, doc: Doc) -> Function {
+fn parse_function(item: &str, place: &Place, doc: Doc) -> Function {
     let mut rest = item.trim();
-    let (mut deprecated, mut must_use) = (false, false);
+    let (mut deprecated, mut must_use) = (None, false);
     loop {
         if let Some(after) = rest.strip_prefix("NETLIB_MUST_USE") {
             rest = after.trim_start();
             must_use = true;
-        } else if let Some(after) = rest.strip_prefix("NETLIB_DEPRECATED_NOTE(") {
-            rest = after.split_once("\")").expect("a quoted note").1.trim_start();
-            deprecated = true;
+        } else if let Some(after) = rest.strip_prefix("NETLIB_DEPRECATED_NOTE(\"") {
+            let (note, after) = after.split_once("\")").expect("a quoted note");
+            rest = after.trim_start();
+            deprecated = Some(note.to_owned());
         } else {
             break;
         }
@@ -290,15 +320,7 @@ fn parse_function(item: &str, chapter: &str, doc: Doc) -> Function {
     let params = params.trim_end().strip_suffix(')').unwrap_or_else(|| panic!("netlib.h: what is \"{item}\"?"));
     let Param { name, ctype } = parse_param(head);
     assert!(name.starts_with("netlib_") || name.starts_with("__"), "netlib.h: what is \"{item}\"?");
-    Function {
-        name,
-        returns: ctype,
-        params: parse_params(params),
-        doc,
-        deprecated,
-        must_use,
-        chapter: chapter.to_owned(),
-    }
+    Function { name, returns: ctype, params: parse_params(params), doc, deprecated, must_use, place: place.clone() }
 }
 
 fn parse_params(text: &str) -> Vec<Param> {

@@ -69,6 +69,9 @@ pub fn check(header: &Header, report: &mut Report) {
     for item in header.typedefs.iter().chain(&header.macros) {
         report.problems(&item.name, item_problems(header, item));
     }
+    for item in &header.structs {
+        report.problems(&item.name, doc_problems(header, &item.doc));
+    }
     for item in &header.macros {
         let is_int = item.value.trim_matches(['(', ')']).parse::<i32>().is_ok();
         let in_conditions = item.name.starts_with("NETLIB_VERSION_");
@@ -115,7 +118,7 @@ fn function_problems(header: &Header, function: &Function) -> Vec<String> {
     if is_setting(function) && !function.doc.whole.to_lowercase().contains("default") {
         problems.push("a setting that says nothing of its default".to_owned());
     }
-    if function.deprecated != (function.chapter == OLD_NAMES) {
+    if function.deprecated.is_some() != (function.place.chapter == OLD_NAMES) {
         problems.push(format!("the chapter \"{OLD_NAMES}\" has the functions with the attribute, and no others"));
     }
     if function.returns == "netlib_status" && !function.returns_status() && !function.name.ends_with("_status") {
@@ -133,7 +136,7 @@ fn is_setting(function: &Function) -> bool {
     let has_value = function.params.len() > 1 && !is_check(function);
     let of_connecting = function.name.starts_with("netlib_connect_options_") && has_value;
     let sets = ["_options_set_", "netlib_connect_set_", "netlib_stream_set_", "netlib_body_set_"];
-    of_connecting || !function.deprecated && sets.iter().any(|set| function.name.contains(set))
+    of_connecting || function.deprecated.is_none() && sets.iter().any(|set| function.name.contains(set))
 }
 
 /// Returns true for the function that reports the first error of options.

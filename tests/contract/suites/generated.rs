@@ -3,8 +3,10 @@
 use std::fs;
 use std::process::ExitCode;
 
+use crate::cdef;
 use crate::env::Env;
 use crate::header;
+use crate::model::Header;
 use crate::pages;
 use crate::report::Report;
 use crate::suites::named_tests::files_below;
@@ -13,7 +15,12 @@ use crate::suites::statuses;
 /// Returns the path and text of each generated file.
 fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
-    let mut files = vec![("include/netlib.h", text), ("docs/reference/statuses.md", statuses::page())];
+    let parsed = Header::parse(&text);
+    let mut files = vec![
+        ("include/netlib.cdef.h", cdef::generate(&parsed)),
+        ("include/netlib.h", text),
+        ("docs/reference/statuses.md", statuses::page()),
+    ];
     files.extend(pages::all(env));
     files
 }

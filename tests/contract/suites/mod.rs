@@ -5,6 +5,7 @@ use crate::report::Report;
 
 pub mod advisories;
 pub mod asan;
+pub mod bindings;
 pub mod c_tests;
 pub mod chains;
 pub mod corpus;
@@ -65,6 +66,7 @@ pub const ALL: &[Suite] = &[
     ),
     suite("docs", "every public item is documented in the required grammar", docs::run),
     suite("matrix", "netlib.h compiles with each compiler and language version", matrix::run),
+    suite("bindings", "netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP", bindings::run),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),
     suite("statuses", "name, text and class of every status, read from C", statuses::run),

@@ -8,7 +8,9 @@ use crate::env::Env;
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
-use crate::suites::{advisories, docs, generated, guards, imports, incidents, links, spec_map, unsafe_code};
+use crate::suites::{
+    advisories, bindings, docs, generated, guards, imports, incidents, links, spec_map, unsafe_code,
+};
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     let generated = env.header_text();
@@ -16,6 +18,25 @@ pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     finds(report, "header", &["make header", "committed \"const char *netlib_version(int32_t);\""], |inner| {
         generated::drift("include/netlib.h", &committed, &generated, inner);
     });
+}
+
+pub(super) fn declarations_for_bindings(env: &Env, scratch: &Path, report: &mut Report) {
+    let good = env.read("include/netlib.cdef.h");
+    for (from, to, complaint) in [
+        ("int32_t netlib_version_number(void);\n", "", "netlib.h declares \"int32_t netlib_version_number(void)\""),
+        (
+            "netlib_version(void)",
+            "netlib_release(void)",
+            "netlib.h does not declare \"const char*netlib_release(void)\"",
+        ),
+        ("NETLIB_CERT_NONE = 0", "NETLIB_CERT_NONE = 7", "NETLIB_CERT_NONE=7"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "netlib.cdef.h contains \"{from}\"");
+        finds(report, "bindings", &[complaint], |inner| {
+            bindings::compare_with_preprocessor(env, &bad, scratch, inner)
+        });
+    }
 }
 
 pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {

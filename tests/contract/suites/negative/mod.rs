@@ -13,6 +13,7 @@ pub fn run(env: &Env, report: &mut Report) {
     for suite in [
         programs::unit_tests,
         documents::header_drift,
+        documents::declarations_for_bindings,
         documents::documentation,
         library::header_matrix,
         library::exported_symbols,
