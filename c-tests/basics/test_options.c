@@ -18,13 +18,13 @@ struct type {
     void (*free)(void *options);
 };
 
-#define TYPE(kind, maker) \
+#define TYPE(kind, maker, clone_function, check_function, free_function) \
     static void *make_##kind(void) { return maker; } \
-    static void *clone_##kind(const void *options) { return netlib_##kind##_options_clone(options); } \
+    static void *clone_##kind(const void *options) { return clone_function(options); } \
     static netlib_status check_##kind(const void *options, netlib_error **err) { \
-        return netlib_##kind##_options_check(options, err); \
+        return check_function(options, err); \
     } \
-    static void free_##kind(void *options) { netlib_##kind##_options_free(options); } \
+    static void free_##kind(void *options) { free_function(options); } \
     static const struct type kind##_type = {#kind, make_##kind, clone_##kind, check_##kind, use_##kind, free_##kind};
 
 static netlib_status use_error(const void *options, netlib_error **err) {
@@ -69,15 +69,20 @@ static netlib_status use_url(const void *options, netlib_error **err) {
     return status;
 }
 
-TYPE(error, netlib_error_options_new())
-TYPE(url, netlib_url_options_new())
-TYPE(retry, netlib_retry_options_new())
-TYPE(headers, netlib_headers_options_new())
-TYPE(connect, netlib_connect_options_new())
+TYPE(error, netlib_error_options_new(), netlib_error_options_clone, netlib_error_options_check,
+     netlib_error_options_free)
+TYPE(url, netlib_url_options_new(), netlib_url_options_clone, netlib_url_options_check, netlib_url_options_free)
+TYPE(retry, netlib_retry_options_new(), netlib_retry_options_clone, netlib_retry_options_check,
+     netlib_retry_options_free)
+TYPE(headers, netlib_headers_options_new(), netlib_headers_options_clone, netlib_headers_options_check,
+     netlib_headers_options_free)
+TYPE(connect, netlib_connect_options_new(), netlib_connect_options_clone, netlib_connect_options_check,
+     netlib_connect_options_free)
 /* With an authority of their own, TLS options do not depend on the certificates of the system. */
-TYPE(tls, client_options())
+TYPE(tls, client_options(), netlib_tls_options_clone, netlib_tls_options_check, netlib_tls_options_free)
 
-static const struct type *const types[] = {&error_type, &url_type, &retry_type, &headers_type, &connect_type, &tls_type};
+static const struct type *const types[] = {&error_type,   &url_type,     &retry_type,
+                                           &headers_type, &connect_type, &tls_type};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 /* ---- check ---- */
@@ -179,10 +184,14 @@ static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) 
 
         {&url_type, {url_port_bad}, NETLIB_INVALID_ARGUMENT, URL "set_port: port must be -1 to 65535; it is 65536"},
         {&url_type, {url_port_bad, url_port_good}, NETLIB_OK, NULL},
-        {&url_type, {url_auth_bad}, NETLIB_INVALID_URL,
+        {&url_type,
+         {url_auth_bad},
+         NETLIB_INVALID_URL,
          URL "set_auth: the userinfo has a character that would end it at byte 1"},
         {&url_type, {url_auth_bad, url_credentials}, NETLIB_OK, NULL},
-        {&url_type, {url_auth_bad, url_credentials_bad}, NETLIB_INVALID_ARGUMENT,
+        {&url_type,
+         {url_auth_bad, url_credentials_bad},
+         NETLIB_INVALID_ARGUMENT,
          URL "set_credentials: the password needs a username"},
 
         {&retry_type, {max_bad}, NETLIB_INVALID_ARGUMENT, MAX_BAD},
