@@ -328,6 +328,8 @@ static void functions_for_tls_find_no_tls_on_a_plain_stream(void) {
     CHECK(netlib_stream_server_name(stream, NULL) == NULL);
     CHECK_INT(NETLIB_TLS_VERSION_NONE, netlib_stream_tls_version(stream));
     CHECK(netlib_stream_cipher_suite(stream, NULL) == NULL);
+    CHECK(netlib_stream_cipher_suite_openssl_name(stream, NULL) == NULL);
+    CHECK_INT(0, netlib_stream_cipher_suite_bits(stream));
     CHECK(netlib_stream_key_exchange_group(stream, NULL) == NULL);
     CHECK_INT(0, netlib_stream_is_resumed(stream));
     CHECK_INT(NETLIB_ECH_NOT_OFFERED, netlib_stream_ech_status(stream));

@@ -285,3 +285,6 @@ impl PlainCall<'_> {
         Ok(if io == Io::WantWrite { Status::WantRead } else { io.status() })
     }
 }
+
+#[cfg(test)]
+mod tests;

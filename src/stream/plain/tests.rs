@@ -1,0 +1,104 @@
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::socket::throughput::Throughput;
+use crate::stream::callbacks::Answer;
+
+type Caller = fn(&PlainStream) -> Result<Io>;
+
+const CALLS: [(&str, Caller); 7] = [
+    ("handshake", PlainStream::handshake),
+    ("read", |stream| stream.read(&mut [0; 10])),
+    ("write", |stream| stream.write_pieces(&[b"da", b"ta"])),
+    ("write_early", PlainStream::write_early),
+    ("shutdown", PlainStream::shutdown),
+    ("shutdown_both", PlainStream::shutdown_both),
+    ("probe", |stream| stream.probe().map(|_| Io::Done(0))),
+];
+
+#[test]
+fn every_call_releases_its_roles_if_a_callback_fails_or_panics() {
+    const ANSWERS: [Option<Answer>; 6] = [
+        Some((Status::WantRead as i32, 0)),
+        Some((Status::Ok as i32, usize::MAX)),
+        Some((Status::Ok as i32, 1)),
+        Some((Status::Protocol as i32, 0)),
+        Some((-1, 0)),
+        // The callback panics.
+        None,
+    ];
+    for answer in ANSWERS {
+        for (name, caller) in CALLS {
+            // `resume_unwind` panics without printing a message.
+            let result = move || answer.unwrap_or_else(|| resume_unwind(Box::new("a callback's panic")));
+            let callbacks = Callbacks { read: Box::new(move |_| result()), write: Box::new(move |_| result()) };
+            let stream = PlainStream::callbacks(callbacks);
+            // The second call continues from the state in which the first call left the stream.
+            for _ in 0..2 {
+                let outcome = catch_unwind(AssertUnwindSafe(|| caller(&stream)));
+                assert!(outcome.is_ok() || answer.is_none(), "{name}");
+                let state = stream.core.lock().unwrap();
+                assert_eq!((state.roles, state.waiters), ([None; Role::COUNT], 0), "{name} {answer:?}");
+            }
+        }
+    }
+}
+
+/// A non-blocking stream on a socket, and the peer's socket.
+fn idle_stream() -> (PlainStream, UnixStream, UnixStream) {
+    let (near, far) = UnixStream::pair().unwrap();
+    let stream = PlainStream::descriptor(near.as_raw_fd()).unwrap();
+    stream.core.set_blocking(false).unwrap();
+    (stream, near, far)
+}
+
+#[test]
+fn a_read_counts_the_time_since_want_read_towards_the_throughput() {
+    use std::io::Write as _;
+    let (stream, _near, mut far) = idle_stream();
+    stream.core.set_minimum_throughput(Throughput::new(10, 10.0).unwrap()).unwrap();
+    let mut room = [0; 100];
+    // Moves the start of the wait 20 seconds into the past.
+    let back = || {
+        let mut state = stream.core.lock().unwrap();
+        let throughput = state.throughput.as_mut().unwrap();
+        throughput.restart();
+        throughput.begin_wait(Instant::now() - Duration::from_secs(20)).unwrap();
+    };
+    assert_eq!(stream.read(&mut room).unwrap(), Io::WantRead);
+    back();
+    let error = stream.read(&mut room).unwrap_err();
+    assert_eq!(error.status(), Status::TooSlow);
+    assert!(error.message().starts_with("0 bytes arrived from the peer in 20."), "{}", error.message());
+    // Bytes that have arrived are returned. Nine bytes are too few, and ten bytes begin a new window.
+    for (count, then) in [(9, Err(Status::TooSlow)), (10, Ok(Io::WantRead))] {
+        back();
+        far.write_all(&vec![0; count]).unwrap();
+        assert_eq!(stream.read(&mut room).unwrap(), Io::Done(count));
+        assert_eq!(stream.read(&mut room).map_err(|error| error.status()), then, "{count}");
+    }
+    // The time before a probe does not count.
+    back();
+    assert_eq!(stream.probe().unwrap(), Status::WantRead);
+    assert_eq!(stream.read(&mut room).unwrap(), Io::WantRead);
+}
+
+#[test]
+fn the_bytes_of_a_write_that_failed_are_not_sent_again() {
+    use std::io::Read as _;
+    let (stream, _near, mut far) = idle_stream();
+    stream.core.lock().unwrap().unreported = 3;
+    assert_eq!(stream.write_pieces(&[b"a"]).unwrap_err().status(), Status::InvalidArgument);
+    assert_eq!(stream.core.lock().unwrap().unreported, 3);
+    assert_eq!(stream.write_pieces(&[b"", b"ab", b"", b"cd"]).unwrap(), Io::Done(4));
+    assert_eq!(stream.core.lock().unwrap().unreported, 0);
+    let mut received = [0; 10];
+    assert_eq!(far.read(&mut received).unwrap(), 1);
+    assert_eq!(received[0], b'd');
+    stream.core.lock().unwrap().unreported = 3;
+    assert_eq!(stream.write_pieces(&[b"abc"]).unwrap(), Io::Done(3));
+    assert_eq!(stream.write_pieces(&[]).unwrap(), Io::Done(0));
+}
