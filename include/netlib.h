@@ -165,7 +165,8 @@
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
- *                  netlib_url_port_or_default; netlib_url_redacted for a log
+ *                  netlib_url_port_or_default; netlib_url_redacted for a log; netlib_url_to_options and netlib_query
+ *                  to change a URL; netlib_no_proxy_match to find out whether to use a proxy
  *     time         netlib_limit_new; netlib_timeout_new; netlib_timeout_connect_timeout for the value to pass to
  *                  netlib_connect_options_set_timeout, and netlib_timeout_read_timeout for
  *                  netlib_stream_set_read_timeout
@@ -1010,11 +1011,28 @@ struct netlib_url;
 
 /** Parses a URL (RFC 3986, RFC 6874). The parser also accepts an incomplete URL, such as "example.com/a".
  *
- * Text that begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and
- * its port if the digits are a valid port and "/", "?", "#" or nothing follows them, as in "localhost:8080/a". A
- * backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
- * follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all absent. The
- * running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
+ * A scheme is a letter, then letters, digits, "+" and "-", and ends with ":". Every scheme is accepted. Without "//"
+ * after the scheme, the URL has no host, and the rest is a path, which gets a leading "/" if it has none. Text that
+ * begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and its port if
+ * the digits are a valid port and "/", "?", "#" or nothing follows them. In the following table, "-" stands for an
+ * absent component; urllib3 finds the same components, except those of "localhost:8080":
+ *
+ *     text            scheme  userinfo  host         port  path
+ *     mailto:x@y      mailto  -         -            -     /x@y
+ *     tel:5551234     tel     -         -            -     /5551234
+ *     http:g          http    -         -            -     /g
+ *     user:pw@h       user    -         -            -     /pw@h
+ *     ftp://U@H/A b   ftp     U         H            -     /A b
+ *     //h/x           -       -         h            -     /x
+ *     ///x            -       -         -            -     /x
+ *     example.com/a   -       -         example.com  -     /a
+ *     localhost:8080  -       -         localhost    8080  -
+ *     x:99999         x       -         -            -     /99999
+ *     a.b://x         -       -         a.b          -     //x
+ *
+ * A backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a
+ * fragment follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all
+ * absent. The running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
  * @param url the text, in UTF-8.
  * @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
  *        but quotes nothing from the URL, which may contain credentials.

@@ -38,11 +38,28 @@ impl Handle for netlib_url {
 
 /// Parses a URL (RFC 3986, RFC 6874). The parser also accepts an incomplete URL, such as "example.com/a".
 ///
-/// Text that begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and
-/// its port if the digits are a valid port and "/", "?", "#" or nothing follows them, as in "localhost:8080/a". A
-/// backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a fragment
-/// follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all absent. The
-/// running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
+/// A scheme is a letter, then letters, digits, "+" and "-", and ends with ":". Every scheme is accepted. Without "//"
+/// after the scheme, the URL has no host, and the rest is a path, which gets a leading "/" if it has none. Text that
+/// begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and its port if
+/// the digits are a valid port and "/", "?", "#" or nothing follows them. In the following table, "-" stands for an
+/// absent component; urllib3 finds the same components, except those of "localhost:8080":
+///
+///     text            scheme  userinfo  host         port  path
+///     mailto:x@y      mailto  -         -            -     /x@y
+///     tel:5551234     tel     -         -            -     /5551234
+///     http:g          http    -         -            -     /g
+///     user:pw@h       user    -         -            -     /pw@h
+///     ftp://U@H/A b   ftp     U         H            -     /A b
+///     //h/x           -       -         h            -     /x
+///     ///x            -       -         -            -     /x
+///     example.com/a   -       -         example.com  -     /a
+///     localhost:8080  -       -         localhost    8080  -
+///     x:99999         x       -         -            -     /99999
+///     a.b://x         -       -         a.b          -     //x
+///
+/// A backslash ends the host: the host of "http://user@a\b" is "a". An empty path is absent, unless a query or a
+/// fragment follows it; an empty query or fragment is present. Text of length 0 is a URL whose components are all
+/// absent. The running time is linear in `len`. Use `netlib_parse_url_strict` for URLs from untrusted sources.
 ///
 /// @param url the text, in UTF-8.
 /// @param err the error's offset is the position of the problem in `url`. The error message names the URL's component,
