@@ -262,6 +262,25 @@ static netlib_status derive_key_with_scrypt(void) {
     return try_context(options);
 }
 
+static netlib_url_options *url_options;
+
+static void set_long_path(void) {
+    url_options = netlib_url_options_new();
+    netlib_url_options_set_path(url_options, text);
+}
+
+static netlib_status make_url_from_clone(void) {
+    netlib_url_options *clone = netlib_url_options_clone(url_options);
+    netlib_url_options_set_fragment(clone, "x");
+    CHECK(netlib_url_options_check(clone, NULL) == NETLIB_OK);
+    netlib_url *url = NULL;
+    netlib_status status = netlib_url_from_options(clone, &url, NULL);
+    netlib_url_free(url);
+    netlib_url_options_free(clone);
+    netlib_url_options_free(url_options);
+    return status;
+}
+
 static netlib_status compare_url_readers(void) {
     netlib_url_readings *compared = NULL;
     memcpy(text, "http://", 7);
@@ -343,6 +362,7 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
         {"set_identity, PKCS#12", set_long_pkcs12_identity, make_context},
         {"set_identity, key in PEM", set_long_key_pem, make_context},
         {"set_key_password, scrypt", prepare_nothing, derive_key_with_scrypt},
+        {"url_from_options with a clone", set_long_path, make_url_from_clone},
         {"url_compare_readers", prepare_nothing, compare_url_readers},
         {"set_source_address", prepare_nothing, set_source_address},
     };

@@ -1,5 +1,7 @@
 //! The components of a URL that is built, or of a copy of a URL that is changed.
 
+use std::sync::Arc;
+
 use super::parts::{UrlParts, check};
 use super::percent::{Place, append_encoded, encoded_length};
 use super::text::{MAX_LENGTH, reserve};
@@ -7,10 +9,10 @@ use super::{Component, Url};
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// The components of a URL, each of which was checked on its own.
+/// The components of a URL, each of which was checked on its own. Clones share the texts, which may be long.
 #[derive(Clone, Default)]
 pub struct UrlOptions {
-    texts: [Option<String>; Component::ALL.len()],
+    texts: [Option<Arc<String>>; Component::ALL.len()],
     port: Option<u16>,
 }
 
@@ -20,7 +22,7 @@ impl UrlOptions {
         if let Some(text) = text {
             check(component, text.as_bytes())?;
         }
-        self.texts[component as usize] = text.map(copy).transpose()?;
+        self.texts[component as usize] = text.map(copy).transpose()?.map(Arc::new);
         Ok(())
     }
 
@@ -50,13 +52,14 @@ impl UrlOptions {
             append_encoded(&mut auth, place, password);
         }
         let auth = String::from_utf8(auth).unwrap_or_default();
-        self.texts[Component::Auth as usize] = Some(auth).filter(|auth| !auth.is_empty());
+        self.texts[Component::Auth as usize] = Some(auth).filter(|auth| !auth.is_empty()).map(Arc::new);
         Ok(())
     }
 
     /// Builds the URL as [`Url::from_parts`] does.
     pub fn build(&self) -> Result<Url> {
-        let [scheme, auth, host, path, query, fragment] = self.texts.each_ref().map(Option::as_deref);
+        let [scheme, auth, host, path, query, fragment] =
+            self.texts.each_ref().map(|text| text.as_deref().map(String::as_str));
         Url::from_parts(UrlParts { scheme, auth, host, port: self.port, path, query, fragment })
     }
 }
@@ -71,7 +74,7 @@ impl Url {
                 Component::Host => self.host_in_text()?,
                 _ => self.part(component).map(|text| copy(str_of(text))).transpose()?,
             };
-            options.texts[component as usize] = text;
+            options.texts[component as usize] = text.map(Arc::new);
         }
         Ok(options)
     }
