@@ -354,6 +354,11 @@ enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_URI = 4
 };
 
+enum netlib_distinguished_name {
+    NETLIB_DISTINGUISHED_NAME_SUBJECT = 0,
+    NETLIB_DISTINGUISHED_NAME_ISSUER = 1
+};
+
 enum netlib_purpose {
     NETLIB_PURPOSE_CLIENT_AUTH = 1,
     NETLIB_PURPOSE_SERVER_AUTH = 2
@@ -974,6 +979,15 @@ netlib_certificate *netlib_certificate_clone(const netlib_certificate *certifica
 void netlib_certificate_free(netlib_certificate *certificate);
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
+size_t netlib_certificate_attribute_count(const netlib_certificate *certificate, enum netlib_distinguished_name name);
+const char *netlib_certificate_attribute_oid(const netlib_certificate *certificate,
+                                             enum netlib_distinguished_name name, size_t index, size_t *len);
+const char *netlib_certificate_attribute_short_name(const netlib_certificate *certificate,
+                                                    enum netlib_distinguished_name name, size_t index, size_t *len);
+const char *netlib_certificate_attribute_value(const netlib_certificate *certificate,
+                                               enum netlib_distinguished_name name, size_t index, size_t *len);
+int32_t netlib_certificate_attribute_rdn(const netlib_certificate *certificate, enum netlib_distinguished_name name,
+                                         size_t index);
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 int32_t netlib_certificate_version(const netlib_certificate *certificate);
 double netlib_certificate_not_before(const netlib_certificate *certificate);

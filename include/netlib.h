@@ -5076,6 +5076,14 @@ enum netlib_certificate_name_kind NETLIB_INT32 {
     NETLIB_CERTIFICATE_NAME_URI = 4
 };
 
+/** The distinguished names of a certificate, for `netlib_certificate_attribute_count` and the getters of attributes. */
+enum netlib_distinguished_name NETLIB_INT32 {
+    /** The certificate's subject. */
+    NETLIB_DISTINGUISHED_NAME_SUBJECT = 0,
+    /** The certificate's issuer. */
+    NETLIB_DISTINGUISHED_NAME_ISSUER = 1
+};
+
 /** A parsed certificate. **Immutable**. Parsing a certificate does not verify it. To parse a peer's certificate, pass
  * the bytes of `netlib_stream_peer_certificate` to `netlib_certificate_parse`.
  *
@@ -5113,6 +5121,36 @@ const char *netlib_certificate_subject(const netlib_certificate *certificate, si
 
 /** Returns the name of a certificate's issuer, in the form of `netlib_certificate_subject`; "" for an empty name. */
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
+
+/** Returns the number of attributes of a certificate's subject or issuer. The attributes have the order of the
+ * certificate, the first relative distinguished name (RDN) first. Together with their getters, they correspond to the
+ * items `subject` and `issuer` of Python's getpeercert.
+ * @param name the distinguished name; 0 is returned for an unknown number. */
+size_t netlib_certificate_attribute_count(const netlib_certificate *certificate, enum netlib_distinguished_name name);
+
+/** Returns the object identifier of an attribute's type, for example "2.5.4.3".
+ * @param name the distinguished name; NULL is returned for an unknown number. */
+const char *netlib_certificate_attribute_oid(const netlib_certificate *certificate,
+                                             enum netlib_distinguished_name name, size_t index, size_t *len);
+
+/** Returns OpenSSL's short name of an attribute's type as a constant string, for example "CN" for 2.5.4.3; NULL for a
+ * type to which `netlib_certificate_subject` gives no name.
+ * @param name the distinguished name; NULL is returned for an unknown number. */
+const char *netlib_certificate_attribute_short_name(const netlib_certificate *certificate,
+                                                    enum netlib_distinguished_name name, size_t index, size_t *len);
+
+/** Returns the value of an attribute, for example "Example, Inc."; only the escapes that `struct netlib_certificate`
+ * describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
+ * hex digits: "#020107". A string that begins with "#" begins with "\23" instead.
+ * @param name the distinguished name; NULL is returned for an unknown number. */
+const char *netlib_certificate_attribute_value(const netlib_certificate *certificate,
+                                               enum netlib_distinguished_name name, size_t index, size_t *len);
+
+/** Returns the index of the RDN that contains an attribute: 0 for the first RDN; -1 when there is no attribute with
+ * this index, and for NULL. Almost every RDN has one attribute; if an RDN has several, they share the index of the RDN.
+ * @param name the distinguished name; -1 is returned for an unknown number. */
+int32_t netlib_certificate_attribute_rdn(const netlib_certificate *certificate, enum netlib_distinguished_name name,
+                                         size_t index);
 
 /** Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
  * "00". Corresponds to Python's serialNumber. */
@@ -5713,8 +5751,9 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
                sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
                sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
-               sizeof(enum netlib_purpose) == 4 && sizeof(enum netlib_trust_kind) == 4 &&
-               sizeof(enum netlib_ssl_version) == 4 && sizeof(enum netlib_tls_option) == 4,
+               sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
+               sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
+               sizeof(enum netlib_tls_option) == 4,
                "an enum of netlib has four bytes: compile without -fshort-enums");
 #endif
 

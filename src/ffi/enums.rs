@@ -13,6 +13,7 @@ pub type enum_netlib_certificate_problem = i32;
 pub type enum_netlib_class = i32;
 pub type enum_netlib_counter = i32;
 pub type enum_netlib_delay_reason = i32;
+pub type enum_netlib_distinguished_name = i32;
 pub type enum_netlib_early_data_status = i32;
 pub type enum_netlib_ech_status = i32;
 pub type enum_netlib_interrupt = i32;

@@ -61,6 +61,74 @@ static void getters_return_the_fields_of_a_certificate(void) {
     netlib_certificate_free(certificate);
 }
 
+#define SUBJECT NETLIB_DISTINGUISHED_NAME_SUBJECT
+#define ISSUER NETLIB_DISTINGUISHED_NAME_ISSUER
+
+/* The expected attributes are those that `openssl x509 -subject -nameopt oid,sep_multiline,utf8` prints. */
+static void attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_certificate(void) {
+    static const struct {
+        const char *path;
+        enum netlib_distinguished_name name;
+        struct {
+            const char *oid, *short_name, *value;
+            int rdn;
+        } attributes[20];
+    } rows[] = {
+        {CERTS "server.pem", SUBJECT, {{"2.5.4.3", "CN", "localhost", 0}}},
+        {CERTS "server.pem", ISSUER, {{"2.5.4.3", "CN", "netlib test CA", 0}, {"2.5.4.10", "O", "netlib tests", 1}}},
+        {CERTS "shapes/rich.pem",
+         SUBJECT,
+         {{"2.5.4.6", "C", "DE", 0},
+          {"2.5.4.8", "ST", "Baden-W\xc3\xbcrttemberg", 1},
+          {"2.5.4.7", "L", "K\xc3\xb6ln", 2},
+          {"2.5.4.17", "postalCode", "50667", 3},
+          {"2.5.4.9", "street", "Stra\xc3\x9f" "e 1", 4},
+          {"2.5.4.10", "O", "Example, Inc. <test> \"quoted\"; a+b", 5},
+          {"2.5.4.11", "OU", "\\23one", 6},
+          {"2.5.4.11", "OU", " two ", 7},
+          {"0.9.2342.19200300.100.1.25", "DC", "example", 8},
+          {"0.9.2342.19200300.100.1.25", "DC", "com", 9},
+          {"0.9.2342.19200300.100.1.1", "UID", "u1", 10},
+          {"2.3.4.5", NULL, "unknown", 11},
+          {"1.2.840.113549.1.9.1", "emailAddress", "who@example.com", 12},
+          {"2.5.4.5", "serialNumber", "42", 13},
+          {"2.5.4.42", "GN", "Given", 14},
+          {"2.5.4.4", "SN", "Sur=name", 15},
+          {"2.5.4.12", "title", "Dr", 16},
+          {"2.5.4.3", "CN", "back\\\\slash", 16}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_certificate *certificate = certificate_of(rows[i].path);
+        enum netlib_distinguished_name name = rows[i].name;
+        size_t count = 0, len = 99;
+        for (; rows[i].attributes[count].oid != NULL; count++) {
+            const char *value = rows[i].attributes[count].value;
+            CHECK_STR(rows[i].attributes[count].oid, netlib_certificate_attribute_oid(certificate, name, count, NULL));
+            CHECK_STR(rows[i].attributes[count].short_name,
+                      netlib_certificate_attribute_short_name(certificate, name, count, NULL));
+            CHECK_STR(value, netlib_certificate_attribute_value(certificate, name, count, &len));
+            CHECK_INT((long long)strlen(value), (long long)len);
+            CHECK_INT(rows[i].attributes[count].rdn, netlib_certificate_attribute_rdn(certificate, name, count));
+        }
+        CHECK_INT((long long)count, (long long)netlib_certificate_attribute_count(certificate, name));
+        CHECK(netlib_certificate_attribute_oid(certificate, name, count, &len) == NULL && len == 0);
+        CHECK(netlib_certificate_attribute_short_name(certificate, name, count, &len) == NULL);
+        CHECK(netlib_certificate_attribute_value(certificate, name, count, &len) == NULL);
+        CHECK_INT(-1, netlib_certificate_attribute_rdn(certificate, name, count));
+        /* Numbers that are not in the enum. */
+        static const int32_t unknown[] = {-1, 2, INT32_MAX};
+        for (size_t j = 0; j < sizeof unknown / sizeof unknown[0]; j++) {
+            name = (enum netlib_distinguished_name)unknown[j];
+            CHECK_INT(0, (long long)netlib_certificate_attribute_count(certificate, name));
+            CHECK(netlib_certificate_attribute_oid(certificate, name, 0, NULL) == NULL);
+            CHECK_INT(-1, netlib_certificate_attribute_rdn(certificate, name, 0));
+        }
+        netlib_certificate_free(certificate);
+    }
+    CHECK_INT(0, (long long)netlib_certificate_attribute_count(NULL, SUBJECT));
+    CHECK_INT(-1, netlib_certificate_attribute_rdn(NULL, SUBJECT, 0));
+}
+
 static void subject_alternative_names_are_listed_in_order(void) {
     static const struct {
         const char *path;
@@ -337,6 +405,7 @@ static void the_peer_certificate_can_be_parsed_and_its_fingerprint_checked(void)
 
 int main(void) {
     getters_return_the_fields_of_a_certificate();
+    attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_certificate();
     subject_alternative_names_are_listed_in_order();
     keys_and_signatures_have_openssl_algorithm_names();
     certificate_texts_contain_no_nul_and_no_line_break();

@@ -26,13 +26,27 @@ pub enum NameKind {
     Uri = 4,
 }
 
+/// An attribute of a distinguished name.
+#[derive(Debug)]
+pub struct NameAttribute {
+    /// The object identifier of the attribute's type in dotted form.
+    pub oid: CString,
+    /// OpenSSL's short name of the attribute's type.
+    pub short_name: Option<&'static CStr>,
+    pub value: CString,
+    /// The index of the relative distinguished name that contains the attribute.
+    pub rdn: usize,
+}
+
 /// A parsed certificate with its fields as text. The text of a field contains no NUL, CR or LF.
 #[derive(Debug)]
 pub struct Certificate {
     der: Vec<u8>,
     version: i32,
     subject: CString,
+    subject_attributes: Vec<NameAttribute>,
     issuer: CString,
+    issuer_attributes: Vec<NameAttribute>,
     serial: CString,
     not_before: i64,
     not_after: i64,
@@ -81,7 +95,9 @@ impl Certificate {
         Ok(Certificate {
             version: read.version,
             subject: text(read.subject.text())?,
+            subject_attributes: attributes(&read.subject)?,
             issuer: text(read.issuer.text())?,
+            issuer_attributes: attributes(&read.issuer)?,
             serial: text(read.serial_text())?,
             not_before: read.not_before,
             not_after: read.not_after,
@@ -110,6 +126,16 @@ impl Certificate {
 
     pub fn subject(&self) -> &CStr {
         &self.subject
+    }
+
+    /// Returns the attributes of the subject (0) or the issuer (1) in the order of the certificate. No other number has
+    /// attributes.
+    pub fn attributes(&self, name: i32) -> &[NameAttribute] {
+        match name {
+            0 => &self.subject_attributes,
+            1 => &self.issuer_attributes,
+            _ => &[],
+        }
     }
 
     pub fn issuer(&self) -> &CStr {
@@ -178,6 +204,16 @@ impl Certificate {
 
 fn text(text: String) -> Result<CString> {
     memory::copy_c_string(text.as_bytes(), "the text of a certificate")
+}
+
+fn attributes(name: &x509::Name<'_>) -> Result<Vec<NameAttribute>> {
+    let mut attributes = Vec::new();
+    for attribute in name.attributes() {
+        let (oid, value) = (text(attribute.kind.to_string())?, text(attribute.value_text())?);
+        let attribute = NameAttribute { oid, short_name: attribute.short_name(), value, rdn: attribute.rdn };
+        memory::push(&mut attributes, attribute, "the attributes of a certificate")?;
+    }
+    Ok(attributes)
 }
 
 fn kind(name: &GeneralName<'_>) -> NameKind {

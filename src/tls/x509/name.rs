@@ -1,6 +1,8 @@
 //! Formats distinguished names as text, with escapes, so that a name can neither break a line nor look like another
 //! name.
 
+use std::borrow::Cow;
+use std::ffi::CStr;
 use std::fmt::Write as _;
 
 use pkcs5::der::asn1::ObjectIdentifier;
@@ -10,6 +12,36 @@ use super::oid::Oid;
 
 /// The largest number of characters of a name in an error message.
 const MAX_SHOWN: usize = 240;
+
+/// An attribute of a name.
+pub(super) struct Attribute<'a> {
+    pub(super) kind: Oid<'a>,
+    value: Element<'a>,
+    /// The index of the relative distinguished name that contains the attribute.
+    pub(super) rdn: usize,
+}
+
+impl Attribute<'_> {
+    /// Returns OpenSSL's short name of the attribute's type, if there is one.
+    pub(super) fn short_name(&self) -> Option<&'static CStr> {
+        label(self.kind.0)
+    }
+
+    /// Returns the value with escapes as in [`super::general_name::GeneralName::text`]. A value that is not a string is
+    /// written as "#" and its DER in hex digits; a "#" at the start of a string is escaped.
+    pub(super) fn value_text(&self) -> String {
+        let mut out = String::new();
+        match text_of(&self.value) {
+            Some(text) if text.starts_with(b"#") => {
+                push_bytes(&mut out, b"#");
+                push_escaped(&mut out, text.get(1..).unwrap_or_default(), "\\");
+            }
+            Some(text) => push_escaped(&mut out, &text, "\\"),
+            None => push_hex(&mut out, self.value.whole),
+        }
+        out
+    }
+}
 
 /// The subject or issuer of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +68,19 @@ impl<'a> Name<'a> {
             }
         }
         Ok(Name { der: name.whole, content: name.content })
+    }
+
+    /// Returns the attributes in the order of the DER.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Attribute<'a>> + use<'a> {
+        let mut steps = Der::new(self.content);
+        std::iter::from_fn(move || steps.take(tag::SET)).enumerate().flat_map(|(rdn, step)| {
+            let mut inside = step.inside();
+            std::iter::from_fn(move || inside.take(tag::SEQUENCE)).filter_map(move |attribute| {
+                let mut pair = attribute.inside();
+                let (kind, value) = (Oid(pair.take(tag::OID)?.content), pair.next()?);
+                Some(Attribute { kind, value, rdn })
+            })
+        })
     }
 
     /// Returns RFC 4514 text such as "CN=example.com,O=Example\, Inc.,C=DE". The last component in the DER is written
@@ -86,8 +131,11 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
     let (Some(kind), Some(value)) = (pair.take(tag::OID), pair.next()) else { return };
     match label(kind.content) {
         Some(label) => {
-            let _ = write!(out, "{label}=");
-            push_value(out, &value);
+            let _ = write!(out, "{}=", label.to_string_lossy());
+            match text_of(&value) {
+                Some(text) => push_escaped(out, &text, SPECIAL),
+                None => push_hex(out, value.whole),
+            }
         }
         // A value of an unknown type may have any syntax, so its DER is written.
         None => {
@@ -98,43 +146,44 @@ fn push_attribute(out: &mut String, attribute: &Element<'_>) {
 }
 
 /// OpenSSL's short names of attribute types. RFC 4514 defines only some of these names, for example CN and O.
-const LABELS: [(ObjectIdentifier, &str); 26] = [
-    (ObjectIdentifier::new_unwrap("2.5.4.3"), "CN"),
-    (ObjectIdentifier::new_unwrap("2.5.4.4"), "SN"),
-    (ObjectIdentifier::new_unwrap("2.5.4.5"), "serialNumber"),
-    (ObjectIdentifier::new_unwrap("2.5.4.6"), "C"),
-    (ObjectIdentifier::new_unwrap("2.5.4.7"), "L"),
-    (ObjectIdentifier::new_unwrap("2.5.4.8"), "ST"),
-    (ObjectIdentifier::new_unwrap("2.5.4.9"), "street"),
-    (ObjectIdentifier::new_unwrap("2.5.4.10"), "O"),
-    (ObjectIdentifier::new_unwrap("2.5.4.11"), "OU"),
-    (ObjectIdentifier::new_unwrap("2.5.4.12"), "title"),
-    (ObjectIdentifier::new_unwrap("2.5.4.13"), "description"),
-    (ObjectIdentifier::new_unwrap("2.5.4.15"), "businessCategory"),
-    (ObjectIdentifier::new_unwrap("2.5.4.17"), "postalCode"),
-    (ObjectIdentifier::new_unwrap("2.5.4.41"), "name"),
-    (ObjectIdentifier::new_unwrap("2.5.4.42"), "GN"),
-    (ObjectIdentifier::new_unwrap("2.5.4.43"), "initials"),
-    (ObjectIdentifier::new_unwrap("2.5.4.44"), "generationQualifier"),
-    (ObjectIdentifier::new_unwrap("2.5.4.46"), "dnQualifier"),
-    (ObjectIdentifier::new_unwrap("2.5.4.65"), "pseudonym"),
-    (ObjectIdentifier::new_unwrap("2.5.4.97"), "organizationIdentifier"),
-    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.1"), "emailAddress"),
-    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.1"), "UID"),
-    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.25"), "DC"),
-    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.1"), "jurisdictionL"),
-    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.2"), "jurisdictionST"),
-    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.3"), "jurisdictionC"),
+const LABELS: [(ObjectIdentifier, &CStr); 26] = [
+    (ObjectIdentifier::new_unwrap("2.5.4.3"), c"CN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.4"), c"SN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.5"), c"serialNumber"),
+    (ObjectIdentifier::new_unwrap("2.5.4.6"), c"C"),
+    (ObjectIdentifier::new_unwrap("2.5.4.7"), c"L"),
+    (ObjectIdentifier::new_unwrap("2.5.4.8"), c"ST"),
+    (ObjectIdentifier::new_unwrap("2.5.4.9"), c"street"),
+    (ObjectIdentifier::new_unwrap("2.5.4.10"), c"O"),
+    (ObjectIdentifier::new_unwrap("2.5.4.11"), c"OU"),
+    (ObjectIdentifier::new_unwrap("2.5.4.12"), c"title"),
+    (ObjectIdentifier::new_unwrap("2.5.4.13"), c"description"),
+    (ObjectIdentifier::new_unwrap("2.5.4.15"), c"businessCategory"),
+    (ObjectIdentifier::new_unwrap("2.5.4.17"), c"postalCode"),
+    (ObjectIdentifier::new_unwrap("2.5.4.41"), c"name"),
+    (ObjectIdentifier::new_unwrap("2.5.4.42"), c"GN"),
+    (ObjectIdentifier::new_unwrap("2.5.4.43"), c"initials"),
+    (ObjectIdentifier::new_unwrap("2.5.4.44"), c"generationQualifier"),
+    (ObjectIdentifier::new_unwrap("2.5.4.46"), c"dnQualifier"),
+    (ObjectIdentifier::new_unwrap("2.5.4.65"), c"pseudonym"),
+    (ObjectIdentifier::new_unwrap("2.5.4.97"), c"organizationIdentifier"),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.9.1"), c"emailAddress"),
+    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.1"), c"UID"),
+    (ObjectIdentifier::new_unwrap("0.9.2342.19200300.100.1.25"), c"DC"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.1"), c"jurisdictionL"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.2"), c"jurisdictionST"),
+    (ObjectIdentifier::new_unwrap("1.3.6.1.4.1.311.60.2.1.3"), c"jurisdictionC"),
 ];
 
-fn label(kind: &[u8]) -> Option<&'static str> {
+fn label(kind: &[u8]) -> Option<&'static CStr> {
     LABELS.iter().find(|(known, _)| known.as_bytes() == kind).map(|(_, label)| *label)
 }
 
-fn push_value(out: &mut String, value: &Element<'_>) {
+/// Returns the characters of a string value in UTF-8, which may be invalid; `None` if the value is not a string.
+fn text_of<'a>(value: &Element<'a>) -> Option<Cow<'a, [u8]>> {
     let wide = match value.tag {
         tag::UTF8_STRING | tag::NUMERIC_STRING | tag::PRINTABLE_STRING | tag::IA5_STRING | tag::VISIBLE_STRING => {
-            return push_escaped(out, value.content, SPECIAL);
+            return Some(Cow::Borrowed(value.content));
         }
         // A TeletexString contains T.61 by definition, but Latin-1 in real certificates.
         tag::TELETEX_STRING => Some(value.content.iter().map(|byte| char::from(*byte)).collect::<String>()),
@@ -142,10 +191,7 @@ fn push_value(out: &mut String, value: &Element<'_>) {
         tag::UNIVERSAL_STRING => from_units::<4>(value.content),
         _ => None,
     };
-    match wide {
-        Some(text) => push_escaped(out, text.as_bytes(), SPECIAL),
-        None => push_hex(out, value.whole),
-    }
+    wide.map(|text| Cow::Owned(text.into_bytes()))
 }
 
 /// Decodes characters that have `N` bytes each, most significant byte first.
@@ -214,17 +260,22 @@ fn is_hidden(c: char) -> bool {
 mod tests {
     use super::*;
 
+    fn wrap(tag: u8, content: &[u8]) -> Vec<u8> {
+        [&[tag, content.len() as u8], content].concat()
+    }
+
+    /// Returns the DER of a name with one CN attribute for each tag and value.
+    fn content_of(values: &[(u8, &[u8])]) -> Vec<u8> {
+        let rdn = |(kind, value): &(u8, &[u8])| {
+            let pair = [wrap(tag::OID, &[0x55, 4, 3]), wrap(*kind, value)].concat();
+            wrap(tag::SET, &wrap(tag::SEQUENCE, &pair))
+        };
+        values.iter().flat_map(rdn).collect()
+    }
+
     /// Returns the text of a name with one CN attribute for each tag and value.
     fn named(values: &[(u8, &[u8])]) -> String {
-        let wrap = |tag: u8, content: &[u8]| [&[tag, content.len() as u8], content].concat();
-        let content: Vec<u8> = values
-            .iter()
-            .flat_map(|(kind, value)| {
-                let pair = [wrap(tag::OID, &[0x55, 4, 3]), wrap(*kind, value)].concat();
-                wrap(tag::SET, &wrap(tag::SEQUENCE, &pair))
-            })
-            .collect();
-        Name { der: &[], content: &content }.text()
+        Name { der: &[], content: &content_of(values) }.text()
     }
 
     #[test]
@@ -273,6 +324,50 @@ mod tests {
     fn the_last_component_of_a_distinguished_name_is_written_first() {
         assert_eq!(named(&[(tag::UTF8_STRING, b"a"), (tag::UTF8_STRING, b"b")]), "CN=b,CN=a");
         assert_eq!(named(&[]), "");
+    }
+
+    #[test]
+    fn attribute_values_escape_a_leading_hash_and_keep_the_syntax_of_rfc_4514() {
+        for (kind, value, expected) in [
+            (tag::UTF8_STRING, &b"Example, Inc."[..], "Example, Inc."),
+            (tag::UTF8_STRING, b"", ""),
+            (tag::UTF8_STRING, b" a ", " a "),
+            (tag::UTF8_STRING, b"#0C0161", "\\230C0161"),
+            (tag::UTF8_STRING, b"a#", "a#"),
+            (tag::UTF8_STRING, b"a\\b", "a\\\\b"),
+            (tag::PRINTABLE_STRING, b"good.example\0.evil", "good.example\\00.evil"),
+            (tag::IA5_STRING, b"\xff", "\\FF"),
+            (tag::TELETEX_STRING, b"b\xfccher", "b\u{fc}cher"),
+            (tag::BMP_STRING, b"\0#\x20\xac", "\\23\u{20ac}"),
+            (tag::BMP_STRING, b"\0a\x20", "#1E03006120"),
+            (tag::INTEGER, b"\x07", "#020107"),
+        ] {
+            let content = content_of(&[(kind, value)]);
+            let attribute = Name { der: &[], content: &content }.attributes().next().unwrap();
+            assert_eq!(attribute.value_text(), expected, "{kind} {value:?}");
+            assert_eq!(
+                (attribute.short_name(), attribute.kind.to_string(), attribute.rdn),
+                (Some(c"CN"), "2.5.4.3".to_owned(), 0)
+            );
+        }
+    }
+
+    #[test]
+    fn attributes_of_one_relative_name_have_its_index() {
+        let attribute = |kind: &[u8], value: &[u8]| {
+            wrap(tag::SEQUENCE, &[wrap(tag::OID, kind), wrap(tag::UTF8_STRING, value)].concat())
+        };
+        let first = [attribute(&[0x55, 4, 6], b"DE"), attribute(&[0x2a, 3], b"x")].concat();
+        let content = [wrap(tag::SET, &first), wrap(tag::SET, &attribute(&[0x55, 4, 10], b"O"))].concat();
+        let attributes: Vec<_> = Name { der: &[], content: &content }
+            .attributes()
+            .map(|attribute| {
+                (attribute.rdn, attribute.kind.to_string(), attribute.short_name(), attribute.value_text())
+            })
+            .collect();
+        let expected = [(0, "2.5.4.6", Some(c"C"), "DE"), (0, "1.2.3", None, "x"), (1, "2.5.4.10", Some(c"O"), "O")];
+        assert_eq!(attributes, expected.map(|(rdn, oid, name, value)| (rdn, oid.to_owned(), name, value.to_owned())));
+        assert_eq!(Name { der: &[], content: &[] }.attributes().count(), 0);
     }
 
     #[test]

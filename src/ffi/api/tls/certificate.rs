@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::arg_bytes;
-use crate::ffi::enums::enum_netlib_certificate_name_kind;
+use crate::ffi::enums::{enum_netlib_certificate_name_kind, enum_netlib_distinguished_name};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, guard, handle};
@@ -39,6 +39,15 @@ pub enum netlib_certificate_name_kind {
     NETLIB_CERTIFICATE_NAME_EMAIL = 3,
     /// A URI.
     NETLIB_CERTIFICATE_NAME_URI = 4,
+}
+
+/// The distinguished names of a certificate, for `netlib_certificate_attribute_count` and the getters of attributes.
+#[repr(C)]
+pub enum netlib_distinguished_name {
+    /// The certificate's subject.
+    NETLIB_DISTINGUISHED_NAME_SUBJECT = 0,
+    /// The certificate's issuer.
+    NETLIB_DISTINGUISHED_NAME_ISSUER = 1,
 }
 
 /// Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
@@ -98,6 +107,76 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
     len: *mut usize,
 ) -> *const c_char {
     lend_text(certificate, len, |certificate| Some(certificate.issuer()))
+}
+
+/// Returns the number of attributes of a certificate's subject or issuer. The attributes have the order of the
+/// certificate, the first relative distinguished name (RDN) first. Together with their getters, they correspond to the
+/// items `subject` and `issuer` of Python's getpeercert.
+///
+/// @param name the distinguished name; 0 is returned for an unknown number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_attribute_count(
+    certificate: *const netlib_certificate,
+    name: enum_netlib_distinguished_name,
+) -> usize {
+    read(certificate, 0, |certificate| certificate.attributes(name).len())
+}
+
+/// Returns the object identifier of an attribute's type, for example "2.5.4.3".
+///
+/// @param name the distinguished name; NULL is returned for an unknown number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_attribute_oid(
+    certificate: *const netlib_certificate,
+    name: enum_netlib_distinguished_name,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(&certificate.attributes(name).get(index)?.oid))
+}
+
+/// Returns OpenSSL's short name of an attribute's type as a constant string, for example "CN" for 2.5.4.3; NULL for a
+/// type to which `netlib_certificate_subject` gives no name.
+///
+/// @param name the distinguished name; NULL is returned for an unknown number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_attribute_short_name(
+    certificate: *const netlib_certificate,
+    name: enum_netlib_distinguished_name,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| certificate.attributes(name).get(index)?.short_name)
+}
+
+/// Returns the value of an attribute, for example "Example, Inc."; only the escapes that `struct netlib_certificate`
+/// describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
+/// hex digits: "#020107". A string that begins with "#" begins with "\23" instead.
+///
+/// @param name the distinguished name; NULL is returned for an unknown number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_attribute_value(
+    certificate: *const netlib_certificate,
+    name: enum_netlib_distinguished_name,
+    index: usize,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(certificate, len, |certificate| Some(&certificate.attributes(name).get(index)?.value))
+}
+
+/// Returns the index of the RDN that contains an attribute: 0 for the first RDN; -1 when there is no attribute with
+/// this index, and for NULL. Almost every RDN has one attribute; if an RDN has several, they share the index of the RDN.
+///
+/// @param name the distinguished name; -1 is returned for an unknown number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_certificate_attribute_rdn(
+    certificate: *const netlib_certificate,
+    name: enum_netlib_distinguished_name,
+    index: usize,
+) -> i32 {
+    read(certificate, -1, |certificate| {
+        certificate.attributes(name).get(index).and_then(|found| i32::try_from(found.rdn).ok()).unwrap_or(-1)
+    })
 }
 
 /// Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
