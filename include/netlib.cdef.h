@@ -186,6 +186,17 @@ enum netlib_rewind_problem {
     NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4
 };
 
+enum netlib_header_defect {
+    NETLIB_HEADER_DEFECT_NONE = 0,
+    NETLIB_HEADER_DEFECT_NOT_A_HEADER = 1,
+    NETLIB_HEADER_DEFECT_CONTINUATION_FIRST = 2,
+    NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE = 3,
+    NETLIB_HEADER_DEFECT_NO_NAME = 4,
+    NETLIB_HEADER_DEFECT_NO_BOUNDARY = 5,
+    NETLIB_HEADER_DEFECT_MULTIPART_ENCODING = 6,
+    NETLIB_HEADER_DEFECT_UNREAD_DATA = 7
+};
+
 enum netlib_interrupt {
     NETLIB_INTERRUPT_FAILED = 0,
     NETLIB_INTERRUPT_CONTINUE = 1,
@@ -463,6 +474,9 @@ const char *netlib_error_actual_fingerprint(const netlib_error *error, size_t *l
 const char *netlib_error_public_key_pin(const netlib_error *error, size_t *len);
 enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error);
 enum netlib_rewind_problem netlib_error_rewind_problem(const netlib_error *error);
+enum netlib_header_defect netlib_error_header_defect(const netlib_error *error);
+int64_t netlib_error_header_defect_line(const netlib_error *error);
+int64_t netlib_error_unparsed_offset(const netlib_error *error);
 const char *netlib_bytes_data(const netlib_bytes *bytes, size_t *len);
 netlib_bytes *netlib_bytes_clone(const netlib_bytes *bytes);
 void netlib_bytes_free(netlib_bytes *bytes);

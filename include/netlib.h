@@ -793,6 +793,27 @@ enum netlib_rewind_problem NETLIB_INT32 {
     NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4
 };
 
+/** The defects of a header block that `netlib_assert_header_parsing` checks. `netlib_error_header_defect` returns the
+ * defect of an error. */
+enum netlib_header_defect NETLIB_INT32 {
+    /** The error is not about a header block. */
+    NETLIB_HEADER_DEFECT_NONE = 0,
+    /** A line is neither a header field nor the empty line at the end. The line and all later lines were not parsed. */
+    NETLIB_HEADER_DEFECT_NOT_A_HEADER = 1,
+    /** A line continues a header field, but no header field precedes it. */
+    NETLIB_HEADER_DEFECT_CONTINUATION_FIRST = 2,
+    /** A line is the envelope line of a mail message ("From ..."). */
+    NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE = 3,
+    /** The name of a header field is empty. */
+    NETLIB_HEADER_DEFECT_NO_NAME = 4,
+    /** A multipart Content-Type has no boundary. */
+    NETLIB_HEADER_DEFECT_NO_BOUNDARY = 5,
+    /** A multipart body must not have this Content-Transfer-Encoding. */
+    NETLIB_HEADER_DEFECT_MULTIPART_ENCODING = 6,
+    /** A CR without LF ends the header fields, and further bytes follow, which were not parsed. */
+    NETLIB_HEADER_DEFECT_UNREAD_DATA = 7
+};
+
 /** Returns the `errno` of the system call that failed; 0 when no system call failed. */
 int32_t netlib_error_errno(const netlib_error *error);
 
@@ -868,6 +889,20 @@ enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error)
 /** Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
  * error with another status, for an error of the application, and for NULL. */
 enum netlib_rewind_problem netlib_error_rewind_problem(const netlib_error *error);
+
+/** Returns the defect of a header block: for an error of `netlib_assert_header_parsing` the first defect, and for a
+ * cause of this error the defect that the cause reports. `netlib_error_offset` returns the start of the defect's line.
+ */
+enum netlib_header_defect netlib_error_header_defect(const netlib_error *error);
+
+/** Returns the number of the line with the defect of `netlib_error_header_defect`, counted from 1; 0 when the error is
+ * not about a header block. */
+int64_t netlib_error_header_defect_line(const netlib_error *error);
+
+/** Returns the offset of the bytes of a header block that `netlib_assert_header_parsing` did not parse. These bytes end
+ * where the block ends. Returns -1 when the whole block was parsed, for an error that is not about a header block, for
+ * the cause of an error, and for NULL. */
+int64_t netlib_error_unparsed_offset(const netlib_error *error);
 
 /* ---- Bytes that a function makes from its arguments. ---- */
 
@@ -5457,8 +5492,9 @@ NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_t
  * fields; and a multipart Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not
  * allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
  * @param block the bytes of the header block.
- * @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
- *        from 1; the offset of a cause is the start of the line.
+ * @param err the error has one cause for each of the first 100 defects, in the order of their lines.
+ *        `netlib_error_header_defect` and `netlib_error_header_defect_line` return the defect and line of a cause, and
+ *        the offset of a cause is the start of the line. `netlib_error_unparsed_offset` returns where parsing ended.
  * @return `NETLIB_OK` if there is no defect; `NETLIB_HEADER_PARSING`. */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
@@ -5741,16 +5777,17 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_retry_kind) == 4 && sizeof(enum netlib_verdict) == 4 &&
                sizeof(enum netlib_outcome) == 4 && sizeof(enum netlib_certificate_problem) == 4 &&
                sizeof(enum netlib_timeout_kind) == 4 && sizeof(enum netlib_rewind_problem) == 4 &&
-               sizeof(enum netlib_interrupt) == 4 && sizeof(enum netlib_url_component) == 4 &&
-               sizeof(enum netlib_query_format) == 4 && sizeof(enum netlib_url_reader) == 4 &&
-               sizeof(enum netlib_url_difference) == 4 && sizeof(enum netlib_delay_reason) == 4 &&
-               sizeof(enum netlib_redirect_profile) == 4 && sizeof(enum netlib_jitter_kind) == 4 &&
-               sizeof(enum netlib_long_retry_after) == 4 && sizeof(enum netlib_action) == 4 &&
-               sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_request_form) == 4 &&
-               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_class) == 4 &&
-               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
-               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_header_defect) == 4 && sizeof(enum netlib_interrupt) == 4 &&
+               sizeof(enum netlib_url_component) == 4 && sizeof(enum netlib_query_format) == 4 &&
+               sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
+               sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
+               sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
+               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
+               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
+               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
+               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 &&
                sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
                sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
                sizeof(enum netlib_tls_option) == 4,

@@ -16,7 +16,7 @@ use facts::Facts;
 use report::{CachedReport, ReportWriter};
 
 pub use api_name::{Advice, ApiName};
-pub use facts::{CertificateProblem, RewindProblem, TimeoutKind};
+pub use facts::{CertificateProblem, DefectKind, HeaderDefect, RewindProblem, TimeoutKind};
 pub use options::ErrorOptions;
 
 /// The maximum depth of a chain of causes. In a deeper chain, only the causes nearest to the error are kept, so that
@@ -235,6 +235,20 @@ impl Error {
         self
     }
 
+    /// Records a defect of a header block. The error's offset becomes that of the defect.
+    pub fn with_header_defect(mut self, defect: HeaderDefect) -> Error {
+        self.facts_mut().header_defect = Some(defect);
+        self.at(defect.offset)
+    }
+
+    /// Records the offset of the bytes of a header block that were not parsed. `None` leaves the error unchanged.
+    pub fn with_unparsed(mut self, offset: Option<usize>) -> Error {
+        if offset.is_some() {
+            self.facts_mut().unparsed = offset;
+        }
+        self
+    }
+
     /// Records the fingerprint that the application expects of a certificate, in hex digits.
     pub fn with_expected_fingerprint(mut self, digits: String) -> Error {
         self.facts_mut().expected_fingerprint = CString::new(digits).ok();
@@ -388,6 +402,14 @@ impl Error {
 
     pub fn invalid_timeout(&self) -> Option<TimeoutKind> {
         self.facts()?.invalid_timeout
+    }
+
+    pub fn header_defect(&self) -> Option<HeaderDefect> {
+        self.facts()?.header_defect
+    }
+
+    pub fn unparsed(&self) -> Option<usize> {
+        self.facts()?.unparsed
     }
 
     pub fn rewind_problem(&self) -> Option<RewindProblem> {

@@ -546,6 +546,60 @@ static void header_defects_are_listed_with_line_and_byte_offset(void) {
     }
 }
 
+/* In `kinds`, the letter a stands for the defect with the number 1, b for the defect with the number 2, and so on. */
+static void header_defects_are_returned_as_kind_line_and_unparsed_offset(void) {
+    static const struct {
+        const char *block, *kinds;
+        int64_t lines[5], unparsed;
+    } rows[] = {
+        {"no colon\r\nA: b\r\n\r\n", "a", {1}, 0},
+        {"A: b\r\nno colon\r\nC: d\r\n\r\n", "a", {2}, 6},
+        {" first\r\nA: b\r\n\r\n", "b", {1}, -1},
+        {"From x\r\nA: b\r\nFrom x\r\nC: d\r\n\r\n", "c", {3}, -1},
+        {"A: b\r\n c\r\n:x\r\n\r\n", "d", {3}, -1},
+        {"Content-Type: multipart/mixed\r\n\r\n", "e", {1}, -1},
+        {"Content-Type: multipart/x; boundary=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", "f", {2}, -1},
+        {"A: b\r\rC: d\r\n\r\n", "g", {3}, 6},
+        {"A: b\r\nFrom x\r\nno colon\r\n\r\n", "a", {3}, 6},
+        {"A: b\r\n:x\r\n:y\r\nContent-Type: multipart/mixed\r\nX y\r\n", "ddea", {2, 3, 4, 5}, 45},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_status status = netlib_assert_header_parsing(rows[i].block, NETLIB_NTS, &err);
+        CHECK_INT(rows[i].kinds[0] - 'a' + 1, netlib_error_header_defect(err));
+        CHECK_INT(rows[i].lines[0], netlib_error_header_defect_line(err));
+        CHECK_INT(rows[i].unparsed, netlib_error_unparsed_offset(err));
+        CHECK_INT((long long)strlen(rows[i].kinds), (long long)netlib_error_cause_count(err));
+        for (size_t n = 0; n < netlib_error_cause_count(err); n++) {
+            const netlib_error *cause = netlib_error_cause(err, n);
+            CHECK_INT(rows[i].kinds[n] - 'a' + 1, netlib_error_header_defect(cause));
+            CHECK_INT(rows[i].lines[n], netlib_error_header_defect_line(cause));
+            CHECK_INT(-1, netlib_error_unparsed_offset(cause));
+        }
+        CHECK_STATUS(NETLIB_HEADER_PARSING, status);
+    }
+
+    /* Only the first 100 defects have a cause, but the offset of the unparsed bytes is stored in any case. */
+    char many[600] = "";
+    for (size_t i = 0; i < 120; i++) memcpy(many + i * 4, ":x\r\n", 4);
+    memcpy(many + (size_t)120 * 4, "no colon\r\n", 11);
+    netlib_error *err = NULL;
+    netlib_status status = netlib_assert_header_parsing(many, NETLIB_NTS, &err);
+    CHECK_INT(480, netlib_error_unparsed_offset(err));
+    CHECK_INT(100, (long long)netlib_error_cause_count(err));
+    CHECK_STATUS(NETLIB_HEADER_PARSING, status);
+
+    netlib_error *other = NULL;
+    CHECK_OK(netlib_error_new(NETLIB_HEADER_PARSING, "x", NULL, &other, &err));
+    const netlib_error *const without[] = {other, NULL};
+    for (size_t i = 0; i < 2; i++) {
+        CHECK_INT(NETLIB_HEADER_DEFECT_NONE, netlib_error_header_defect(without[i]));
+        CHECK_INT(0, netlib_error_header_defect_line(without[i]));
+        CHECK_INT(-1, netlib_error_unparsed_offset(without[i]));
+    }
+    netlib_error_free(other);
+}
+
 static void functions_on_null_responses_return_an_empty_value_or_null_argument(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
@@ -584,6 +638,7 @@ int main(void) {
     body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_the_case_of_the_method();
     header_defects_are_listed_with_line_and_byte_offset();
+    header_defects_are_returned_as_kind_line_and_unparsed_offset();
     functions_on_null_responses_return_an_empty_value_or_null_argument();
     return report("response");
 }

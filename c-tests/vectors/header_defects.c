@@ -2,16 +2,15 @@
  * Python's email parser, which urllib3 uses. */
 #include "vectors.h"
 
-static const struct {
-    const char *message_part, *name;
-} defects[] = {
-    {"is not a header", "MissingHeaderBodySeparatorDefect"},
-    {"continues a header, but no header precedes it", "FirstHeaderLineIsContinuationDefect"},
-    {"envelope line", "MisplacedEnvelopeHeaderDefect"},
-    {"has no name", "InvalidHeaderDefect"},
-    {"has no boundary", "NoBoundaryInMultipartDefect"},
-    {"not allowed for a multipart body", "InvalidMultipartContentTransferEncodingDefect"},
-    {"data follows the end of the headers", "Unread"},
+/* The name in Python's email parser of each defect. */
+static const char *const names_of[] = {
+    [NETLIB_HEADER_DEFECT_NOT_A_HEADER] = "MissingHeaderBodySeparatorDefect",
+    [NETLIB_HEADER_DEFECT_CONTINUATION_FIRST] = "FirstHeaderLineIsContinuationDefect",
+    [NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE] = "MisplacedEnvelopeHeaderDefect",
+    [NETLIB_HEADER_DEFECT_NO_NAME] = "InvalidHeaderDefect",
+    [NETLIB_HEADER_DEFECT_NO_BOUNDARY] = "NoBoundaryInMultipartDefect",
+    [NETLIB_HEADER_DEFECT_MULTIPART_ENCODING] = "InvalidMultipartContentTransferEncodingDefect",
+    [NETLIB_HEADER_DEFECT_UNREAD_DATA] = "Unread",
 };
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
@@ -24,11 +23,7 @@ static void answer(char *input, vectors_out *out) {
     const char *block = next_text(&input, &len);
     netlib_status status = netlib_assert_header_parsing(block, len, &err);
     for (; count < netlib_error_cause_count(err) && count < MOST; count++) {
-        const char *message = netlib_error_message(netlib_error_cause(err, count), NULL);
-        names[count] = message;
-        for (size_t i = 0; i < sizeof defects / sizeof defects[0]; i++) {
-            if (strstr(message, defects[i].message_part) != NULL) names[count] = defects[i].name;
-        }
+        names[count] = names_of[netlib_error_header_defect(netlib_error_cause(err, count))];
     }
     qsort(names, count, sizeof names[0], by_name);
     for (size_t i = 0; i < count; i++) put(out, names[i]);

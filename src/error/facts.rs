@@ -57,6 +57,36 @@ pub enum RewindProblem {
     SeekFailed = 4,
 }
 
+/// The kinds of defects in a raw header block.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DefectKind {
+    /// A line that is neither a header nor the end of the block. Parsing ends before this line.
+    NotAHeader = 1,
+    /// A continuation line without a header before it.
+    ContinuationFirst = 2,
+    /// An envelope line of a mail message ("From ...") between headers.
+    MisplacedEnvelope = 3,
+    /// A line that begins with a colon.
+    NoName = 4,
+    /// A multipart Content-Type without a boundary parameter.
+    NoBoundary = 5,
+    /// A Content-Transfer-Encoding that a multipart body cannot have.
+    MultipartEncoding = 6,
+    /// Bytes after the end of the headers.
+    UnreadData = 7,
+}
+
+/// A defect in a raw header block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeaderDefect {
+    pub kind: DefectKind,
+    /// The number of the line, counted from 1.
+    pub line: usize,
+    /// The byte offset of the line.
+    pub offset: usize,
+}
+
 /// A value of the application, which netlib only keeps and drops.
 pub(super) type UserData = Arc<dyn Any + Send + Sync>;
 
@@ -66,6 +96,9 @@ pub(super) struct Facts {
     pub(super) http_status: Option<u16>,
     pub(super) invalid_timeout: Option<TimeoutKind>,
     pub(super) rewind_problem: Option<RewindProblem>,
+    pub(super) header_defect: Option<HeaderDefect>,
+    /// The offset of the bytes of a header block that were not parsed.
+    pub(super) unparsed: Option<usize>,
     pub(super) expected_fingerprint: Option<CString>,
     pub(super) actual_fingerprint: Option<CString>,
     pub(super) public_key_pin: Option<CString>,

@@ -16,6 +16,7 @@ pub type enum_netlib_delay_reason = i32;
 pub type enum_netlib_distinguished_name = i32;
 pub type enum_netlib_early_data_status = i32;
 pub type enum_netlib_ech_status = i32;
+pub type enum_netlib_header_defect = i32;
 pub type enum_netlib_interrupt = i32;
 pub type enum_netlib_jitter_kind = i32;
 pub type enum_netlib_outcome = i32;

@@ -7,83 +7,57 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{DefectKind, Error, HeaderDefect, Result};
 use crate::status::Status;
 
 /// The maximum number of defects that the error lists. Further defects are only counted.
 const MAX_LISTED: usize = 100;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum DefectKind {
-    /// A line that is neither a header nor the end of the block. Parsing ends before this line.
-    NotAHeader,
-    /// A continuation line without a header before it.
-    ContinuationFirst,
-    /// An envelope line of a mail message ("From ...") between headers.
-    MisplacedEnvelope,
-    /// A line that begins with a colon.
-    NoName,
-    /// A multipart Content-Type without a boundary parameter.
-    NoBoundary,
-    /// A Content-Transfer-Encoding that a multipart body cannot have.
-    MultipartEncoding,
-    /// Bytes after the end of the headers.
-    UnreadData,
-}
-
-impl DefectKind {
-    fn text(self) -> &'static str {
-        match self {
-            DefectKind::NotAHeader => "this line is not a header; this and all later lines were not parsed",
-            DefectKind::ContinuationFirst => "this line continues a header, but no header precedes it",
-            DefectKind::MisplacedEnvelope => "this is the envelope line of a mail message, not a header",
-            DefectKind::NoName => "this header has no name",
-            DefectKind::NoBoundary => "this multipart content-type has no boundary",
-            DefectKind::MultipartEncoding => "this content-transfer-encoding is not allowed for a multipart body",
-            DefectKind::UnreadData => "data follows the end of the headers",
-        }
+fn text(kind: DefectKind) -> &'static str {
+    match kind {
+        DefectKind::NotAHeader => "this line is not a header; this and all later lines were not parsed",
+        DefectKind::ContinuationFirst => "this line continues a header, but no header precedes it",
+        DefectKind::MisplacedEnvelope => "this is the envelope line of a mail message, not a header",
+        DefectKind::NoName => "this header has no name",
+        DefectKind::NoBoundary => "this multipart content-type has no boundary",
+        DefectKind::MultipartEncoding => "this content-transfer-encoding is not allowed for a multipart body",
+        DefectKind::UnreadData => "data follows the end of the headers",
     }
-}
-
-/// A defect, with the number of its line, counted from 1, and the byte offset of the line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Defect {
-    pub kind: DefectKind,
-    pub line: usize,
-    pub offset: usize,
 }
 
 /// Fails if a header block has defects. The error for a block with defects has one cause per defect.
 pub fn assert_header_parsing(block: &[u8]) -> Result<()> {
-    let FoundDefects { mut listed, count } = find_defects(block);
+    let FoundDefects { mut listed, count, unparsed } = find_defects(block);
     listed.sort_by_key(|defect| defect.offset);
     let Some(first) = listed.first() else { return Ok(()) };
     let message = match count {
         1 => format!("the header block has a defect: {}", describe(first)),
         _ => format!("the header block has {count} defects; the first: {}", describe(first)),
     };
-    let error = Error::new(Status::HeaderParsing, message).at(first.offset);
+    let error = Error::new(Status::HeaderParsing, message).with_header_defect(*first).with_unparsed(unparsed);
     Err(listed.iter().fold(error, |error, defect| {
-        let cause = Error::new(Status::HeaderParsing, describe(defect)).at(defect.offset);
+        let cause = Error::new(Status::HeaderParsing, describe(defect)).with_header_defect(*defect);
         error.with_cause(Arc::new(cause))
     }))
 }
 
-fn describe(defect: &Defect) -> String {
-    format!("line {} at byte {}: {}", defect.line, defect.offset, defect.kind.text())
+fn describe(defect: &HeaderDefect) -> String {
+    format!("line {} at byte {}: {}", defect.line, defect.offset, text(defect.kind))
 }
 
 #[derive(Default)]
 struct FoundDefects {
-    listed: Vec<Defect>,
+    listed: Vec<HeaderDefect>,
     count: usize,
+    /// The offset of the bytes that were not parsed as headers.
+    unparsed: Option<usize>,
 }
 
 impl FoundDefects {
     fn add(&mut self, kind: DefectKind, line: &Line<'_>) {
         self.count += 1;
         if self.listed.len() < MAX_LISTED {
-            self.listed.push(Defect { kind, line: line.number, offset: line.offset });
+            self.listed.push(HeaderDefect { kind, line: line.number, offset: line.offset });
         }
     }
 }
@@ -110,6 +84,7 @@ fn find_defects(block: &[u8]) -> FoundDefects {
                     unread = lines.next();
                 } else {
                     found.add(DefectKind::NotAHeader, &line);
+                    found.unparsed = Some(line.offset);
                 }
                 break;
             }
@@ -118,6 +93,7 @@ fn find_defects(block: &[u8]) -> FoundDefects {
         match line.kind() {
             LineKind::Envelope if line.number == 1 => {}
             LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
+                found.unparsed = Some(line.offset);
                 // Like the mail parser, treats the line after the last header as the first line of a body.
                 match lines.next() {
                     Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
@@ -138,6 +114,7 @@ fn find_defects(block: &[u8]) -> FoundDefects {
     // it leaves no data unread.
     if let (Some(line), false) = (unread, content.is_message()) {
         found.add(DefectKind::UnreadData, &line);
+        found.unparsed = Some(line.offset);
     }
     found
 }
@@ -324,6 +301,16 @@ mod tests {
             "the header block has 4 defects; the first: \
              line 2 at byte 9: this line continues a header, but no header precedes it"
         );
+        assert_eq!(error.unparsed(), Some(50));
+        let defects: Vec<_> = error.causes().iter().filter_map(|cause| cause.header_defect()).collect();
+        let expected = [
+            (DefectKind::ContinuationFirst, 2, 9),
+            (DefectKind::NoName, 3, 13),
+            (DefectKind::NoBoundary, 5, 23),
+            (DefectKind::NotAHeader, 6, 50),
+        ];
+        assert_eq!(defects, expected.map(|(kind, line, offset)| HeaderDefect { kind, line, offset }));
+        assert_eq!(error.header_defect(), defects.first().copied());
         let causes: Vec<_> = error.causes().iter().map(|cause| (cause.offset().unwrap(), cause.message())).collect();
         assert_eq!(
             causes,

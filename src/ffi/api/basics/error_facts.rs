@@ -5,7 +5,9 @@ use std::ffi::{c_char, c_void};
 use crate::error::{Error, ErrorOptions};
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_error_options};
 use crate::ffi::callback_context::CallbackContext;
-use crate::ffi::enums::{enum_netlib_certificate_problem, enum_netlib_rewind_problem, enum_netlib_timeout_kind};
+use crate::ffi::enums::{
+    enum_netlib_certificate_problem, enum_netlib_header_defect, enum_netlib_rewind_problem, enum_netlib_timeout_kind,
+};
 use crate::ffi::options;
 use crate::ffi::strings::{lend_text, read};
 
@@ -135,6 +137,28 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
     read(error, -1, |error| error.offset().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }
 
+/// The defects of a header block that `netlib_assert_header_parsing` checks. `netlib_error_header_defect` returns the
+/// defect of an error.
+#[repr(C)]
+pub enum netlib_header_defect {
+    /// The error is not about a header block.
+    NETLIB_HEADER_DEFECT_NONE = 0,
+    /// A line is neither a header field nor the empty line at the end. The line and all later lines were not parsed.
+    NETLIB_HEADER_DEFECT_NOT_A_HEADER = 1,
+    /// A line continues a header field, but no header field precedes it.
+    NETLIB_HEADER_DEFECT_CONTINUATION_FIRST = 2,
+    /// A line is the envelope line of a mail message ("From ...").
+    NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE = 3,
+    /// The name of a header field is empty.
+    NETLIB_HEADER_DEFECT_NO_NAME = 4,
+    /// A multipart Content-Type has no boundary.
+    NETLIB_HEADER_DEFECT_NO_BOUNDARY = 5,
+    /// A multipart body must not have this Content-Transfer-Encoding.
+    NETLIB_HEADER_DEFECT_MULTIPART_ENCODING = 6,
+    /// A CR without LF ends the header fields, and further bytes follow, which were not parsed.
+    NETLIB_HEADER_DEFECT_UNREAD_DATA = 7,
+}
+
 /// Sets the status code of the response that caused the error: see `netlib_error_http_status`. Default: 0, no response
 /// caused the error.
 ///
@@ -235,4 +259,26 @@ pub unsafe extern "C" fn netlib_error_invalid_timeout(error: *const netlib_error
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_rewind_problem(error: *const netlib_error) -> enum_netlib_rewind_problem {
     read(error, 0, |error| error.rewind_problem().map_or(0, |problem| problem as i32))
+}
+
+/// Returns the defect of a header block: for an error of `netlib_assert_header_parsing` the first defect, and for a
+/// cause of this error the defect that the cause reports. `netlib_error_offset` returns the start of the defect's line.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_header_defect(error: *const netlib_error) -> enum_netlib_header_defect {
+    read(error, 0, |error| error.header_defect().map_or(0, |defect| defect.kind as i32))
+}
+
+/// Returns the number of the line with the defect of `netlib_error_header_defect`, counted from 1; 0 when the error is
+/// not about a header block.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_header_defect_line(error: *const netlib_error) -> i64 {
+    read(error, 0, |error| error.header_defect().and_then(|defect| i64::try_from(defect.line).ok()).unwrap_or(0))
+}
+
+/// Returns the offset of the bytes of a header block that `netlib_assert_header_parsing` did not parse. These bytes end
+/// where the block ends. Returns -1 when the whole block was parsed, for an error that is not about a header block, for
+/// the cause of an error, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_unparsed_offset(error: *const netlib_error) -> i64 {
+    read(error, -1, |error| error.unparsed().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))
 }

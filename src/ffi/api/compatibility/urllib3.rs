@@ -81,8 +81,9 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
 /// allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
 ///
 /// @param block the bytes of the header block.
-/// @param err the error has one cause for each of the first 100 defects. The message of a cause names the line, counted
-///        from 1; the offset of a cause is the start of the line.
+/// @param err the error has one cause for each of the first 100 defects, in the order of their lines.
+///        `netlib_error_header_defect` and `netlib_error_header_defect_line` return the defect and line of a cause, and
+///        the offset of a cause is the start of the line. `netlib_error_unparsed_offset` returns where parsing ended.
 /// @return `NETLIB_OK` if there is no defect; `NETLIB_HEADER_PARSING`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_header_parsing(
