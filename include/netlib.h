@@ -97,6 +97,10 @@
  * asynchronous, does not end a thread during a netlib call or its callbacks, but at the first cancellation point after
  * the call. To end a call that waits, use netlib_limit_cancel.
  *
+ * WAITING. A function may wait if it has a parameter `const netlib_limit *limit`, unless it only stores the limit, or
+ * if its comment has the tag "@blocks", which states when the function waits. "@blocks never" marks a function with the
+ * parameter `limit` that does not wait. No other function waits.
+ *
  * TEXT. Names, paths, methods, header names and header values are NUL-terminated `const char *` arguments, in UTF-8 by
  * default. Data (URLs, response heads, PEM, DER) is passed as a pointer and a length in bytes; for a NUL-terminated
  * string, the length may be NETLIB_NTS. An array is passed with the number of its elements. Returned text is
@@ -128,6 +132,7 @@
  * the outer call returns. A callback that decides or acts returns an enum netlib_verdict, netlib_outcome or
  * netlib_interrupt, in which 0 means failure. A callback with an output returns 0 for success, and counts as failed if
  * it does not store the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
+ * The tag "@called-by" of a callback's type names the functions that may invoke the callback.
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
  *
@@ -565,7 +570,8 @@ typedef int32_t netlib_status;
  * A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
  * free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
  * on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
- * when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed. */
+ * when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed.
+ * @called-by any function that releases the last holder of a callback, or that cannot keep a callback. */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
 /** Returns the value of the macro `NETLIB_NTS`, for languages that cannot read C macros. */
@@ -960,7 +966,7 @@ struct netlib_limit;
  * @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
  *         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
  *         `NETLIB_CALLBACK_FAILED`.
- */
+ * @called-by every call that waits, if its limit has an interrupt check. */
 typedef enum netlib_interrupt (*netlib_interrupt_fn)(void *ctx);
 
 /** Makes a limit. The limit's time starts to run at this call.
@@ -1573,6 +1579,7 @@ struct netlib_timeout;
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
+ * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration` and `netlib_timeout_read_timeout`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -1899,6 +1906,9 @@ struct netlib_retry_options;
  *        the callback must store a value.
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
  *         call fails with `NETLIB_CALLBACK_FAILED`.
+ * @called-by `netlib_retry_get_retry_after`, `netlib_retry_parse_retry_after`, `netlib_retry_delay`,
+ *        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide` and
+ *        `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
@@ -1906,7 +1916,7 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  * @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
  *         `NETLIB_CALLBACK_FAILED`.
- */
+ * @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`. */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
 /** Stores a random number in `value`, which netlib uses instead of the system's random numbers.
@@ -1914,6 +1924,8 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
  *        and the callback must store a value.
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
  *         fails with `NETLIB_CALLBACK_FAILED`.
+ * @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep` and
+ *        `netlib_retry_decide`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -2259,7 +2271,7 @@ struct netlib_decision;
  *         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
  *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
  *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
- */
+ * @blocks never, because `limit` only bounds the wait that follows. */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
                                                   const netlib_error *error, const netlib_limit *limit,
@@ -3010,7 +3022,7 @@ struct netlib_body;
  *        `SIZE_MAX`, and the callback must store a value.
  * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
  *         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
- */
+ * @called-by `netlib_body_read`. */
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /** Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
@@ -3020,7 +3032,7 @@ typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t 
  *        and the callback must store a value.
  * @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
  *         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
- */
+ * @called-by `netlib_set_file_position`. */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
 /** Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
@@ -3029,7 +3041,7 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
  * @param pos the position in bytes from the start of the body, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
  *         reports as `NETLIB_UNREWINDABLE_BODY`.
- */
+ * @called-by `netlib_set_file_position` and `netlib_rewind_body`. */
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /** Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
@@ -3039,7 +3051,7 @@ typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
  *        value.
  * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `closed`,
  *         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
- */
+ * @called-by `netlib_is_fp_closed`. */
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
 
 /** Makes a body from a copy of bytes in memory. The body's position is at its start.
@@ -3084,7 +3096,7 @@ void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
  * @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
  *         yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`
  *         when the limit has ended: the body can still be read later.
- */
+ * @blocks if no data has arrived. The body's limit ends the wait, but does not interrupt the read callback. */
 NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
                                                netlib_error **err);
 
@@ -3356,6 +3368,8 @@ enum netlib_address_class NETLIB_INT32 {
  * @param classes the classes of the address, as bits of `netlib_address_class`.
  * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. After any
  *         other number, 0 included, no other address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
+ * @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step` and
+ *        `netlib_connect_run`.
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
@@ -3421,7 +3435,7 @@ struct netlib_addresses;
  *         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
  *         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
  *         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
- */
+ * @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`. */
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 
@@ -3789,6 +3803,8 @@ struct netlib_stream;
  *         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
  *         (200 or more), the call on the stream fails with the same status, and after any other number with
  *         `NETLIB_CALLBACK_FAILED`.
+ * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
+ *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
  */
 typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
@@ -3801,6 +3817,8 @@ typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_
  * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
  *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
  *         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+ * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
+ *        `netlib_stream_write_early_data`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
  */
 typedef int32_t (*netlib_stream_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
@@ -3908,7 +3926,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, 
  *         `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
  *         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
  *         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
- * @threads one reader and one writer at the same time */
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *buf, size_t len, size_t *n,
                                                  netlib_error **err);
 
@@ -3957,7 +3976,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, in
  *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on
  *         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
  *         `netlib_stream_handshake` returns.
- * @threads one reader and one writer at the same time */
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
                                                   netlib_error **err);
 
@@ -3972,7 +3992,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const v
  *        non-blocking.
  * @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
  *         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
- * @threads one reader and one writer at the same time */
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const netlib_slice *slices, size_t count,
                                                    size_t *n, netlib_error **err);
 
@@ -3985,7 +4006,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const 
  * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
  *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
  *         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
- * @threads one reader and one writer at the same time */
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
 
 /** Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
@@ -4000,7 +4022,8 @@ netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
  *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream ended without the
  *         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
  *         `netlib_stream_shutdown` and `netlib_stream_read` return.
- * @threads one call at a time, which counts as reading and as writing */
+ * @threads one call at a time, which counts as reading and as writing
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
 
 /* ==================================================================================================================
@@ -4057,7 +4080,7 @@ void netlib_tls_options_free(netlib_tls_options *options);
  *         file that cannot be opened; `NETLIB_INVALID_PEM` for a file without a usable certificate or key;
  *         `NETLIB_NO_TRUST_ANCHORS`; for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and
  *         `NETLIB_KEY_MISMATCH`.
- */
+ * @blocks while files are read. */
 NETLIB_MUST_USE netlib_status netlib_tls_context_new(const netlib_tls_options *options, netlib_tls_context **context,
                                                      netlib_error **err);
 
@@ -4476,7 +4499,7 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  *         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
  *         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
  *         the alert internal_error (80).
- */
+ * @called-by every call that makes a TLS handshake on a server. */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
 
@@ -4545,7 +4568,7 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *con
  *         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
  *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on callbacks,
  *         the statuses that the callbacks return.
- */
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_handshake(netlib_stream *stream, netlib_error **err);
 
 /* ---- Negotiated parameters of a stream. ---- */
@@ -4963,7 +4986,8 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  *         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
  *         number of bytes accepted.
- * @threads one reader and one writer at the same time */
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_write_early_data(netlib_stream *stream, const void *buf, size_t len,
                                                              size_t *n, netlib_error **err);
 

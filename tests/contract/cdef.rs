@@ -77,7 +77,7 @@ fn signature(function: &Function, name: &str) -> String {
     format!("{}{space}{name}({params})", spaced(&function.returns))
 }
 
-fn declare(param: &Param) -> String {
+pub fn declare(param: &Param) -> String {
     let space = if param.ctype.ends_with('*') { "" } else { " " };
     format!("{}{space}{}", spaced(&param.ctype), param.name)
 }

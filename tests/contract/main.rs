@@ -13,8 +13,10 @@
 
 mod cdef;
 mod data;
+mod description;
 mod env;
 mod header;
+mod json;
 mod model;
 mod pages;
 mod report;

@@ -53,7 +53,6 @@ pub struct Function {
 #[derive(Clone, Debug, Default)]
 pub struct Place {
     /// The name of the section, such as "url".
-    #[expect(dead_code, reason = "the description of the C API will contain it")]
     pub section: String,
     /// The title of the chapter; empty before the first chapter of a section.
     pub chapter: String,
@@ -285,6 +284,12 @@ impl Doc {
             }
         }
         doc
+    }
+
+    /// Returns the lines of the comment before its first tag.
+    pub fn text(&self) -> &str {
+        let end = if self.whole.starts_with('@') { Some(0) } else { self.whole.find("\n@") };
+        self.whole[..end.unwrap_or(self.whole.len())].trim_end()
     }
 
     pub fn param(&self, name: &str) -> Option<&str> {

@@ -120,6 +120,7 @@ pub enum netlib_outcome {
 /// free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
 /// on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
 /// when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed.
+/// @called-by any function that releases the last holder of a callback, or that cannot keep a callback.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
 /// An error: a status, a message, and the errors that caused it. **Immutable**. A function that fails stores an error

@@ -38,6 +38,7 @@ impl Handle for netlib_body {
 ///        `SIZE_MAX`, and the callback must store a value.
 /// @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
 ///         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_body_read`.
 pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -49,6 +50,7 @@ pub type netlib_body_read_fn =
 ///        and the callback must store a value.
 /// @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
 ///         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
+/// @called-by `netlib_set_file_position`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
@@ -58,6 +60,7 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 /// @param pos the position in bytes from the start of the body, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
 ///         reports as `NETLIB_UNREWINDABLE_BODY`.
+/// @called-by `netlib_set_file_position` and `netlib_rewind_body`.
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
 /// Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
@@ -68,6 +71,7 @@ pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 ///        value.
 /// @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `closed`,
 ///         `netlib_is_fp_closed` fails with `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_is_fp_closed`.
 pub type netlib_body_is_closed_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32>;
 
 /// Makes a body from a copy of bytes in memory. The body's position is at its start.
@@ -163,6 +167,7 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
 /// @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
 ///         yet; `NETLIB_IO`, with errno; `NETLIB_CALLBACK_FAILED`; `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`
 ///         when the limit has ended: the body can still be read later.
+/// @blocks if no data has arrived. The body's limit ends the wait, but does not interrupt the read callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_read(
     body: *mut netlib_body,

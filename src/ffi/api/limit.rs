@@ -79,6 +79,7 @@ pub enum netlib_interrupt {
 /// @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
 ///         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
 ///         `NETLIB_CALLBACK_FAILED`.
+/// @called-by every call that waits, if its limit has an interrupt check.
 pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> enum_netlib_interrupt>;
 
 /// Makes a limit with an interrupt check, with which a signal can end a wait. With a limit from `netlib_limit_new`, a

@@ -74,6 +74,8 @@ pub struct netlib_slice {
 ///         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
 ///         (200 or more), the call on the stream fails with the same status, and after any other number with
 ///         `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
+///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
 pub type netlib_stream_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -87,6 +89,8 @@ pub type netlib_stream_read_fn =
 /// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
 ///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
 ///         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
+///        `netlib_stream_write_early_data`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
 pub type netlib_stream_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -251,6 +255,7 @@ pub unsafe extern "C" fn netlib_stream_set_blocking(
 ///         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
 ///         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_read(
     stream: *mut netlib_stream,
@@ -333,6 +338,7 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
 ///         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
 ///         `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_write(
     stream: *mut netlib_stream,
@@ -362,6 +368,7 @@ pub unsafe extern "C" fn netlib_stream_write(
 /// @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
 ///         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
 /// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_writev(
     stream: *mut netlib_stream,
@@ -390,6 +397,7 @@ pub unsafe extern "C" fn netlib_stream_writev(
 ///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
 ///         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
 /// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_shutdown(
     stream: *mut netlib_stream,
@@ -412,6 +420,7 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
 ///         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
 ///         `netlib_stream_shutdown` and `netlib_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_shutdown_both(
     stream: *mut netlib_stream,

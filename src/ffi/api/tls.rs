@@ -106,6 +106,7 @@ pub unsafe extern "C" fn netlib_tls_options_free(options: *mut netlib_tls_option
 ///         file that cannot be opened; `NETLIB_INVALID_PEM` for a file without a usable certificate or key;
 ///         `NETLIB_NO_TRUST_ANCHORS`; for the private key, `NETLIB_PASSWORD_REQUIRED`, `NETLIB_WRONG_PASSWORD` and
 ///         `NETLIB_KEY_MISMATCH`.
+/// @blocks while files are read.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_new(
     options: *const netlib_tls_options,

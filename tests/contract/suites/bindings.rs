@@ -1,5 +1,6 @@
-//! Checks the descriptions of the C API for bindings. netlib.cdef.h must contain the declarations that the C
-//! preprocessor finds in netlib.h, and must load in cffi, LuaJIT and PHP.
+//! Checks the descriptions of the C API for bindings. netlib.api.json must describe every function completely.
+//! netlib.cdef.h must contain the declarations that the C preprocessor finds in netlib.h, and must load in cffi, LuaJIT
+//! and PHP.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,16 +8,27 @@ use std::fs;
 use std::path::Path;
 
 use crate::cdef::integer;
+use crate::description;
 use crate::env::{Env, has};
 use crate::model::Header;
 use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("bindings");
+    describes(&env.header(), report);
     compare_with_preprocessor(env, &env.read("include/netlib.cdef.h"), &scratch, report);
     for language in LANGUAGES {
         load(env, language, &env.header(), &scratch, report);
     }
+}
+
+/// Checks that netlib.api.json describes every item of the header completely.
+pub fn describes(header: &Header, report: &mut Report) {
+    let problems = description::check::problems(header);
+    report.problems(
+        "netlib.api.json",
+        problems.into_iter().map(|(name, problem)| format!("{name}: {problem}")).collect(),
+    );
 }
 
 /// A program whose preprocessed form has the declarations of netlib.h after `#pragma netlib`.

@@ -355,7 +355,7 @@ pub fn is_handle(header: &Header, param: &Param) -> bool {
 }
 
 /// The version of the first release, whose functions need no @since.
-const FIRST_RELEASE: &str = "0.1.0";
+pub const FIRST_RELEASE: &str = "0.1.0";
 
 fn is_version(text: &str) -> bool {
     let parts: Vec<&str> = text.split('.').collect();

@@ -4,6 +4,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use crate::cdef;
+use crate::description;
 use crate::env::Env;
 use crate::header;
 use crate::model::Header;
@@ -17,6 +18,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     let text = header::generate(&env.root);
     let parsed = Header::parse(&text);
     let mut files = vec![
+        ("include/netlib.api.json", description::generate(&parsed)),
         ("include/netlib.cdef.h", cdef::generate(&parsed)),
         ("include/netlib.h", text),
         ("docs/reference/statuses.md", statuses::page()),

@@ -45,6 +45,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         libdir.join("pkgconfig/netlib.pc"),
         tree.join("include/netlib.h"),
         tree.join("include/netlib.cdef.h"),
+        tree.join("include/netlib.api.json"),
     ] {
         report.check(file.is_file(), format!("{} is installed", name(&file)));
     }

@@ -66,7 +66,11 @@ pub const ALL: &[Suite] = &[
     ),
     suite("docs", "every public item is documented in the required grammar", docs::run),
     suite("matrix", "netlib.h compiles with each compiler and language version", matrix::run),
-    suite("bindings", "netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP", bindings::run),
+    suite(
+        "bindings",
+        "netlib.api.json is complete; netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP",
+        bindings::run,
+    ),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),
     suite("statuses", "name, text and class of every status, read from C", statuses::run),

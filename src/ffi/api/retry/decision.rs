@@ -93,6 +93,7 @@ impl Handle for netlib_decision {
 ///         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
 ///         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
 ///         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
+/// @blocks never, because `limit` only bounds the wait that follows.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,

@@ -55,6 +55,9 @@ impl Handle for netlib_retry_options {
 ///        the callback must store a value.
 /// @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_retry_get_retry_after`, `netlib_retry_parse_retry_after`, `netlib_retry_delay`,
+///        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide` and
+///        `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits for a number of seconds, instead of netlib.
@@ -62,6 +65,7 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 /// @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
 /// Stores a random number in `value`, which netlib uses instead of the system's random numbers.
@@ -70,6 +74,8 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 ///        and the callback must store a value.
 /// @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
 ///         fails with `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep` and
+///        `netlib_retry_decide`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,

@@ -80,6 +80,7 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 ///         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
 ///         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
 ///         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
+/// @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`.
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

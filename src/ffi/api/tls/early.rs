@@ -97,6 +97,7 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
 ///         number of bytes accepted.
 /// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_write_early_data(
     stream: *mut netlib_stream,

@@ -90,6 +90,7 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 ///         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
 ///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on callbacks,
 ///         the statuses that the callbacks return.
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_handshake(
     stream: *mut netlib_stream,

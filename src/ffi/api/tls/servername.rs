@@ -27,6 +27,7 @@ use crate::tls::TlsOptions;
 ///         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
 ///         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
 ///         the alert internal_error (80).
+/// @called-by every call that makes a TLS handshake on a server.
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

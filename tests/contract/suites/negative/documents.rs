@@ -39,6 +39,43 @@ pub(super) fn declarations_for_bindings(env: &Env, scratch: &Path, report: &mut 
     }
 }
 
+pub(super) fn incomplete_descriptions(_: &Env, _: &Path, report: &mut Report) {
+    let good = "/* ====\n * x: Things.\n * ==== */\n\
+                enum netlib_status_code NETLIB_INT32 {\n    /** Ended. */\n    NETLIB_CANCELLED = 500,\n    /** Late. */\n    NETLIB_DEADLINE_EXCEEDED = 501,\n    /** Failed. */\n    NETLIB_CALLBACK_FAILED = 304\n};\n\
+                /** A thing. **Immutable**. */\nstruct netlib_x;\n\
+                /** A limit. **Thread-safe**. */\nstruct netlib_limit;\n\
+                /** Decides.\n * @return 0 on success.\n * @called-by `netlib_x_run`. */\ntypedef int32_t (*netlib_x_fn)(void *ctx);\n\
+                /** Runs.\n * @param on 0 or 1.\n * @return `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_CALLBACK_FAILED`. */\n\
+                netlib_status netlib_x_run(netlib_x *x, const void *data, size_t len, int32_t on, const netlib_limit *limit, netlib_error **err);\n\
+                /** Returns 1 if old, else 0. */\nint32_t netlib_x_is_old(const netlib_x *x);\n";
+    let check = |text: &str| {
+        let mut inner = Report::default();
+        bindings::describes(&Header::parse(text), &mut inner);
+        inner
+    };
+    let untouched = check(good);
+    report.check(untouched.failures.is_empty(), format!("a complete description: {:?}", untouched.failures));
+    for (from, to, complaint) in [
+        ("/* ====\n * x: Things.\n * ==== */\n", "", "a function outside the sections"),
+        ("const void *data, ", "", "parameter len: the length belongs to no pointer"),
+        ("size_t len, ", "", "parameter data: the pointer has no length"),
+        ("size_t len, ", "size_t len, size_t size, ", "parameter data: the pointer has several lengths"),
+        ("int32_t on", "netlib_y on", "parameter on: the kind of netlib_y is unknown"),
+        ("@param on 0 or 1", "@param on must be 0 or 1", "the text of a truth value begins with \"0 or 1\""),
+        ("Returns 1 if old", "Returns the age", "the text of a truth value begins with \"Returns 1 if\""),
+        ("`NETLIB_CANCELLED`; ", "", "a function with a limit returns NETLIB_CANCELLED"),
+        ("const netlib_limit *limit, ", "", "a function that a limit ends has the tag @blocks"),
+        ("@called-by `netlib_x_run`", "@called-by none", "no callback names the function in its @called-by"),
+        ("@called-by `netlib_x_run`", "@called-by `netlib_y`", "@called-by names netlib_y, which is no function"),
+        ("\n * @called-by `netlib_x_run`.", "", "no @called-by"),
+        ("**Immutable**", "Immutable", "no thread tag"),
+    ] {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "the header contains \"{from}\"");
+        finds(report, "bindings", &[complaint], |inner| inner.merge(check(&bad)));
+    }
+}
+
 pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
     let good = "/**\n * Says something.\n *\n * @param text what.\n * @param err its offset.\n\
                 \x20* @return `NETLIB_OK`.\n * @threads one caller\n * @since 0.2.0\n */\n\

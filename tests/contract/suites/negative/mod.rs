@@ -14,6 +14,7 @@ pub fn run(env: &Env, report: &mut Report) {
         programs::unit_tests,
         documents::header_drift,
         documents::declarations_for_bindings,
+        documents::incomplete_descriptions,
         documents::documentation,
         library::header_matrix,
         library::exported_symbols,

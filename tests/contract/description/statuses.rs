@@ -1,0 +1,73 @@
+//! Finds the statuses that a function may return in its documentation.
+
+use std::collections::BTreeSet;
+
+use crate::description::calls::may_block;
+use crate::model::{Function, Header};
+
+/// The statuses that any function with a status may return, by the first page of netlib.h.
+pub const COMMON: &[&str] =
+    &["NETLIB_OK", "NETLIB_NULL_ARGUMENT", "NETLIB_INVALID_ARGUMENT", "NETLIB_OUT_OF_MEMORY", "NETLIB_INTERNAL"];
+
+/// The statuses with which an interrupt check ends a wait (`netlib_limit_new_interruptible`).
+const OF_INTERRUPTS: &[&str] = &["NETLIB_INTERRUPTED", "NETLIB_CALLBACK_FAILED"];
+
+#[derive(Clone, Default)]
+pub struct Statuses {
+    pub names: BTreeSet<String>,
+    /// True if the function may also return a status that its documentation cannot list: the status with which an
+    /// earlier call on the handle failed, or the status that a callback returned.
+    pub and_others: bool,
+}
+
+/// Returns the statuses that the documentation of a function names, and those of the functions to which it refers.
+/// Leaves out the statuses in [`COMMON`] that the documentation does not name.
+pub fn of(header: &Header, function: &Function) -> Statuses {
+    let mut statuses = collect(header, function, &mut Vec::new());
+    if statuses.names.contains("NETLIB_CANCELLED") && may_block(function) {
+        statuses.names.extend(OF_INTERRUPTS.iter().map(|&name| name.to_owned()));
+    }
+    statuses
+}
+
+fn collect(header: &Header, function: &Function, seen: &mut Vec<String>) -> Statuses {
+    let mut statuses = Statuses::default();
+    if seen.contains(&function.name) {
+        return statuses;
+    }
+    seen.push(function.name.clone());
+    let text = function.doc.returns.as_deref().unwrap_or(&function.doc.summary);
+    for clause in text.split([';', '.']) {
+        let (clause, exception) = clause.split_once(" except ").unwrap_or((clause, ""));
+        let mut of_clause = Statuses::default();
+        of_clause.names.extend(status_names(header, clause));
+        let refers = ["all that", "failure", "fails"].iter().any(|words| clause.contains(words));
+        for name in quoted(clause).filter(|_| refers) {
+            if let Some(other) = header.function(name).filter(|other| other.returns_status()) {
+                let inherited = collect(header, other, seen);
+                of_clause.names.extend(inherited.names);
+                of_clause.and_others |= inherited.and_others;
+            }
+        }
+        let names_function = quoted(clause).any(|name| header.function(name).is_some());
+        of_clause.and_others |= clause.contains("the status with which") && !names_function;
+        of_clause.and_others |= clause.contains("statuses that");
+        for excepted in status_names(header, exception) {
+            of_clause.names.remove(&excepted);
+        }
+        statuses.names.extend(of_clause.names);
+        statuses.and_others |= of_clause.and_others;
+    }
+    seen.pop();
+    statuses
+}
+
+fn status_names(header: &Header, text: &str) -> Vec<String> {
+    let codes = header.enums.iter().find(|listed| listed.name == "netlib_status_code");
+    let is_status = |name: &&str| codes.is_some_and(|codes| codes.values.iter().any(|value| value.name == *name));
+    quoted(text).filter(is_status).map(str::to_owned).collect()
+}
+
+fn quoted(text: &str) -> impl Iterator<Item = &str> {
+    text.split('`').skip(1).step_by(2)
+}
