@@ -876,6 +876,7 @@ void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
+void netlib_tls_options_set_keep_trust_anchors(netlib_tls_options *options, int32_t on);
 void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t on);
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 void netlib_tls_options_set_identity(netlib_tls_options *options, const void *chain, size_t chain_len,
@@ -1025,6 +1026,7 @@ netlib_status netlib_tls_context_verify_chain(const netlib_tls_context *context,
                                               netlib_error **err);
 netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
+const uint8_t *netlib_tls_context_trust_anchor(const netlib_tls_context *context, size_t index, size_t *len);
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 size_t netlib_tls_context_trust_source_count(const netlib_tls_context *context);
 enum netlib_trust_kind netlib_tls_context_trust_source_kind(const netlib_tls_context *context, size_t index);

@@ -4158,6 +4158,12 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on
  * to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
+/** Sets whether a context keeps the certificates that it trusts, for `netlib_tls_context_trust_anchor`. Default: 0,
+ * because verification needs only the names and keys of authorities. With 1, a context needs more memory: the size of
+ * the certificates in DER, for example 160 KB for a system with 144 authorities. Corresponds to OpenSSL's X509_STORE,
+ * which always keeps the certificates. */
+void netlib_tls_options_set_keep_trust_anchors(netlib_tls_options *options, int32_t on);
+
 /** Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled
  * into netlib. The built-in authorities are the same on every machine, and as old as the library. Corresponds to
  * Python's package certifi. Default: 0, so that the built-in authorities are trusted only if the system has no
@@ -5345,6 +5351,13 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_t
  * name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
  * `get_ca_certs()`. */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
+
+/** Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
+ * authority, whose certificate netlib does not have, and unless `netlib_tls_options_set_keep_trust_anchors` was set to
+ * 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
+ * to Python's `get_ca_certs(binary_form=True)`.
+ * @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned. */
+const uint8_t *netlib_tls_context_trust_anchor(const netlib_tls_context *context, size_t index, size_t *len);
 
 /** Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is
  * trusted because no certificate is verified. */

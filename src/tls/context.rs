@@ -62,6 +62,7 @@ pub struct Context {
     pool: Arc<Pool>,
     trust_sources: i32,
     trust_anchors: usize,
+    kept_trust_anchors: Arc<[Option<Vec<u8>>]>,
     trust_loaded: Arc<[trust::Loaded]>,
     verify_mode: VerifyMode,
     verify_flags: i32,
@@ -108,6 +109,7 @@ impl Context {
             custom: &options.custom_trust,
             system: options.trusts_system(),
             embedded: options.embedded_trust,
+            keeps_certificates: options.keeps_trust_anchors,
         };
         let trust = trust::load(&sources, &environment)?;
         let (trust_sources, trust_anchors) = (trust.sources, trust.anchors.len());
@@ -183,6 +185,7 @@ impl Context {
             pool: Arc::new(Pool::default()),
             trust_sources,
             trust_anchors,
+            kept_trust_anchors: trust.kept.into(),
             trust_loaded: trust.loaded.into(),
             verify_mode: mode,
             verify_flags,
@@ -204,6 +207,12 @@ impl Context {
 
     pub fn trust_anchor_count(&self) -> usize {
         self.trust_anchors
+    }
+
+    /// Returns the certificate of a trust anchor in DER; `None` for a built-in authority, and if the options do not keep
+    /// the certificates.
+    pub fn trust_anchor(&self, index: usize) -> Option<&[u8]> {
+        self.kept_trust_anchors.get(index)?.as_deref()
     }
 
     /// Returns the sources of authorities in the order of loading: the application's sources, the system's store, the

@@ -185,6 +185,7 @@ ROW(servername_2, netlib_tls_options_set_servername_callback(o, name_b, &ctx_a, 
 ROW(servername_3, netlib_tls_options_set_servername_callback(o, name_a, &ctx_b, NULL))
 ROW(server_only, netlib_tls_options_set_identity_files(o, CERTS "client.pem", CERTS "client.key");
     netlib_tls_options_set_server_only(o, 1))
+ROW(keep_trust_anchors, netlib_tls_options_set_keep_trust_anchors(o, 1))
 ROW(npn, netlib_tls_options_set_npn_protocols(o, (const char *const[]){"h2"}, 1))
 ROW(common_name, netlib_tls_options_set_hostname_checks_common_name(o, 1))
 ROW(post_handshake, netlib_tls_options_set_post_handshake_auth(o, 1))
@@ -259,6 +260,7 @@ static const struct {
     {"set_servername_callback", servername_2, CHANGES},
     {"set_servername_callback", servername_3, CHANGES},
     {"set_server_only", server_only, CHANGES},
+    {"set_keep_trust_anchors", keep_trust_anchors, AS_BASE},
     {"set_npn_protocols", npn, REFUSED},
     {"set_hostname_checks_common_name", common_name, REFUSED},
     {"set_post_handshake_auth", post_handshake, REFUSED},

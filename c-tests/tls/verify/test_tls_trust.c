@@ -411,6 +411,68 @@ static void a_server_only_context_creates_no_client_sessions(void) {
     netlib_tls_context_free(ours);
 }
 
+/* Checks that the trust anchor with this index is the first certificate of a file; NULL: that it was not kept. */
+static void check_trust_anchor(const netlib_tls_context *context, size_t index, const char *path) {
+    netlib_error *err = NULL;
+    netlib_certificate *certificate = NULL;
+    size_t len = 99, expected_len = 0;
+    const uint8_t *der = netlib_tls_context_trust_anchor(context, index, &len), *expected = NULL;
+    if (path != NULL) {
+        CHECK_OK(netlib_certificate_parse(text_of(path), NETLIB_NTS, &certificate, &err));
+        expected = netlib_certificate_der(certificate, &expected_len);
+    }
+    CHECK((der != NULL) == (path != NULL));
+    CHECK_INT((long long)expected_len, (long long)len);
+    CHECK(der == NULL || (len == expected_len && memcmp(der, expected, len) == 0));
+    netlib_certificate_free(certificate);
+}
+
+static void contexts_keep_the_certificates_of_trust_anchors_only_on_request(void) {
+    static const struct {
+        int32_t keep; /* -1: the default */
+        bool has_custom, has_system, has_embedded;
+        const char *anchors[3];
+    } rows[] = {
+        {-1, true, false, false, {NULL, NULL, NULL}},
+        {0, true, false, false, {NULL, NULL, NULL}},
+        {1, true, false, false, {CERTS "ca.pem", CERTS "other-ca.pem", NULL}},
+        {1, false, true, false, {CERTS "verify/root.pem", NULL, NULL}},
+        {0, false, true, false, {NULL, NULL, NULL}},
+        {1, true, true, false, {CERTS "ca.pem", CERTS "other-ca.pem", CERTS "verify/root.pem"}},
+        {1, false, false, true, {NULL, NULL, NULL}},
+        {1, true, false, true, {CERTS "ca.pem", CERTS "other-ca.pem", NULL}},
+    };
+    setenv("SSL_CERT_FILE", CERTS "verify/root.pem", 1);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        if (rows[i].keep >= 0) netlib_tls_options_set_keep_trust_anchors(options, rows[i].keep);
+        netlib_tls_options_set_system_trust(options, rows[i].has_system);
+        netlib_tls_options_set_embedded_trust(options, rows[i].has_embedded);
+        if (rows[i].has_custom) {
+            netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+            netlib_tls_options_add_ca_file(options, CERTS "other-ca.pem");
+            netlib_tls_options_add_ca_file(options, CERTS "ca.pem");
+        }
+        netlib_tls_context *context = context_of(options);
+        size_t count = netlib_tls_context_trust_anchor_count(context);
+        if (rows[i].has_embedded) {
+            CHECK(count > 50);
+        } else {
+            CHECK_INT((rows[i].has_custom ? 2 : 0) + (rows[i].has_system ? 1 : 0), (long long)count);
+        }
+        for (size_t at = 0; at < 3; at++) check_trust_anchor(context, at, rows[i].anchors[at]);
+        check_trust_anchor(context, count, NULL);
+        check_trust_anchor(context, SIZE_MAX, NULL);
+        /* Options that are created from a context have the same setting. */
+        netlib_tls_context *same = context_of(netlib_tls_context_to_options(context));
+        netlib_tls_context_free(context);
+        for (size_t at = 0; at < 3; at++) check_trust_anchor(same, at, rows[i].anchors[at]);
+        netlib_tls_context_free(same);
+    }
+    unsetenv("SSL_CERT_FILE");
+    check_trust_anchor(NULL, 0, NULL);
+}
+
 int main(void) {
     a_ca_directory_is_read_as_openssl_reads_it();
     authorities_of_a_ca_directory_are_trusted();
@@ -419,6 +481,7 @@ int main(void) {
     embedded_and_system_trust_can_be_selected();
     contexts_that_verify_no_peers_read_no_system_authorities_by_default();
     a_server_only_context_creates_no_client_sessions();
+    contexts_keep_the_certificates_of_trust_anchors_only_on_request();
     nftw(directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
     return report("tls_trust");
 }

@@ -83,6 +83,8 @@ pub struct TlsOptions {
     pub(crate) server_name_id: CallbackId,
     pub(crate) use_environment: bool,
     pub(crate) server_only: bool,
+    /// True if contexts keep the certificates of the trust anchors in DER.
+    pub(crate) keeps_trust_anchors: bool,
 }
 
 impl Default for TlsOptions {
@@ -117,6 +119,7 @@ impl Default for TlsOptions {
             server_name_id: CallbackId::default(),
             use_environment: true,
             server_only: false,
+            keeps_trust_anchors: false,
         }
     }
 }
@@ -156,6 +159,7 @@ impl TlsOptions {
             server_name_id,
             use_environment: _,
             server_only,
+            keeps_trust_anchors: _,
         } = self;
         digest
             .with_number("pins replace chain", i32::from(*pins_replace_chain))
@@ -408,6 +412,10 @@ impl TlsOptions {
     /// authorities only if it requests client certificates.
     pub fn set_server_only(&mut self, on: bool) {
         self.server_only = on;
+    }
+
+    pub fn set_keep_trust_anchors(&mut self, on: bool) {
+        self.keeps_trust_anchors = on;
     }
 
     /// Returns the verification mode of clients.

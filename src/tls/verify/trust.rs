@@ -1,6 +1,7 @@
 //! Loads the trusted authorities of a context, and lists the sources from which they were loaded.
 
 mod directory;
+mod kept_certificates;
 mod loaded_anchors;
 mod system;
 
@@ -37,6 +38,8 @@ pub(crate) struct TrustConfig<'a> {
     pub(crate) custom: &'a [Source],
     pub(crate) system: bool,
     pub(crate) embedded: bool,
+    /// True if the certificates of the anchors are kept in DER.
+    pub(crate) keeps_certificates: bool,
 }
 
 /// The result of loading one source.
@@ -74,6 +77,9 @@ pub(crate) struct Trust {
     pub(crate) anchors: Anchors,
     /// The certificates that the application added, in DER, sorted.
     pub(crate) custom: Vec<CertificateDer<'static>>,
+    /// One certificate in DER for each anchor, in the order of the anchors; `None` for a built-in authority. Empty if the
+    /// certificates are not kept.
+    pub(crate) kept: Vec<Option<Vec<u8>>>,
     pub(crate) sources: i32,
     pub(crate) loaded: Vec<Loaded>,
 }
@@ -88,18 +94,30 @@ fn load_with(
     config: &TrustConfig<'_>,
     system: impl FnOnce() -> Result<Vec<(OsString, LoadedAnchors)>>,
 ) -> Result<Trust> {
-    let mut trust = Trust { anchors: Anchors::default(), custom: Vec::new(), sources: 0, loaded: Vec::new() };
+    let mut trust =
+        Trust { anchors: Anchors::default(), custom: Vec::new(), kept: Vec::new(), sources: 0, loaded: Vec::new() };
     let mut all = Collection::default();
+    let mut certificates = Vec::new();
+    let mut keep = |loaded: &LoadedAnchors| -> Result<()> {
+        if config.keeps_certificates {
+            memory::grow(&mut certificates, loaded.certificates.len(), "certificates")?;
+            certificates.extend_from_slice(&loaded.certificates);
+        }
+        Ok(())
+    };
     for source in config.custom {
         let (setting, loaded) = match source {
             Source::File(path) => (ApiName::AddCaFile, of_file(path)),
             Source::Directory(path) => (ApiName::AddCaDir, of_directory(path)),
             Source::Data(bytes) => (ApiName::AddCaData, of_bytes(bytes, "CA data")),
         };
-        trust.add_custom(source, loaded.map_err(|error| error.with_setting(setting))?, &mut all)?;
+        let loaded = loaded.map_err(|error| error.with_setting(setting))?;
+        keep(&loaded)?;
+        trust.add_custom(source, loaded, &mut all)?;
     }
     if config.system {
         for (name, loaded) in system()? {
+            keep(&loaded)?;
             trust.add(SYSTEM, name.as_bytes(), loaded, &mut all)?;
         }
     }
@@ -109,6 +127,9 @@ fn load_with(
         trust.add(EMBEDDED, b"embedded", loaded, &mut all)?;
     }
     trust.anchors = all.into_anchors();
+    if config.keeps_certificates {
+        trust.kept = kept_certificates::of(&trust.anchors, &certificates)?;
+    }
     trust.custom.sort_unstable_by(|a, b| a.as_ref().cmp(b.as_ref()));
     trust.custom.dedup();
     Ok(trust)

@@ -6,7 +6,7 @@ use crate::ffi::api::tls::options::netlib_tls_version;
 use crate::ffi::api::tls::verify::{netlib_verify_flag, netlib_verify_mode};
 use crate::ffi::api::tls::{netlib_tls_context, netlib_tls_options};
 use crate::ffi::enums::{enum_netlib_tls_version, enum_netlib_trust_kind, enum_netlib_verify_mode};
-use crate::ffi::strings::{lend_text, read, read_bool};
+use crate::ffi::strings::{lend_bytes, lend_text, read, read_bool};
 use crate::ffi::{Options, handle};
 use crate::tls::Context;
 use crate::tls::verify::trust::Loaded;
@@ -41,6 +41,21 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
     read(context, 0, Context::trust_anchor_count)
+}
+
+/// Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
+/// authority, whose certificate netlib does not have, and unless `netlib_tls_options_set_keep_trust_anchors` was set to
+/// 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
+/// to Python's `get_ca_certs(binary_form=True)`.
+///
+/// @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_tls_context_trust_anchor(
+    context: *const netlib_tls_context,
+    index: usize,
+    len: *mut usize,
+) -> *const u8 {
+    lend_bytes(context, len, |context| context.trust_anchor(index))
 }
 
 /// Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is

@@ -6,7 +6,7 @@ use crate::status::Status;
 const CA: &[u8] = include_bytes!("../../../../tests/certs/ca.pem");
 
 fn set(custom: &[Source], system: bool, environment: &Environment) -> Result<Trust> {
-    load(&TrustConfig { custom, system, embedded: false }, environment)
+    load(&TrustConfig { custom, system, ..TrustConfig::default() }, environment)
 }
 
 fn file(path: &str) -> PathBuf {
@@ -46,7 +46,7 @@ fn built_in_authorities_replace_a_missing_or_empty_system_store() {
         (&[], None, false, 0, 0),
         (&[], None, true, EMBEDDED, roots),
     ] {
-        let config = TrustConfig { custom, system: system.is_some(), embedded };
+        let config = TrustConfig { custom, system: system.is_some(), embedded, ..TrustConfig::default() };
         let trust = load_with(&config, || Ok(system.unwrap_or_default())).unwrap();
         assert_eq!((trust.sources, trust.anchors.len()), (sources, anchors));
     }
@@ -94,7 +94,9 @@ fn loaded_sources_are_listed_with_their_number_of_anchors() {
     let other = std::fs::read(file("other-ca.pem")).unwrap();
     let both = [CA, &other, CA].concat();
     let custom = [Source::Data(both.into()), Source::File(file("ca.pem"))];
-    let trust = load(&TrustConfig { custom: &custom, system: true, embedded: true }, &environment).unwrap();
+    let trust =
+        load(&TrustConfig { custom: &custom, system: true, embedded: true, ..TrustConfig::default() }, &environment)
+            .unwrap();
     let roots = webpki_roots::TLS_SERVER_ROOTS.len();
     let (ca, other) = (file("ca.pem"), file("other-ca.pem"));
     assert_eq!(
@@ -147,4 +149,25 @@ fn unparsable_certificates_are_not_trusted() {
     let trust = set(&[Source::File(file("verify/odd.pem"))], false, &Environment::default()).unwrap();
     let skipped: Vec<_> = trust.loaded[0].skipped().iter().map(|text| text.to_str().unwrap()).collect();
     assert_eq!((trust.anchors.len(), skipped), (1, vec!["certificate 0 cannot be read: keyUsage at its byte 301"]));
+}
+
+/// A renewed root has the name and the key of the old root, and belongs to the same anchor.
+#[test]
+fn the_certificate_that_expires_last_is_kept_for_a_renewed_root() {
+    let old = pem::certificates(CA, "CA data").unwrap().remove(0);
+    let replaced = |from: &[u8], to: &[u8]| {
+        let at = memchr::memmem::rfind(&old, from).unwrap();
+        let mut der = old.to_vec();
+        der[at..at + from.len()].copy_from_slice(to);
+        der
+    };
+    let older = replaced(b"21200101000000Z", b"21190101000000Z");
+    let newer = replaced(b"21200101000000Z", b"21210101000000Z");
+    for order in [[&older, &newer], [&newer, &older]] {
+        let custom: Vec<_> =
+            [&old.to_vec(), order[0], order[1]].into_iter().map(|der| Source::Data(der.clone().into())).collect();
+        let config = TrustConfig { custom: &custom, keeps_certificates: true, ..TrustConfig::default() };
+        let trust = load(&config, &Environment::default()).unwrap();
+        assert_eq!((trust.anchors.len(), trust.kept), (1, vec![Some(newer.clone())]));
+    }
 }
