@@ -17,6 +17,7 @@ pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("bindings");
     describes(&env.header(), report);
     compare_with_preprocessor(env, &env.read("include/netlib.cdef.h"), &scratch, report);
+    binding_in_python(env, &env.header(), report);
     for language in LANGUAGES {
         load(env, language, &env.header(), &scratch, report);
     }
@@ -87,6 +88,45 @@ fn compact(declaration: &str) -> String {
     }
     // Both texts write the smallest number as an expression.
     text.replace("-2147483648 + 1", "-2147483647").replace("-2147483647 - 1", "-2147483648")
+}
+
+/// The output of tests/bindings/api.py.
+const CALLS: &str = "\
+url: example.com 8443 None
+same origin: True https://user@example.com:8443/c
+error: NETLIB_INVALID_URL 7 the host's bracket is not closed, at byte 7
+refused: value contains a NUL
+options: NETLIB_INVALID_HEADER
+retry: ['GET', 'PUT'] False
+response: 503 21
+decision: True
+slept: [0.05]
+raised: StopIteration
+callbacks held: 0
+body: 10 b'0123' b'456789'
+progress: NETLIB_TIMED_OUT
+cancelled: NETLIB_CANCELLED
+";
+
+/// Runs a Python program that makes a binding from netlib.api.json, and one that compares the declarations of
+/// netlib.api.json and netlib.cdef.h.
+fn binding_in_python(env: &Env, header: &Header, report: &mut Report) {
+    if !has("python3") {
+        return report.skip("python3 is not installed");
+    }
+    let constants = header.enums.iter().map(|listed| listed.values.len()).sum::<usize>();
+    let counts = format!("{} functions, {constants} constants\n", header.functions.len());
+    let library = env.library().join("libnetlib.so");
+    let declarations = env.root.join("include/netlib.cdef.h");
+    for (script, argument, expected) in [("api.py", library, CALLS), ("declarations.py", declarations, &counts)] {
+        let mut python = env.command("python3");
+        python.arg(env.root.join("tests/bindings").join(script)).arg(env.root.join("include/netlib.api.json"));
+        let ran = python.arg(argument).load_from(env.library()).run(60);
+        report.check(
+            ran.ok && ran.out == expected,
+            format!("tests/bindings/{script} prints the expected text; it printed\n{}", ran.text),
+        );
+    }
 }
 
 /// A language whose foreign-function interface reads C declarations.
