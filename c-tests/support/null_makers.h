@@ -494,22 +494,22 @@ static inline int make_ended_socket(void) {
 }
 #endif
 /* Callbacks of a transport that transfers no bytes. */
-static inline int32_t make_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
+static inline int32_t make_stream_read(void *ctx, void *buf, size_t len, size_t *n) {
     (void)ctx;
     (void)buf;
     (void)len;
     (void)n;
     return 100; /* NETLIB_WANT_READ */
 }
-static inline int32_t make_tls_write(void *ctx, const void *buf, size_t len, size_t *n) {
+static inline int32_t make_stream_write(void *ctx, const void *buf, size_t len, size_t *n) {
     (void)ctx;
     (void)buf;
     (void)len;
     (void)n;
     return 101; /* NETLIB_WANT_WRITE */
 }
-#define MAKE__netlib_stream_read_fn make_tls_read
-#define MAKE__netlib_stream_write_fn make_tls_write
+#define MAKE__netlib_stream_read_fn make_stream_read
+#define MAKE__netlib_stream_write_fn make_stream_write
 #ifdef HAVE_netlib_stream_writev
 static const netlib_slice make_slice = {"data", 4};
 #endif

@@ -30,9 +30,9 @@ use crate::tls::{Context, TlsOptions};
 /// **Immutable**: make one context, and use it for any number of streams on any threads.
 ///
 /// A client makes a context with `netlib_tls_context_new`, then for each connection calls `netlib_tls_wrap_fd`,
-/// `netlib_stream_write`, `netlib_stream_read`, `netlib_stream_shutdown` and `netlib_stream_free`. A
-/// server also calls `netlib_tls_options_set_identity_files`, and calls `netlib_tls_accept_fd` instead of
-/// `netlib_tls_wrap_fd`. If there is no descriptor, use `netlib_tls_wrap_stream` for TLS inside TLS,
+/// `netlib_stream_write`, `netlib_stream_read`, `netlib_stream_shutdown` and `netlib_stream_free`. A server also calls
+/// `netlib_tls_options_set_identity_files`, and calls `netlib_tls_accept_fd` instead of `netlib_tls_wrap_fd`. Use
+/// `netlib_tls_wrap_stream` for TLS inside another stream (after CONNECT or STARTTLS, and TLS in TLS),
 /// `netlib_tls_wrap_callbacks` for an application-defined transport, or `netlib_tls_engine_new_client` for bytes in
 /// memory.
 ///
