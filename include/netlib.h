@@ -2894,16 +2894,16 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  *         }
  *     } while (status == NETLIB_OK);
  *
- * If `status` is then `NETLIB_END_OF_STREAM`, the body is complete, and the bytes from `buf + start` to `buf + end` do
- * not belong to it. Receive more bytes only after `NETLIB_WANT_READ`: after the last piece of a body, the peer sends
+ * If `status` is then `NETLIB_END_OF_STREAM`, the body is complete, and the bytes from `buf + start` to `buf + end`
+ * follow the body. Receive more bytes only after `NETLIB_WANT_READ`: after the last piece of a body, the peer sends
  * nothing, and a read would wait.
  *
- * The decoder refuses every deviation from the grammar of the chunked transfer coding: whitespace in a chunk-size line
- * outside of quoted strings, although RFC 9112 section 7.1.1 tolerates it around ";" and "="; a chunk size with a sign,
- * with "0x", with more than 16 digits, or above `INT64_MAX`; a CR without LF; unless
- * `netlib_body_decoder_set_allow_bare_lf` allows it, an LF without CR. Chunk extensions are checked and dropped. A
- * trailer must not contain folded lines, control characters, or fields that a recipient needs before the body (RFC
- * 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+ * The chunked transfer coding is decoded strictly. The decoder refuses a chunk size with a sign, with "0x", with more
+ * than 16 digits or above `INT64_MAX`; whitespace in a chunk-size line, except in a quoted string, although RFC 9112
+ * section 7.1.1 tolerates whitespace around ";" and "="; a CR without LF; and an LF without CR, unless
+ * `netlib_body_decoder_set_allow_bare_lf` allows it. Chunk extensions are checked and dropped. In a trailer, the
+ * decoder refuses folded lines, control characters, and the following fields, which a recipient needs before the body
+ * (RFC 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
  * Upgrade; Host, Max-Forwards; Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie,
  * WWW-Authenticate; Expect, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Pragma, Range;
  * Age, Cache-Control, Expires, Location, Retry-After, Vary; Content-Encoding, Content-Range, Content-Type. */
