@@ -1346,7 +1346,8 @@ enum netlib_url_component NETLIB_INT32 {
 };
 
 /** Percent-encodes data for a component of a URL. Decoding the text with `netlib_percent_decode` and the same component
- * yields the data. The text consists of printable ASCII, and `netlib_url_new` does not change it.
+ * yields the data. The text consists of printable ASCII. `netlib_url_new` and the setters of `netlib_url_options` do
+ * not encode the text again.
  * @param component the component that will contain the text.
  * @param data any bytes, at most `NETLIB_URL_MAX`. A "%" is data: text that is already encoded is encoded again.
  * @param text out: the encoded text. Its bytes contain no NUL.
@@ -1388,8 +1389,8 @@ enum netlib_query_format NETLIB_INT32 {
 
 /** The names and values of a query, in order. **One call at a time**. Names and values are bytes, without
  * percent-encoding. Names are case-sensitive, and several pairs may have one name. A query has at most
- * `NETLIB_QUERY_MAX_PAIRS` pairs, whose names and values have at most `NETLIB_URL_MAX` bytes in total. The following
- * code adds a pair to the query of a URL:
+ * `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
+ * following code adds a pair to the query of a URL:
  *
  *     netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
  *     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
@@ -1426,7 +1427,7 @@ const char *netlib_query_value(const netlib_query *query, size_t index, size_t *
 
 /** Returns the index of the first pair with a given name at or after the index `from`. Returns the number of pairs if
  * there is no such pair, so that `netlib_query_value` returns NULL for the returned index.
- * @param name the name: any bytes, not percent-encoded.
+ * @param name the name: any bytes, not percent-encoded. May be NULL: the number of pairs is returned.
  * @param from the index at which the search begins: 0, or one more than the last result to find the next pair. */
 size_t netlib_query_find(const netlib_query *query, const char *name, size_t len, size_t from);
 
@@ -1464,8 +1465,8 @@ const char *netlib_query_to_string(const netlib_query *query, size_t *len);
  * syntax of the environment variable NO_PROXY. netlib does not read this variable; you can pass
  * `getenv("no_proxy")`.
  *
- * Commas and blanks separate the entries of the list. An entry is one of the following; any other entry matches
- * nothing:
+ * Commas, spaces, tabs and line breaks separate the entries of the list. An entry is one of the following; any other
+ * entry matches nothing:
  *
  *     *                     every host
  *     example.com           this host name and all names below it, such as www.example.com
@@ -1473,7 +1474,7 @@ const char *netlib_query_to_string(const netlib_query *query, size_t *len);
  *     *.example.com         only the names below example.com
  *     192.0.2.1             this address
  *     2001:db8::1           this address, which may also be in brackets
- *     10.0.0.0/8, fc00::/7  every address with the given number of first bits (CIDR notation)
+ *     10.0.0.0/8, fc00::/7  every address in this network (CIDR notation)
  *
  * A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
  * matches only URLs with this port; a URL without a port has the default port of http or https. Names are

@@ -158,7 +158,9 @@ static inline netlib_query *make_query(void) {
 #define MAKE__netlib_query_ptr make_query()
 #define MAKE__size_t__from 0
 #define MAKE__size_t__name_len 4
-#define MAKE__size_t__value_len 4
+#define MAKE__netlib_query_append__value_len NETLIB_NTS
+#define MAKE__netlib_query_set__value_len NETLIB_NTS
+#define MAKE__netlib_query_parse__len NETLIB_NTS
 #define MAKE__netlib_parse_url_strict__len NETLIB_NTS
 #define MAKE__netlib_url_new__scheme "http"
 #define MAKE__netlib_url_new__path "/a"

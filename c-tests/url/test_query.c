@@ -80,6 +80,8 @@ static void pairs_are_appended_replaced_and_removed(void) {
     CHECK_INT(3, (long long)netlib_query_find(query, "d\0e", 3, 0));
     CHECK_INT(6, (long long)netlib_query_find(query, "a", 1, (size_t)-1));
     CHECK(netlib_query_value(query, netlib_query_find(query, "x", 1, 0), NULL) == NULL);
+    CHECK_INT(6, (long long)netlib_query_find(query, NULL, 0, 0));
+    CHECK_INT(6, (long long)netlib_query_find(query, NULL, 3, 0));
     CHECK_INT(2, (long long)netlib_query_remove(query, "b", 1));
     CHECK_INT(0, (long long)netlib_query_remove(query, "absent", NETLIB_NTS));
     CHECK_STR("a=x+y&c=&d%00e=%26%3D%23&f", netlib_query_to_string(query, NULL));

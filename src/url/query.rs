@@ -101,7 +101,8 @@ impl QueryPair {
         self.value_with_nul()?.split_last().map(|(_, value)| value)
     }
 
-    /// Returns the share of the pair in the size of a query. The NULs count for "=" and "&".
+    /// Returns the share of the pair in the size of a query: its name, "=", value and "&", each of which the pair stores
+    /// with as many bytes.
     fn size(&self) -> usize {
         self.text.len()
     }
@@ -205,8 +206,8 @@ impl Query {
     /// Returns the size of the query with a further pair, and without `freed` bytes.
     fn checked_size(&self, pair: &QueryPair, freed: usize) -> Result<usize> {
         let size = (self.size - freed).saturating_add(pair.size());
-        // The last pair has no "&", and the NUL after a name without a value stands for nothing.
-        match size > MAX_LENGTH + 2 {
+        // The last pair has no "&".
+        match size > MAX_LENGTH + 1 {
             true => Err(too_large("bytes", MAX_LENGTH)),
             false => Ok(size),
         }

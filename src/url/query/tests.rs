@@ -73,6 +73,7 @@ fn set_replaces_the_first_pair_of_a_name_and_remove_removes_all() {
     query.set(pair("d", None)).unwrap();
     assert_eq!(text(&query), "a=x+y&b=2&c=&d");
     query.append(pair("b", Some("3"))).unwrap();
+    assert_eq!(text(&query), "a=x+y&b=2&c=&d&b=3");
     assert_eq!((query.find(b"b", 0), query.find(b"b", 2), query.find(b"b", 5), query.find(b"x", 0)), (1, 4, 5, 5));
     assert_eq!(query.find(b"b", usize::MAX), 5);
     assert_eq!((query.remove_all_like(1), query.remove_all_like(3)), (2, 0));
@@ -107,6 +108,7 @@ fn a_query_with_too_many_pairs_or_bytes_is_refused() {
     refused(query.append(QueryPair::new(b"b", None).unwrap()), too_long);
     refused(query.set(QueryPair::new(longest.as_bytes(), Some(b"bb")).unwrap()), too_long);
     query.remove_all_like(0);
+    refused(query.append(QueryPair::new(longest.as_bytes(), Some(b"")).unwrap()), too_long);
     query.append(QueryPair::new(b"b", None).unwrap()).unwrap();
     assert_eq!(text(&query), "b");
 }

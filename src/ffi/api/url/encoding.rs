@@ -38,7 +38,8 @@ pub enum netlib_url_component {
 }
 
 /// Percent-encodes data for a component of a URL. Decoding the text with `netlib_percent_decode` and the same component
-/// yields the data. The text consists of printable ASCII, and `netlib_url_new` does not change it.
+/// yields the data. The text consists of printable ASCII. `netlib_url_new` and the setters of `netlib_url_options` do
+/// not encode the text again.
 ///
 /// @param component the component that will contain the text.
 /// @param data any bytes, at most `NETLIB_URL_MAX`. A "%" is data: text that is already encoded is encoded again.

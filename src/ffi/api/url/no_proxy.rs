@@ -11,8 +11,8 @@ use crate::url::no_proxy_match;
 /// syntax of the environment variable NO_PROXY. netlib does not read this variable; you can pass
 /// `getenv("no_proxy")`.
 ///
-/// Commas and blanks separate the entries of the list. An entry is one of the following; any other entry matches
-/// nothing:
+/// Commas, spaces, tabs and line breaks separate the entries of the list. An entry is one of the following; any other
+/// entry matches nothing:
 ///
 ///     *                     every host
 ///     example.com           this host name and all names below it, such as www.example.com
@@ -20,7 +20,7 @@ use crate::url::no_proxy_match;
 ///     *.example.com         only the names below example.com
 ///     192.0.2.1             this address
 ///     2001:db8::1           this address, which may also be in brackets
-///     10.0.0.0/8, fc00::/7  every address with the given number of first bits (CIDR notation)
+///     10.0.0.0/8, fc00::/7  every address in this network (CIDR notation)
 ///
 /// A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
 /// matches only URLs with this port; a URL without a port has the default port of http or https. Names are

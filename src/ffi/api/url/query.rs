@@ -29,8 +29,8 @@ pub enum netlib_query_format {
 
 /// The names and values of a query, in order. **One call at a time**. Names and values are bytes, without
 /// percent-encoding. Names are case-sensitive, and several pairs may have one name. A query has at most
-/// `NETLIB_QUERY_MAX_PAIRS` pairs, whose names and values have at most `NETLIB_URL_MAX` bytes in total. The following
-/// code adds a pair to the query of a URL:
+/// `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
+/// following code adds a pair to the query of a URL:
 ///
 ///     netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
 ///     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
@@ -109,7 +109,7 @@ pub unsafe extern "C" fn netlib_query_value(
 /// Returns the index of the first pair with a given name at or after the index `from`. Returns the number of pairs if
 /// there is no such pair, so that `netlib_query_value` returns NULL for the returned index.
 ///
-/// @param name the name: any bytes, not percent-encoded.
+/// @param name the name: any bytes, not percent-encoded. May be NULL: the number of pairs is returned.
 /// @param from the index at which the search begins: 0, or one more than the last result to find the next pair.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_find(
@@ -120,8 +120,8 @@ pub unsafe extern "C" fn netlib_query_find(
 ) -> usize {
     read(query, 0, |query| {
         guard::value(query.len(), || {
-            let name = arg_bytes!(name, len);
-            Ok(query.find(name, from))
+            let name = arg_bytes_opt!(name, len);
+            Ok(name.map_or(query.len(), |name| query.find(name, from)))
         })
     })
 }
