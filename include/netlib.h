@@ -10,49 +10,67 @@
  * This file is generated from the sources of the library. To change it, change the sources and run `make header`.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The program below uses the recommended settings: `cc example.c $(pkg-config --cflags --libs netlib)` compiles it.
+ * `cc example.c $(pkg-config --cflags --libs netlib)` compiles a program that uses netlib. The file examples-c/get.c
+ * also retries after failures and follows redirects, with the recommended retry settings.
+ * The program below sends one request, and prints the body of the response.
  *
  *     #include <netlib.h>
  *     #include <stdio.h>
+ *     #include <unistd.h>
  *
- *     // Sends no request, but decides what to do after a response with the status 503.
- *     int main(void) {
- *         static const char head[] = "HTTP/1.1 503 Service Unavailable\r\n\r\n";
+ *     int main(int argc, char **argv) {
+ *         if (argc != 2) return printf("usage: %s https://host/path\n", argv[0]) < 0;
+ *         static char buf[1 << 18]; // a response head never fills this buffer
+ *         const uint8_t *piece = NULL;
+ *         size_t len = 0, n = 0, start = 0, end = 0;
+ *         int fd = -1;
  *         netlib_limit *limit = NULL;
  *         netlib_tls_context *tls = NULL;
  *         netlib_url *url = NULL;
+ *         netlib_request *request = NULL;
+ *         netlib_connect *connect = NULL;
+ *         netlib_stream *stream = NULL;
  *         netlib_response *response = NULL;
- *         netlib_decision *decision = NULL;
+ *         netlib_body_decoder *decoder = NULL;
  *         netlib_error *err = NULL;
- *         size_t used = 0;
- *         // The limit of 30 seconds includes all retries.
+ *         // The limit of 30 seconds bounds the time of all calls together. After a failure, no later call is made.
  *         netlib_status status = netlib_limit_new(30.0, NULL, &limit, &err);
  *         // One context per process suffices. It speaks TLS 1.2 and 1.3, and verifies certificates and host names.
- *         if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &tls, &err);
+ *         if (!status) status = netlib_tls_context_new(NULL, &tls, &err);
  *         // The strict parser is for URLs from untrusted sources.
- *         if (status == NETLIB_OK) {
- *             status = netlib_parse_url_strict("https://example.com/report", NETLIB_NTS, &url, &err);
+ *         if (!status) status = netlib_parse_url_strict(argv[1], NETLIB_NTS, &url, &err);
+ *         const char *host = netlib_url_host(url, NULL);
+ *         if (!status) status = netlib_request_new("GET", url, NULL, NETLIB_REQUEST_FORM_ORIGIN, &request, &err);
+ *         if (!status) status = netlib_connect_new(host, netlib_url_port_or_default(url), NULL, &connect, &err);
+ *         if (!status) status = netlib_connect_run(connect, limit, &fd, &err);
+ *         if (!status) status = netlib_tls_wrap_fd(tls, fd, host, &stream, &err);
+ *         netlib_stream_set_limit(stream, limit);
+ *         const char *head = netlib_request_to_wire(request, &len);
+ *         // The first write makes the TLS handshake.
+ *         if (!status) status = netlib_stream_write(stream, head, len, &n, &err);
+ *         while (!status && response == NULL) {
+ *             status = netlib_stream_read(stream, buf + end, sizeof buf - end, &n, &err);
+ *             end += n;
+ *             if (!status) status = netlib_response_parse_final("GET", buf, end, NULL, &response, &start, &err);
+ *             if (status == NETLIB_WANT_READ) status = NETLIB_OK; // the head is not complete
  *         }
- *         // A client now calls netlib_connect_run and netlib_tls_wrap_fd, sends the request, and receives the head.
- *         if (status == NETLIB_OK) {
- *             status = netlib_response_parse("GET", head, NETLIB_NTS, NULL, &response, &used, &err);
+ *         if (!status) status = netlib_body_decoder_new(response, &decoder, &err);
+ *         for (; !status; start += n) {
+ *             status = netlib_body_decoder_decode(decoder, buf + start, end - start, &n, &piece, &len, &err);
+ *             if (!status) fwrite(piece, 1, len, stdout);
+ *             if (status != NETLIB_WANT_READ) continue;
+ *             start = n = 0;
+ *             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);
+ *             if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, &err);
  *         }
- *         if (status == NETLIB_OK) {
- *             const netlib_retry *retry = netlib_retry_recommended();
- *             status = netlib_retry_decide(retry, "GET", url, response, NULL, limit, &decision, &err);
- *         }
- *         if (status != NETLIB_OK) {
- *             fprintf(stderr, "%s\n", err != NULL ? netlib_error_message(err, NULL) : netlib_status_text(status));
- *         } else if (netlib_decision_action(decision) == NETLIB_ACTION_RETRY) {
- *             printf("%s again in %.3f s\n", netlib_url_host(url, NULL), netlib_decision_delay(decision));
- *         }
- *         netlib_error_free(err);
- *         netlib_decision_free(decision);
- *         netlib_response_free(response);
- *         netlib_url_free(url);
- *         netlib_tls_context_free(tls);
- *         netlib_limit_free(limit);
- *         return status != NETLIB_OK;
+ *         int done = netlib_body_decoder_is_done(decoder);
+ *         const char *report = err != NULL ? netlib_error_report(err, NULL) : netlib_status_text(status);
+ *         if (!done) fprintf(stderr, "%s\n", report);
+ *         netlib_error_free(err), netlib_body_decoder_free(decoder), netlib_response_free(response);
+ *         netlib_stream_free(stream), netlib_connect_free(connect), netlib_request_free(request);
+ *         netlib_url_free(url), netlib_tls_context_free(tls), netlib_limit_free(limit);
+ *         if (fd >= 0) close(fd);
+ *         return !done;
  *     }
  *
  * CONVENTIONS. The following conventions hold for all functions. The comment of a function states only exceptions.
@@ -193,6 +211,7 @@
  *                  netlib_decision_sleep prepare it
  *     reuse        netlib_response_keeps_alive after the body; netlib_stream_is_dropped before a connection is used
  *                  again; netlib_connection_key to find the requests that may share the connection
+ *     report       netlib_error_report for a log; netlib_error_message for users; netlib_error_advice for developers
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
  *     connect      netlib_connect_new, netlib_connect_set_limit, then netlib_connect_step while it returns
@@ -200,9 +219,9 @@
  *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
  *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
  *                  netlib_connect shows the loop
- *     stream       netlib_stream_set_blocking with 0; wait for the event of NETLIB_WANT_READ or NETLIB_WANT_WRITE,
- *                  at most netlib_limit_remaining seconds; the descriptor of netlib_limit_fd wakes the loop when a
- *                  limit is cancelled
+ *     stream       netlib_stream_new_fd or netlib_tls_wrap_fd, then netlib_stream_set_blocking with 0; wait for the
+ *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE, at most netlib_limit_remaining seconds; the
+ *                  descriptor of netlib_limit_fd wakes the loop when a limit is cancelled
  *     retry        netlib_decision_delay instead of netlib_decision_sleep
  */
 #ifndef NETLIB_H

@@ -1,18 +1,61 @@
-//! Compiles the programs in examples-c with all warnings, and runs each of them without arguments under valgrind, which
-//! must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
+//! Compiles the programs in examples-c and the one on the first page of netlib.h with all warnings, and runs each of
+//! them under valgrind, which must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
 
 use std::path::{Path, PathBuf};
 
 use crate::env::{Env, STRICT, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
+use crate::suites::fetch::server::Server;
+use crate::suites::generated::program_of_header;
 
-/// Runs of examples that need only files of the repository: the program, its arguments, and the expected output.
-const RUNS: &[(&str, &[&str], &str)] = &[(
-    "engine",
-    &["tests/certs/server.pem", "tests/certs/server.key", "tests/certs/ca.pem", "localhost"],
-    "HELLO OVER TLS\n",
-)];
+/// Runs of examples with arguments: the program, its arguments, the exit code, the expected text on standard output, and
+/// a part of the expected text on standard error. Placeholders such as `{https}` stand for ports of the misbehaving
+/// server, whose CA is the authority that the program trusts by default.
+const RUNS: &[(&str, &str, i32, &str, &str)] = &[
+    (
+        "engine",
+        "tests/certs/server.pem tests/certs/server.key tests/certs/ca.pem localhost",
+        0,
+        "HELLO OVER TLS\n",
+        "",
+    ),
+    ("get", "https://127.0.0.1:{https}/hello?get", 0, "hello\n", ""),
+    ("get", "http://127.0.0.1:{http}/hello?get", 0, "hello\n", ""),
+    ("get", "https://127.0.0.1:{https}/busy-once?get", 0, "hello\n", ""),
+    ("get", "https://127.0.0.1:{https}/until-close?get", 0, "until the end\n", ""),
+    ("get", "https://127.0.0.1:{https}/interim?get", 0, "final\n", ""),
+    ("get", "https://127.0.0.1:{https}/zero?get", 0, "", ""),
+    ("get", "https://127.0.0.1:{https}/missing?get", 0, "none\n", "the response has the status 404\n"),
+    (
+        "get",
+        "https://127.0.0.1:{https}/redirect-other-origin?get",
+        0,
+        "GET /echo\nHost: 127.0.0.1:{https2nd}\nconnection: close\n\n",
+        "",
+    ),
+    ("get", "https://127.0.0.1:{https}/redirect-to-plain?get", 1, "", "a redirect from https to http is refused\n"),
+    ("get", "https://127.0.0.1:{https}/hang-up?get", 1, "", "  cause: the response has no complete head\n"),
+    ("get", "https://127.0.0.1:{https}/garbage?get", 1, "", "  cause: the peer is an SSH server at byte 0\n"),
+    ("get", "https://127.0.0.1:{https}/cut-length?get", 1, "only this\n", "after 10 of 100 bytes of the body\n"),
+    ("get", "https://127.0.0.1:{https}/cut-until-close?get", 1, "only this\n", "without close_notify"),
+    ("get", "https://127.0.0.1:{https}/bad-chunk?get", 1, "", "\"x\" is not allowed in a chunk size at byte 0\n"),
+    ("get", "https://127.0.0.1:{wronghost}/hello?get", 1, "", "is for other.test\n"),
+    ("get", "https://127.0.0.1:{untrusted}/hello?get", 1, "", "    advice: "),
+    ("get", "http://127.0.0.1:{closed}/", 1, "", "    cause: 127.0.0.1 port {closed}: Connection refused"),
+    ("get", "https:example.com", 1, "", "the scheme is not followed by \"://\" at byte 5\n"),
+    ("first-page", "https://127.0.0.1:{https}/hello?first", 0, "hello\n", ""),
+    ("first-page", "https://127.0.0.1:{https}/until-close?first", 0, "until the end\n", ""),
+    ("first-page", "https://127.0.0.1:{https}/hang-up?first", 1, "", "the stream ended cleanly\n"),
+    ("first-page", "https://127.0.0.1:{wronghost}/hello?first", 1, "", "\n  advice: "),
+    (
+        "first-page",
+        "https://127.0.0.1:{https}/cut-length?first",
+        1,
+        "only this\n",
+        "after 10 of 100 bytes of the body\n",
+    ),
+];
 
 pub struct Example {
     pub name: String,
@@ -37,11 +80,15 @@ pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Re
 }
 
 pub fn run(env: &Env, report: &mut Report) {
-    let programs = programs(env);
-    match programs.is_empty() {
-        true => report.skip("there is no program in examples-c"),
-        false => check(env, &programs, &env.scratch("examples"), report),
+    let mut programs = programs(env);
+    if programs.is_empty() {
+        return report.skip("there is no program in examples-c");
     }
+    let scratch = env.scratch("examples");
+    let first_page = scratch.join("first-page.c");
+    std::fs::write(&first_page, program_of_header(&env.header_text())).expect("target is writable");
+    programs.push(Example { name: "first-page".to_owned(), sources: vec![first_page] });
+    check(env, &programs, &scratch, report);
 }
 
 pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {
@@ -51,6 +98,15 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
         report.skip("valgrind is not installed");
     }
     let development = env.development_library();
+    let rows = |name: &str| RUNS.iter().filter(|(program, ..)| *program == name).collect::<Vec<_>>();
+    let mut server = None;
+    if programs.iter().any(|example| !rows(&example.name).is_empty()) {
+        match Server::start(env, scratch) {
+            Ok(started) => server = Some(started),
+            Err(text) => return report.fail(text),
+        }
+    }
+    let fill_in = |text: &str| server.as_ref().map_or(text.to_owned(), |server| server.fill_in(text));
     for one in parallel(programs, |example| {
         let mut report = Report::default();
         let program = scratch.join(&example.name);
@@ -59,13 +115,16 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             return report;
         }
         report.check(true, "");
-        let rows = || RUNS.iter().filter(|(name, ..)| *name == example.name);
         let ran = env.command(&program).load_from(library).run(60);
         report.check(ran.code.is_some(), format!("{} without arguments ends by itself\n{}", example.name, ran.text));
-        for (_, arguments, printed) in rows() {
-            let ran = env.command(&program).args(*arguments).load_from(library).run(60);
-            let right = ran.code == Some(0) && ran.out == *printed;
-            report.check(right, format!("{} prints {printed:?}\n{}", example.name, ran.text));
+        for (_, arguments, code, printed, error) in rows(&example.name) {
+            let arguments = fill_in(arguments);
+            let mut command = env.command(&program);
+            command.args(arguments.split(' ')).load_from(library).env("SSL_CERT_FILE", fill_in("{server}ca.pem"));
+            let ran = command.run(60);
+            let right = ran.code == Some(*code) && ran.out == fill_in(printed) && ran.text.contains(&fill_in(error));
+            let what = format!("{} {arguments} ends with {code} and prints {printed:?}, {error:?}", example.name);
+            report.check(right, format!("{what}\n{}", ran.text));
         }
         if with_valgrind {
             // A program must be linked again for each build of the library, because only the release build has a
@@ -75,12 +134,14 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
                 report.fail(format!("{} does not compile\n{text}", example.name));
                 return report;
             }
-            for arguments in std::iter::once(&[][..]).chain(rows().map(|(_, arguments, _)| *arguments)) {
+            for arguments in std::iter::once("").chain(rows(&example.name).iter().map(|row| row.1)) {
+                let arguments = fill_in(arguments);
                 let mut valgrind = env.command("valgrind");
-                let ran = valgrind.args(VALGRIND).arg(&program).args(arguments).load_from(development).run(120);
+                valgrind.args(VALGRIND).arg(&program).args(arguments.split_whitespace()).load_from(development);
+                let ran = valgrind.env("SSL_CERT_FILE", fill_in("{server}ca.pem")).run(120);
                 // valgrind exits with 99 after memory errors, and with 127 if the program cannot be loaded.
                 let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
-                report.check(clean, format!("{} {arguments:?} under valgrind\n{}", example.name, ran.text));
+                report.check(clean, format!("{} {arguments} under valgrind\n{}", example.name, ran.text));
             }
         }
         report
