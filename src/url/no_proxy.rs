@@ -213,6 +213,7 @@ mod tests {
         ("..example.com", "http://example.com", false),
         (".", "http://example.com", false),
         (".", "http://example.com.", false),
+        (".", "http://example.com..", false),
         ("*.", "http://example.com", false),
         ("com", "http://example.com", true),
         ("localhost", "http://localhost:3000", true),

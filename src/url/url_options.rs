@@ -141,6 +141,7 @@ mod tests {
             ("http://[::1%252500]/", Component::Path, Some("/a"), "http://[::1%252500]/a"),
             ("ftp://H/ ", Component::Scheme, Some("http"), "http://h/%20"),
             ("http://", Component::Path, Some("a"), "http:///a"),
+            ("://x", Component::Fragment, Some("f"), "/.//x#f"),
             ("http://h", Component::Path, Some("@x:80"), "http://h/@x:80"),
             ("http://h", Component::Path, Some("\\x"), "http://h/%5Cx"),
         ] {
