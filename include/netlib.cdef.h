@@ -836,6 +836,8 @@ netlib_status netlib_create_unix_connection(const char *path, size_t len, const 
                                             const netlib_limit *limit, int *fd, netlib_error **err);
 netlib_status netlib_connect_new_unix(const char *path, size_t len, const netlib_connect_options *options,
                                       netlib_connect **connect, netlib_error **err);
+netlib_status netlib_wait(int fd, int32_t events, double timeout, const netlib_limit *limit, int32_t *ready,
+                          netlib_error **err);
 netlib_status netlib_wait_for_read(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
 netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit, netlib_error **err);
 netlib_status netlib_is_connection_dropped(int fd, int32_t *dropped, netlib_error **err);

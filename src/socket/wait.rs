@@ -16,6 +16,11 @@ use crate::timeout;
 /// cancelled limit ends the wait even if the descriptor is ready. A deadline takes precedence over a ready descriptor
 /// only if it had passed when the wait started.
 pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<bool> {
+    Ok(wait_events(fd, events, timeout, limit)? != 0)
+}
+
+/// Does what [`wait`] does, and returns the events of poll(2) that ended the wait; 0 if `timeout` passed first.
+fn wait_events(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Option<&Limit>) -> Result<i16> {
     if timeout == Some(Duration::ZERO) {
         return poll_once(fd, events, limit);
     }
@@ -25,8 +30,8 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
     }
     let Some(limit) = limit else {
         let mut fds = [poll_fd(fd, events)];
-        let ready = poll(&mut fds, deadline_in(timeout), None, || poll_error_text(fd))?;
-        return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) };
+        poll(&mut fds, deadline_in(timeout), None, || poll_error_text(fd))?;
+        return if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(fds[0].revents) };
     };
     limit.check()?;
     let timeout_at = deadline_in(timeout);
@@ -39,28 +44,48 @@ pub(crate) fn wait(fd: RawFd, events: i16, timeout: Option<Duration>, limit: Opt
         return Err(not_open(fd));
     }
     if watched.revents != 0 {
-        return Ok(true);
+        return Ok(watched.revents);
     }
     if wake.revents != 0 {
         return Err(Limit::unexpected_wake());
     }
-    if timeout_at.is_some() && timeout_at == deadline { Ok(false) } else { Err(Limit::deadline_exceeded()) }
+    if timeout_at.is_some() && timeout_at == deadline { Ok(0) } else { Err(Limit::deadline_exceeded()) }
 }
 
-/// Calls [`wait`] and returns a status: OK or TIMED_OUT. Polls without a timeout first, because the descriptor may be
-/// ready: such a poll(2) costs about half of one with a timeout, and reads no clock. The function is inlined into its
-/// two callers, because each return after a system call is expensive with mitigations against speculative execution.
+/// Waits as [`wait`] does, and returns the subset of `events` that is possible without blocking; 0 if the timeout
+/// passed first. After a hang-up or an error, all `events` are possible. Polls without a timeout first, because the
+/// descriptor may be ready: such a poll(2) costs about half of one with a timeout, and reads no clock. The function is
+/// inlined into its three callers, because each return after a system call is expensive with mitigations against
+/// speculative execution.
 #[inline(always)]
-pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<Status> {
+pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limit>) -> Result<i16> {
     let timeout = timeout::resolve(seconds, "timeout")?;
-    let ready =
-        poll_once(fd, events, limit)? || (timeout != Some(Duration::ZERO) && wait(fd, events, timeout, limit)?);
-    Ok(if ready { Status::Ok } else { Status::TimedOut })
+    let mut ready = poll_once(fd, events, limit)?;
+    if ready == 0 && timeout != Some(Duration::ZERO) {
+        ready = wait_events(fd, events, timeout, limit)?;
+    }
+    Ok(if ready & !events == 0 { ready } else { events })
 }
 
-/// Does what [`wait`] does with a timeout of zero.
+/// Returns the status of a wait from the events that [`wait_for`] returned.
+pub(crate) fn wait_status(ready: i16) -> Status {
+    if ready != 0 { Status::Ok } else { Status::TimedOut }
+}
+
+/// Converts the events that an application passes: `POLL_IN`, `POLL_OUT` or both.
+pub(crate) fn events_from_code(events: i32) -> Result<i16> {
+    match i16::try_from(events) {
+        Ok(events) if events != 0 && events & !(sys::POLL_IN | sys::POLL_OUT) == 0 => Ok(events),
+        _ => {
+            let message = format!("events must be POLLIN, POLLOUT or the sum of both; it is {events}");
+            Err(Error::new(Status::InvalidArgument, message))
+        }
+    }
+}
+
+/// Does what [`wait_events`] does with a timeout of zero.
 #[inline(always)]
-fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
+fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<i16> {
     if fd < 0 {
         return Err(not_open(fd));
     }
@@ -68,11 +93,11 @@ fn poll_once(fd: RawFd, events: i16, limit: Option<&Limit>) -> Result<bool> {
         limit.check()?;
     }
     let mut fds = [poll_fd(fd, events)];
-    let ready = sys::poll_now(&mut fds).map_err(|error| Error::from_io(Status::Io, poll_error_text(fd), &error))?;
+    sys::poll_now(&mut fds).map_err(|error| Error::from_io(Status::Io, poll_error_text(fd), &error))?;
     if let Some(limit) = limit {
         limit.check_cancelled()?;
     }
-    if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(ready > 0) }
+    if fds[0].revents & sys::POLL_INVALID != 0 { Err(not_open(fd)) } else { Ok(fds[0].revents) }
 }
 
 /// Calls poll(2). When a signal interrupts the wait, calls the interrupt checks of the limit, and then waits for the
@@ -154,6 +179,28 @@ mod tests {
     }
 
     #[test]
+    fn a_wait_for_two_events_returns_those_that_are_possible() {
+        const BOTH: i16 = sys::POLL_IN | sys::POLL_OUT;
+        let (near, mut far) = UnixStream::pair().unwrap();
+        let ready = |events| wait_for(near.as_raw_fd(), events, 0.0, None).unwrap();
+        assert_eq!((ready(sys::POLL_IN), ready(sys::POLL_OUT), ready(BOTH)), (0, sys::POLL_OUT, sys::POLL_OUT));
+        far.write_all(b"x").unwrap();
+        assert_eq!((ready(sys::POLL_IN), ready(sys::POLL_OUT), ready(BOTH)), (sys::POLL_IN, sys::POLL_OUT, BOTH));
+        drop(far);
+        assert_eq!((ready(sys::POLL_IN), ready(sys::POLL_OUT), ready(BOTH)), (sys::POLL_IN, sys::POLL_OUT, BOTH));
+    }
+
+    #[test]
+    fn events_other_than_input_and_output_are_refused() {
+        for events in [0, -1, 2, i32::from(sys::POLL_HANG_UP), 1 << 16 | i32::from(sys::POLL_IN), i32::MIN] {
+            assert_eq!(events_from_code(events).unwrap_err().status(), Status::InvalidArgument, "{events}");
+        }
+        for events in [sys::POLL_IN, sys::POLL_OUT, sys::POLL_IN | sys::POLL_OUT] {
+            assert_eq!(events_from_code(i32::from(events)).unwrap(), events);
+        }
+    }
+
+    #[test]
     fn a_wait_ends_with_its_timeout_or_with_the_limit() {
         let (near, _far) = UnixStream::pair().unwrap();
         let fd = near.as_raw_fd();
@@ -186,7 +233,7 @@ mod tests {
                 }
                 limit
             });
-            wait_for(fd, sys::POLL_IN, timeout, limit.as_ref()).map_err(|error| error.status())
+            wait_for(fd, sys::POLL_IN, timeout, limit.as_ref()).map(wait_status).map_err(|error| error.status())
         };
         for timeout in [0.0, 0.005] {
             assert_eq!(outcome(fd, timeout, None), Ok(Status::TimedOut));

@@ -9,6 +9,38 @@ use crate::ffi::guard;
 use crate::ffi::out::outs;
 use crate::socket::{self, sys, wait};
 
+/// Waits until a descriptor can be read or written without blocking. netlib waits with poll(2), so descriptors above
+/// 1023 work.
+///
+/// A descriptor counts as readable and writable at a hang-up and after an error; the next read or write reports which
+/// of these happened. A signal handler that runs during the call does not shorten the wait, unless the limit has an
+/// interrupt check.
+///
+/// @param events `POLLIN`, `POLLOUT` or their sum.
+/// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+///        to wait without bound.
+/// @param ready out: `POLLIN`, `POLLOUT` or their sum: the elements of `events` that are possible; 0 if the timeout
+///        passed first.
+/// @return `NETLIB_OK` if at least one element of `events` is possible; `NETLIB_TIMED_OUT` if the timeout passed first;
+///         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for
+///         invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_wait(
+    fd: c_int,
+    events: i32,
+    timeout: f64,
+    limit: *const netlib_limit,
+    ready: *mut i32,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let ready = outs!(ready);
+        let found = wait::wait_for(fd, wait::events_from_code(events)?, timeout, arg_opt!(limit))?;
+        ready.set(i32::from(found));
+        Ok(wait::wait_status(found))
+    })
+}
+
 /// Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
 ///
 /// A descriptor is also readable at the end of the stream, after a hang-up and after an error; the next read reports
@@ -26,7 +58,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
     limit: *const netlib_limit,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)))
+    guard::status(err, || wait::wait_for(fd, sys::POLL_IN, timeout, arg_opt!(limit)).map(wait::wait_status))
 }
 
 /// Waits until a descriptor can be written without blocking. netlib waits with poll(2), so descriptors above 1023 work.
@@ -42,7 +74,7 @@ pub unsafe extern "C" fn netlib_wait_for_write(
     limit: *const netlib_limit,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)))
+    guard::status(err, || wait::wait_for(fd, sys::POLL_OUT, timeout, arg_opt!(limit)).map(wait::wait_status))
 }
 
 /// Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
