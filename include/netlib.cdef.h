@@ -59,6 +59,7 @@ enum netlib_status_code {
     NETLIB_WANT_WRITE = 101,
     NETLIB_TIMED_OUT = 102,
     NETLIB_END_OF_STREAM = 103,
+    NETLIB_WANT_ADDRESSES = 104,
     NETLIB_NULL_ARGUMENT = 200,
     NETLIB_INVALID_ARGUMENT = 201,
     NETLIB_INVALID_UTF8 = 202,
@@ -299,6 +300,12 @@ enum {
 
 enum {
     NETLIB_CHUNK_SUFFIX_SIZE = 2
+};
+
+enum netlib_address_family {
+    NETLIB_ADDRESS_FAMILY_ANY = 0,
+    NETLIB_ADDRESS_FAMILY_IPV4 = 1,
+    NETLIB_ADDRESS_FAMILY_IPV6 = 2
 };
 
 enum netlib_address_class {
@@ -790,6 +797,8 @@ netlib_connect_options *netlib_connect_options_clone(const netlib_connect_option
 netlib_status netlib_connect_options_check(const netlib_connect_options *options, netlib_error **err);
 void netlib_connect_options_free(netlib_connect_options *options);
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
+void netlib_connect_options_use_timeout(netlib_connect_options *options, const netlib_timeout *timeout);
+void netlib_connect_options_set_address_family(netlib_connect_options *options, enum netlib_address_family family);
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
 void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
@@ -811,6 +820,7 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
+void netlib_connect_options_set_supply_addresses(netlib_connect_options *options, int32_t enable);
 netlib_status netlib_connect_new(const char *host, int32_t port, const netlib_connect_options *options,
                                  netlib_connect **connect, netlib_error **err);
 netlib_status netlib_connect_new_addresses(const char *host, int32_t port, const netlib_addresses *addresses,
@@ -819,6 +829,9 @@ netlib_status netlib_connect_new_addresses(const char *host, int32_t port, const
 void netlib_connect_free(netlib_connect *connect);
 netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit, netlib_error **err);
 netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
+netlib_status netlib_connect_supply_addresses(netlib_connect *connect, const netlib_addresses *addresses,
+                                              netlib_error **err);
+netlib_status netlib_connect_supply_error(netlib_connect *connect, const netlib_error *error, netlib_error **err);
 netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd, netlib_error **err);
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
@@ -852,6 +865,7 @@ netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn read_fn, netlib_
 void netlib_stream_free(netlib_stream *stream);
 void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
 netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds, netlib_error **err);
+netlib_status netlib_stream_use_timeout(netlib_stream *stream, const netlib_timeout *timeout, netlib_error **err);
 netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds, netlib_error **err);
 netlib_status netlib_stream_set_minimum_throughput(netlib_stream *stream, size_t bytes, double seconds,
                                                    netlib_error **err);

@@ -190,9 +190,8 @@
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_redacted for a log; netlib_url_to_options and netlib_query
  *                  to change a URL; netlib_no_proxy_match to find out whether to use a proxy
- *     time         netlib_limit_new; netlib_timeout_new; netlib_timeout_connect_timeout for the value to pass to
- *                  netlib_connect_options_set_timeout, and netlib_timeout_read_timeout for
- *                  netlib_stream_set_read_timeout
+ *     time         netlib_limit_new, with a parent that Ctrl-C cancels; netlib_timeout_new,
+ *                  netlib_connect_options_use_timeout, netlib_timeout_start_connect, netlib_stream_use_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
@@ -218,7 +217,8 @@
  *                  NETLIB_WANT_WRITE. Between steps, wait for the events of netlib_connect_wait_events on all
  *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
  *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
- *                  netlib_connect shows the loop
+ *                  netlib_connect shows the loop. netlib_connect_options_set_supply_addresses for a resolver of your
+ *                  own
  *     stream       netlib_stream_new_fd or netlib_tls_wrap_fd, then netlib_stream_set_blocking with 0; wait for the
  *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE, at most netlib_limit_remaining seconds; the
  *                  descriptor of netlib_limit_fd wakes the loop when a limit is cancelled
@@ -376,6 +376,8 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_TIMED_OUT = 102,
     /** The stream ended cleanly. */
     NETLIB_END_OF_STREAM = 103,
+    /** The addresses of the host are needed: supply them and call again. */
+    NETLIB_WANT_ADDRESSES = 104,
     /** A pointer that must not be NULL is NULL. */
     NETLIB_NULL_ARGUMENT = 200,
     /** An argument's value is not allowed. */
@@ -3227,6 +3229,16 @@ NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t
 
 /* ---- Connect options. ---- */
 
+/** The families of the addresses to connect to: see `netlib_connect_options_set_address_family`. */
+enum netlib_address_family NETLIB_INT32 {
+    /** IPv4 and IPv6. */
+    NETLIB_ADDRESS_FAMILY_ANY = 0,
+    /** Only IPv4. */
+    NETLIB_ADDRESS_FAMILY_IPV4 = 1,
+    /** Only IPv6. */
+    NETLIB_ADDRESS_FAMILY_IPV6 = 2
+};
+
 /** Settings for connecting to a host or to a Unix domain socket. **One call at a time**. */
 struct netlib_connect_options;
 
@@ -3254,6 +3266,24 @@ void netlib_connect_options_free(netlib_connect_options *options);
  *        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
+
+/** Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout, as by
+ * `netlib_connect_options_set_timeout`; with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
+ * `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included, which fails with
+ * `NETLIB_CONNECT_TIMEOUT` when the total limit has passed. Default: no total limit.
+ *
+ * If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed is part of
+ * the total limit, and the rest counts from this call on. Otherwise the total limit counts from the start of each
+ * connect operation. In both cases netlib measures the rest with the system's clock. Later changes of `timeout` have
+ * no effect.
+ * @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`. */
+void netlib_connect_options_use_timeout(netlib_connect_options *options, const netlib_timeout *timeout);
+
+/** Sets the family of the addresses to connect to. A name lookup asks only for addresses of the family. netlib skips
+ * all other addresses, whether they are given as the host, by the resolve callback or in a list. If no address is
+ * left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not affected.
+ * @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`. */
+void netlib_connect_options_set_address_family(netlib_connect_options *options, enum netlib_address_family family);
 
 /** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
  * port. Connection attempts to addresses whose family is not that of the local address fail. Connections to Unix
@@ -3487,8 +3517,8 @@ size_t netlib_addresses_count(const netlib_addresses *addresses);
  * A host that is an address is not passed to the callback, and the system still resolves the name that
  * `netlib_connect_options_set_source_address` sets.
  *
- * If your resolver is asynchronous, resolve the host name first, then pass the addresses to
- * `netlib_connect_new_addresses`.
+ * If your resolver is asynchronous, use `netlib_connect_options_set_supply_addresses` instead, or resolve the host
+ * name first and pass the addresses to `netlib_connect_new_addresses`.
  * @param resolve the callback. May be NULL: the system's resolver. */
 void netlib_connect_options_set_resolve_callback(netlib_connect_options *options, netlib_resolve_fn resolve,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
@@ -3531,6 +3561,18 @@ struct netlib_connect;
  * attempt starts at once. `netlib_create_connection` does not race and ignores the attempt delay.
  * @param seconds 0.01 to 2; the default is 0.25. */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
+
+/** Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
+ * waits for a resolve callback. The operation looks up no name and calls no resolve callback. A step returns
+ * `NETLIB_WANT_ADDRESSES` once the addresses are needed, and until they are supplied: meanwhile, the application runs
+ * its own resolver, and also waits for the descriptors of `netlib_connect_wait_fd` and at most for the time of
+ * `netlib_connect_wait_seconds`, because the limit and the total timeout apply. A host that is an address needs no
+ * lookup. Default: 0.
+ *
+ * `netlib_connect_run` and `netlib_create_connection` fail with `NETLIB_INVALID_ARGUMENT` if the host is a name, and
+ * so does a source address that is a name.
+ * @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses. */
+void netlib_connect_options_set_supply_addresses(netlib_connect_options *options, int32_t enable);
 
 /** Makes a connect operation for a host. The operation starts with the first step.
  * @param host the host, as for `netlib_create_connection`.
@@ -3582,18 +3624,38 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
  * @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
  *        the attempts began.
  * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
- *         or the timer, and step again; `NETLIB_CLOSED` if an earlier call returned the connection; all failures of
- *         `netlib_create_connection`. If all attempts failed, the step and every later step return the status of the
- *         attempt that ended last.
+ *         or the timer, and step again; `NETLIB_WANT_ADDRESSES` if the options make the application supply the
+ *         addresses: call `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again;
+ *         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
+ *         all attempts failed, the step and every later step return the status of the attempt that ended last.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
+
+/** Supplies the addresses of the host after a step returned `NETLIB_WANT_ADDRESSES`. The next step, which should follow
+ * at once, connects to the addresses. The address family and the address policy of the options apply to the addresses.
+ * @param addresses the addresses in the order of preference, copied. The port of the operation replaces the port 0. If
+ *        the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
+ * @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses. */
+NETLIB_MUST_USE netlib_status netlib_connect_supply_addresses(netlib_connect *connect,
+                                                              const netlib_addresses *addresses, netlib_error **err);
+
+/** Supplies the reason why the addresses of the host were not found, after a step returned `NETLIB_WANT_ADDRESSES`. The
+ * next step, which should follow at once, ends the operation with the error.
+ * @param error the error, for example one of `netlib_error_new` with the status `NETLIB_NAME_RESOLUTION`. As in
+ *        `netlib_resolve_fn`, `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`.
+ * @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses. */
+NETLIB_MUST_USE netlib_status netlib_connect_supply_error(netlib_connect *connect, const netlib_error *error,
+                                                          netlib_error **err);
 
 /** Steps a connect operation, and waits between steps, until the operation has succeeded or failed.
  * @param connect the connect operation, for which steps may already have been made.
  * @param limit a limit, which is set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
  * @param fd out: the same socket as from `netlib_connect_step`; -1 on failure.
  * @param err the same error as from `netlib_connect_step`.
- * @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE`. */
+ * @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE` and `NETLIB_WANT_ADDRESSES`;
+ *         `NETLIB_INVALID_ARGUMENT` also if the application must supply the addresses and has not supplied them: the
+ *         operation can then continue with `netlib_connect_supply_addresses`.
+ */
 NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const netlib_limit *limit, int *fd,
                                                  netlib_error **err);
 
@@ -3705,6 +3767,24 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
                                                       netlib_error **err);
 
 /* ---- Waiting for descriptors, and dropped connections. ---- */
+
+/** Waits until a descriptor can be read or written without blocking. netlib waits with poll(2), so descriptors above
+ * 1023 work.
+ *
+ * A descriptor counts as readable and writable at a hang-up and after an error; the next read or write reports which
+ * of these happened. A signal handler that runs during the call does not shorten the wait, unless the limit has an
+ * interrupt check.
+ * @param events `POLLIN`, `POLLOUT` or their sum.
+ * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
+ *        to wait without bound.
+ * @param ready out: `POLLIN`, `POLLOUT` or their sum: the elements of `events` that are possible; 0 if the timeout
+ *        passed first.
+ * @return `NETLIB_OK` if at least one element of `events` is possible; `NETLIB_TIMED_OUT` if the timeout passed first;
+ *         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for
+ *         invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
+ */
+NETLIB_MUST_USE netlib_status netlib_wait(int fd, int32_t events, double timeout, const netlib_limit *limit,
+                                          int32_t *ready, netlib_error **err);
 
 /** Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
  *
@@ -3896,6 +3976,22 @@ void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
  * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
                                                              netlib_error **err);
+
+/** Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout, as by
+ * `netlib_stream_set_read_timeout`. The total limit bounds all later calls on the stream together: once it has passed,
+ * calls that read or wait for input fail with `NETLIB_READ_TIMEOUT`, and calls that wait to write with
+ * `NETLIB_WRITE_TIMEOUT`. Default: no total limit.
+ *
+ * The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
+ * with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
+ * each request on a connection that is kept alive, call the function with the timeout of that request; a timeout
+ * without a total limit removes the total limit of an earlier call.
+ * @param timeout the limits; its connect limit is not used: see `netlib_connect_options_use_timeout`.
+ * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock of `timeout` has not been started;
+ *         `NETLIB_CALLBACK_FAILED` if the clock function failed. After a failure, the previous limits stay.
+ */
+NETLIB_MUST_USE netlib_status netlib_stream_use_timeout(netlib_stream *stream, const netlib_timeout *timeout,
+                                                        netlib_error **err);
 
 /** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
  * `NETLIB_TIMEOUT_NONE`.
@@ -5841,10 +5937,10 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
                sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
-               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
-               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
-               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
-               sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
+               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
+               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
                sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
                sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
                sizeof(enum netlib_tls_option) == 4,

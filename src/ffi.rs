@@ -18,6 +18,7 @@ mod guard;
 mod handle;
 mod options;
 mod out;
+mod resolve_callback;
 mod slices;
 mod stream_callbacks;
 mod strings;

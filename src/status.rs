@@ -98,6 +98,7 @@ statuses! {
     WantWrite           =  101 WANT_WRITE          Progress Never   "output is pending: wait until the descriptor is writable and call again";
     TimedOut            =  102 TIMED_OUT           Progress Never   "the wait timed out before the event occurred";
     EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
+    WantAddresses       =  104 WANT_ADDRESSES      Progress Never   "the addresses of the host are needed: supply them and call again";
 
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";

@@ -29,6 +29,7 @@ use crate::error::{Error, Result};
 use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
+use crate::timeout::{self, Timeout};
 use crate::tls::config::EchStatus;
 use crate::tls::{Context, EarlyData, Io, Negotiated, SavedSession, SessionInfo, TlsOptions};
 
@@ -117,6 +118,14 @@ impl Stream {
 
     pub fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<()> {
         on_each!(self, stream => stream.core.set_read_timeout(timeout))
+    }
+
+    /// Copies the read timeout and the rest of the total timeout. Fails if there is a total timeout whose clock is not
+    /// running.
+    pub fn use_timeout(&self, timeout: &Timeout) -> Result<()> {
+        let read = timeout::resolve(timeout.read(), "read")?;
+        let total_deadline = timeout.total_deadline()?;
+        on_each!(self, stream => stream.core.set_timeouts(read, total_deadline))
     }
 
     pub fn set_write_timeout(&self, timeout: Option<Duration>) -> Result<()> {

@@ -63,6 +63,23 @@ enum ClockReading {
     Given(f64),
 }
 
+/// The rest of a total timeout, copied from a [`Timeout`]. The rest is measured with the system's clock, even if the
+/// timeout has a clock of the application.
+#[derive(Clone, Copy, Debug)]
+pub struct TotalTimeout {
+    left: Duration,
+    /// The time at which `left` was computed; `None` if the timeout's clock was not running.
+    since: Option<Instant>,
+}
+
+impl TotalTimeout {
+    /// Returns the time at which the total timeout passes, for an operation that started at `started`. `None` if that
+    /// time is out of the clock's range.
+    pub(crate) fn deadline(self, started: Instant) -> Option<Instant> {
+        self.since.unwrap_or(started).checked_add(self.left)
+    }
+}
+
 impl Timeout {
     pub fn new(total: f64, connect: f64, read: f64) -> Result<Timeout> {
         Ok(Timeout {
@@ -124,6 +141,25 @@ impl Timeout {
                 format!("the time of the clock callback changed by {elapsed} seconds"),
             ))
         }
+    }
+
+    /// Returns the time at which the total timeout passes; `None` without a total timeout. Fails if there is a total
+    /// timeout and the clock is not running.
+    pub(crate) fn total_deadline(&self) -> Result<Option<Instant>> {
+        match self.rest_of_total()? {
+            Some(TotalTimeout { since: None, .. }) => Err(state_error("the timeout's clock has not been started")),
+            rest => Ok(rest.and_then(|total| total.deadline(Instant::now()))),
+        }
+    }
+
+    /// Returns the rest of the total timeout; `None` without a total timeout.
+    pub fn rest_of_total(&self) -> Result<Option<TotalTimeout>> {
+        let Ok(total) = Duration::try_from_secs_f64(self.total) else { return Ok(None) };
+        if self.started.is_none() {
+            return Ok(Some(TotalTimeout { left: total, since: None }));
+        }
+        let elapsed = Duration::try_from_secs_f64(self.connect_duration()?).unwrap_or(Duration::MAX);
+        Ok(Some(TotalTimeout { left: total.saturating_sub(elapsed), since: Some(Instant::now()) }))
     }
 
     pub fn total(&self) -> f64 {

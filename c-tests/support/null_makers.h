@@ -429,7 +429,11 @@ static inline netlib_throughput *make_throughput(void) {
 #define MAKE__netlib_connect_step__connect make_ended_connect()
 #define BASELINE__netlib_connect_step NETLIB_CLOSED
 #define MAKE__netlib_resolve_fn make_resolve
+#define MAKE__enum_netlib_address_family NETLIB_ADDRESS_FAMILY_IPV4
 #define MAKE__netlib_wait__events 1 /* POLLIN */
+#define BASELINE__netlib_connect_supply_addresses NETLIB_INVALID_ARGUMENT
+#define BASELINE__netlib_connect_supply_error NETLIB_INVALID_ARGUMENT
+#define BASELINE__netlib_stream_use_timeout NETLIB_TIMEOUT_STATE_ERROR
 #define MAKE__netlib_connect_options_add_socket_option__level SOL_SOCKET
 #define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
 #define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})

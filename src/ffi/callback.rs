@@ -3,22 +3,18 @@
 //! A handle that was made with a callback keeps the callback and its `ctx`. netlib.h requires that both can be used on
 //! any thread that uses the handle, until the handle's last reference is freed.
 
-use std::ffi::{CStr, c_char, c_void};
+use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::callback::{Sleep, Verdict};
-use crate::error::{Error, ErrorOptions, Result};
+use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::limit::netlib_interrupt;
-use crate::ffi::api::socket::resolve::netlib_addresses;
 use crate::ffi::callback_context::CallbackContext;
-use crate::ffi::handle;
 use crate::limit::InterruptCheck;
-use crate::socket::ResolveCallback;
 use crate::socket::address_class::Classes;
 use crate::socket::address_policy::AddressCallback;
 use crate::socket::endpoint::Endpoint;
-use crate::socket::sockaddr::AddressList;
 use crate::status::Status;
 
 /// A clock or random source, which stores a number through its second parameter.
@@ -30,15 +26,6 @@ pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -
 /// Decides whether netlib may connect to an address.
 pub(crate) type AddressFn =
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
-
-/// Resolves a host: adds its addresses to the list.
-pub(crate) type ResolveFn = unsafe extern "C" fn(
-    ctx: *mut c_void,
-    host: *const c_char,
-    port: i32,
-    left: f64,
-    list: *mut netlib_addresses,
-) -> i32;
 
 /// Decides whether a wait continues after a signal.
 pub(crate) type InterruptFn = unsafe extern "C" fn(ctx: *mut c_void) -> i32;
@@ -78,28 +65,6 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Opti
         let result =
             unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) };
         check_verdict(result, "address")
-    }))
-}
-
-pub(crate) fn resolve(callback: Option<ResolveFn>, ctx: CallbackContext) -> Option<ResolveCallback> {
-    let callback = callback?;
-    Some(Arc::new(move |host: &CStr, port, seconds_left| {
-        let list: *mut netlib_addresses = handle::lend_to_callback(Box::new(AddressList::default()));
-        // SAFETY: by netlib.h, the callback takes its `ctx`, a string, two numbers and a list that it does not free.
-        let answer = unsafe { callback(ctx.pointer(), host.as_ptr(), i32::from(port), seconds_left, list) };
-        // SAFETY: `lend_to_callback` made the pointer above, and the callback cannot free it.
-        let list = unsafe { handle::take(list) }.map_or_else(Vec::new, |list| list.into_vec());
-        match answer {
-            0 => Ok(list),
-            code => {
-                let answer =
-                    Status::from_code(code).map_or_else(|| code.to_string().into(), |s| s.name().to_string_lossy());
-                let message =
-                    format!("cannot resolve {}: the resolve callback returned {answer}", host.to_string_lossy());
-                Err(Error::reported(code, &message, &ErrorOptions::default())
-                    .unwrap_or_else(|_| Error::new(Status::CallbackFailed, &message)))
-            }
-        }
     }))
 }
 

@@ -7,6 +7,7 @@
 #![allow(non_camel_case_types)]
 
 pub type enum_netlib_action = i32;
+pub type enum_netlib_address_family = i32;
 pub type enum_netlib_body_framing = i32;
 pub type enum_netlib_certificate_name_kind = i32;
 pub type enum_netlib_certificate_problem = i32;

@@ -237,7 +237,8 @@ impl AttemptFailure {
     /// Converts the error that ended a wait, for example the error of an ended limit, to the failure of the attempt
     /// that was waited for.
     pub(super) fn from_wait(error: &Error) -> AttemptFailure {
-        let status = if is_final(error.status()) { error.status() } else { Status::ConnectFailed };
+        let is_kept = is_final(error.status()) || error.status() == Status::ConnectTimeout;
+        let status = if is_kept { error.status() } else { Status::ConnectFailed };
         AttemptFailure { status, errno: error.errno(), reason: error.message().to_owned() }
     }
 
@@ -282,7 +283,7 @@ pub(super) fn setup_error(target: &dyn fmt::Display, error: Error) -> Error {
         Status::Io => {
             Error::new(Status::ConnectFailed, format!("{what}: {}", error.message())).with_errno(error.errno())
         }
-        status if status.is_from_limit() => error.prefixed(&what),
+        status if status.is_from_limit() || status == Status::ConnectTimeout => error.prefixed(&what),
         _ => error,
     }
 }

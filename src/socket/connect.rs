@@ -19,7 +19,7 @@ use crate::error::{Error, Result};
 use crate::limit::{Limit, earlier};
 use crate::memory;
 use crate::socket::attempt::{SourceAddresses, interruption_error_between_attempts, setup_error};
-use crate::socket::connect_options::{ConnectOptions, prefix_source_address};
+use crate::socket::connect_options::{AddressFamily, ConnectOptions, prefix_source_address};
 use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::host_port::{HostPort, set_missing_ports};
 use crate::socket::resolver::{Lookup, Resolver};
@@ -84,6 +84,9 @@ enum Phase {
     AwaitSource(Lookup, Target),
     ResolveTarget(Target),
     AwaitTarget(Lookup),
+    /// Waits for [`Connect::supply`].
+    AwaitSupply(HostPort),
+    Supplied(HostPort, Result<Vec<Endpoint>>),
     RunScheduler,
     /// An earlier call of [`Connect::step`] returned the connection.
     Connected,
@@ -114,7 +117,12 @@ pub(crate) struct Interest {
 impl Connect {
     pub(crate) fn new(host: &str, port: u16, options: Arc<ConnectOptions>) -> Result<Connect> {
         let host_port = HostPort::new(host, port)?;
-        Ok(Connect::with_resolver(Resolver::system(), Target::Host(host_port), TargetName::new(host, port), options))
+        Ok(Connect::with_resolver(
+            Resolver::system(options.family),
+            Target::Host(host_port),
+            TargetName::new(host, port),
+            options,
+        ))
     }
 
     /// Connects to addresses that the caller has resolved. In an address with port 0, `port` replaces the 0.
@@ -129,17 +137,14 @@ impl Connect {
         if addresses.is_empty() {
             return Err(Error::new(Status::InvalidArgument, "addresses is empty"));
         }
-        let mut copy = Vec::new();
-        memory::reserve(&mut copy, addresses.len(), "addresses")?;
-        copy.extend_from_slice(addresses);
-        let target = Target::Addresses(set_missing_ports(copy, port));
-        Ok(Connect::with_resolver(Resolver::system(), target, TargetName::new(host, port), options))
+        let target = Target::Addresses(set_missing_ports(copy_addresses(addresses)?, port));
+        Ok(Connect::with_resolver(Resolver::system(options.family), target, TargetName::new(host, port), options))
     }
 
     pub(crate) fn to_unix(address: UnixAddress, options: Arc<ConnectOptions>) -> Connect {
         let endpoint = Endpoint::Unix(address);
         let name = TargetName { host: endpoint.to_string(), port: None };
-        Connect::with_resolver(Resolver::system(), Target::Addresses(vec![endpoint]), name, options)
+        Connect::with_resolver(Resolver::system(AddressFamily::Any), Target::Addresses(vec![endpoint]), name, options)
     }
 
     fn with_resolver(resolver: Resolver, target: Target, name: TargetName, options: Arc<ConnectOptions>) -> Connect {
@@ -216,6 +221,10 @@ impl Connect {
             if let Some(connection) = self.step()? {
                 return Ok(connection);
             }
+            if self.wants_addresses() {
+                let message = "the options leave the name lookup to the application, which has supplied no addresses";
+                return Err(Error::new(Status::InvalidArgument, message));
+            }
             if let Err(error) = self.wait() {
                 let error = self.interruption_error(error);
                 self.fail(&error);
@@ -226,8 +235,32 @@ impl Connect {
 
     fn run_sequentially(mut self, limit: Option<Arc<Limit>>) -> Result<OwnedFd> {
         self.schedule = Schedule::Sequential;
-        self.may_block = limit.is_none();
+        self.may_block = limit.is_none() && self.options.total.is_none();
         self.run(limit)
+    }
+
+    /// Returns whether the operation waits for [`Connect::supply`].
+    pub(crate) fn wants_addresses(&self) -> bool {
+        matches!(self.phase, Phase::AwaitSupply(_))
+    }
+
+    /// Supplies the addresses of the host, or the error of their lookup. The next step continues.
+    pub(crate) fn supply(&mut self, found: Result<&[Endpoint]>) -> Result<()> {
+        let found = match found {
+            Ok(addresses) => Ok(copy_addresses(addresses)?),
+            Err(error) => Err(error),
+        };
+        match std::mem::replace(&mut self.phase, Phase::RunScheduler) {
+            Phase::AwaitSupply(host) => {
+                self.phase = Phase::Supplied(host, found);
+                Ok(())
+            }
+            other => {
+                self.phase = other;
+                let message = "the connect operation does not wait for addresses";
+                Err(Error::new(Status::InvalidArgument, message))
+            }
+        }
     }
 
     /// Returns the lookup in progress.
@@ -297,8 +330,12 @@ impl Connect {
         if self.has_ended() {
             return None;
         }
+        if let Phase::Supplied(..) = self.phase {
+            return self.started;
+        }
         let attempts = self.scheduler.as_ref().and_then(Scheduler::next_timer);
-        earlier(attempts, self.limit.as_ref().and_then(|limit| limit.deadline()))
+        let limit = self.limit.as_ref().and_then(|limit| limit.deadline());
+        earlier(attempts, earlier(limit, self.total_deadline()))
     }
 
     pub(crate) fn attempts(&self) -> &[Attempt<Socket>] {
@@ -370,6 +407,11 @@ impl Connect {
                     let resolution = self.poll_lookup(lookup).map_err(|error| self.setup_error(error))?;
                     self.after_target_lookup(resolution)?
                 }
+                waiting @ Phase::AwaitSupply(_) => waiting,
+                Phase::Supplied(host, found) => {
+                    let found = found.and_then(|found| host.with_port(found));
+                    self.start_scheduler(found.map_err(|error| self.setup_error(error))?)?
+                }
                 Phase::RunScheduler => {
                     let Some(scheduler) = &mut self.scheduler else { return Ok(None) };
                     match scheduler.step(self.ended_lookup.is_some()) {
@@ -384,17 +426,35 @@ impl Connect {
             };
             // The step that starts a lookup never polls it, even if the lookup ends immediately. So the number of steps
             // does not depend on how long a lookup takes.
-            if self.lookup().is_some() || self.has_ended() {
+            if self.lookup().is_some() || self.wants_addresses() || self.has_ended() {
                 return Ok(None);
             }
         }
     }
 
+    /// Fails if the limit has ended or the total timeout has passed.
     fn check_limit(&self) -> Result<()> {
-        self.limit.as_ref().map_or(Ok(()), |limit| limit.check())
+        self.limit.as_ref().map_or(Ok(()), |limit| limit.check())?;
+        match self.total_deadline() {
+            Some(deadline) if deadline <= Instant::now() => {
+                Err(Error::new(Status::ConnectTimeout, "the total timeout has passed"))
+            }
+            _ => Ok(()),
+        }
     }
 
-    fn start_scheduler(&mut self, addresses: Vec<Endpoint>) -> Result<Phase> {
+    /// Returns the time at which the total timeout of the options passes.
+    fn total_deadline(&self) -> Option<Instant> {
+        self.options.total.zip(self.started).and_then(|(total, started)| total.deadline(started))
+    }
+
+    fn start_scheduler(&mut self, mut addresses: Vec<Endpoint>) -> Result<Phase> {
+        let family = self.options.family;
+        addresses.retain(|address| family.contains(address));
+        if addresses.is_empty() {
+            let message = format!("{} has no {}addresses", self.name.host, family.prefix());
+            return Err(Error::new(Status::NameResolution, message));
+        }
         let timeout = timeout::resolve(self.options.timeout, "timeout")?;
         let blocking = self.may_block && timeout.is_none();
         let network = SystemNetwork::new(Arc::clone(&self.options), self.source.take(), blocking);
@@ -419,6 +479,13 @@ impl Connect {
         }
         interruption_error_between_attempts(&self.name, error, scheduler.failures())
     }
+}
+
+fn copy_addresses(addresses: &[Endpoint]) -> Result<Vec<Endpoint>> {
+    let mut copy = Vec::new();
+    memory::reserve(&mut copy, addresses.len(), "addresses")?;
+    copy.extend_from_slice(addresses);
+    Ok(copy)
 }
 
 /// The target's name in error messages: "example.com port 80", or the path of a Unix domain socket. The name is

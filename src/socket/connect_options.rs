@@ -8,11 +8,12 @@ use crate::digest::{Digest, Settings};
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::socket::address_policy::{AddressCallback, AddressPolicy};
+use crate::socket::endpoint::Endpoint;
 use crate::socket::host_port::HostPort;
 use crate::socket::host_port::ResolveCallback;
 use crate::socket::tcp_options::TcpOptions;
 use crate::status::Status;
-use crate::timeout;
+use crate::timeout::{self, Timeout, TotalTimeout};
 
 /// The options for connecting.
 #[derive(Clone)]
@@ -26,8 +27,14 @@ pub struct ConnectOptions {
     pub socket_options: Vec<SocketOption>,
     /// The policy for addresses to connect to. The policy does not apply to the source address.
     pub policy: AddressPolicy,
+    /// The family of the addresses to connect to.
+    pub family: AddressFamily,
     /// The time between the starts of two racing attempts.
     pub attempt_delay: Duration,
+    /// The time limit for a whole connect operation.
+    pub total: Option<TotalTimeout>,
+    /// Whether the application supplies the addresses of the host, instead of a resolver.
+    pub supplies_addresses: bool,
     /// The callback that resolves names instead of the system's resolver.
     pub resolve: Option<ResolveCallback>,
     /// Identifies the callback in `resolve`. `address_id` identifies the callback in `policy`.
@@ -48,7 +55,10 @@ impl Default for ConnectOptions {
             tcp: TcpOptions::default(),
             socket_options: Vec::new(),
             policy: AddressPolicy::default(),
+            family: AddressFamily::Any,
             attempt_delay: ATTEMPT_DELAY,
+            total: None,
+            supplies_addresses: false,
             resolve: None,
             resolve_id: CallbackId::default(),
             address_id: CallbackId::default(),
@@ -67,7 +77,11 @@ impl ConnectOptions {
             tcp,
             socket_options,
             policy,
+            family,
             attempt_delay,
+            // The total timeout limits one request, so it does not distinguish connections.
+            total: _,
+            supplies_addresses,
             resolve: _,
             resolve_id,
             address_id,
@@ -86,6 +100,8 @@ impl ConnectOptions {
             .with_number("source port", source.map_or(0, |source| source.port))
             .with("tcp", &tcp.digest())
             .with_number("refused", policy.refused().bits())
+            .with_number("family", *family as u8)
+            .with_number("supplies addresses", u8::from(*supplies_addresses))
             .with("attempt delay", &attempt_delay.as_nanos().to_be_bytes())
             .with("resolve callback", &resolve_id.to_bytes())
             .with("address callback", &address_id.to_bytes())
@@ -97,6 +113,17 @@ impl ConnectOptions {
         // when connecting starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
+        Ok(())
+    }
+
+    /// Copies the timeouts for connecting. If the clock of the total timeout is running, the rest of the total timeout
+    /// counts from now, otherwise from the start of each connect operation.
+    pub fn use_timeout(&mut self, timeout: &Timeout) -> Result<()> {
+        self.total = timeout.rest_of_total()?;
+        // A total timeout replaces the process default. The total timeout is not copied to `timeout`, because `timeout`
+        // is part of the digest.
+        let is_replaced = self.total.is_some() && timeout.connect() == timeout::DEFAULT;
+        self.timeout = if is_replaced { timeout::NONE } else { timeout.connect() };
         Ok(())
     }
 
@@ -130,6 +157,37 @@ impl ConnectOptions {
     pub fn add_socket_option(&mut self, level: i32, name: i32, value: &[u8]) -> Result<()> {
         let value = Arc::new(memory::copy(value, "a socket option")?);
         memory::push(&mut self.socket_options, SocketOption { level, name, value }, "socket options")
+    }
+}
+
+/// The family of the IP addresses to connect to. Unix domain sockets are not affected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AddressFamily {
+    Any = 0,
+    Ipv4 = 1,
+    Ipv6 = 2,
+}
+
+impl AddressFamily {
+    pub fn from_code(code: i32) -> Option<AddressFamily> {
+        [AddressFamily::Any, AddressFamily::Ipv4, AddressFamily::Ipv6].into_iter().find(|of| *of as i32 == code)
+    }
+
+    pub(super) fn contains(self, endpoint: &Endpoint) -> bool {
+        match (self, endpoint) {
+            (AddressFamily::Ipv4, Endpoint::Ip(address)) => address.is_ipv4(),
+            (AddressFamily::Ipv6, Endpoint::Ip(address)) => address.is_ipv6(),
+            (AddressFamily::Any, _) | (_, Endpoint::Unix(_)) => true,
+        }
+    }
+
+    /// Returns the name of the family for error messages, followed by a space.
+    pub(super) fn prefix(self) -> &'static str {
+        match self {
+            AddressFamily::Any => "",
+            AddressFamily::Ipv4 => "IPv4 ",
+            AddressFamily::Ipv6 => "IPv6 ",
+        }
     }
 }
 

@@ -132,6 +132,11 @@ impl HostPort {
         limit.map_or(Ok(()), Limit::check)?;
         let seconds_left = limit.and_then(Limit::remaining).map_or(f64::INFINITY, |left| left.as_secs_f64());
         let found = resolve(&self.host, self.port, seconds_left)?;
+        self.with_port(found)
+    }
+
+    /// Replaces port 0 in addresses that were found for the host. Fails if there are no addresses.
+    pub(super) fn with_port(&self, found: Vec<Endpoint>) -> Result<Vec<Endpoint>> {
         self.require_addresses(set_missing_ports(found, self.port))
     }
 

@@ -9,6 +9,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::error::{Error, Result};
 use crate::fork::{Mutex, Process};
+use crate::socket::connect_options::AddressFamily;
 use crate::socket::host_port::HostPort;
 use crate::socket::lookup_queue::{LookupQueue, Ticket};
 use crate::socket::sys::{self, Wake};
@@ -30,9 +31,9 @@ const MAX_THREADS: usize = 64;
 static QUEUE: LookupQueue = LookupQueue::new();
 
 impl Resolver {
-    /// Returns a resolver that calls getaddrinfo(3).
-    pub(crate) fn system() -> Resolver {
-        Resolver::new(Arc::new(system_lookup), &QUEUE, MAX_THREADS)
+    /// Returns a resolver that calls getaddrinfo(3) for addresses of a family.
+    pub(crate) fn system(family: AddressFamily) -> Resolver {
+        Resolver::new(Arc::new(move |host: &HostPort| system_lookup(host, family)), &QUEUE, MAX_THREADS)
     }
 
     pub(crate) fn new(lookup: Arc<LookupFn>, queue: &'static LookupQueue, max_threads: usize) -> Resolver {
@@ -139,8 +140,13 @@ pub(crate) fn allowed_gai_family() -> i32 {
     }
 }
 
-fn system_lookup(host: &HostPort) -> Result<Vec<SocketAddr>> {
-    sys::getaddrinfo(host.host(), host.port(), allowed_gai_family(), 0).map_err(|failure| host.lookup_failed(failure))
+fn system_lookup(host: &HostPort, family: AddressFamily) -> Result<Vec<SocketAddr>> {
+    let family = match family {
+        AddressFamily::Any => allowed_gai_family(),
+        AddressFamily::Ipv4 => libc::AF_INET,
+        AddressFamily::Ipv6 => libc::AF_INET6,
+    };
+    sys::getaddrinfo(host.host(), host.port(), family, 0).map_err(|failure| host.lookup_failed(failure))
 }
 
 /// The state that a [`Lookup`] and its thread share.

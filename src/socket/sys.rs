@@ -173,7 +173,8 @@ pub(crate) fn send_vectored(fd: RawFd, slices: &[IoSlice<'_>], flags: i32) -> io
     let mut message: libc::msghdr = unsafe { std::mem::zeroed() };
     message.msg_iov = slices.as_ptr().cast_mut().cast();
     message.msg_iovlen = slices.len() as _;
-    // SAFETY: an `IoSlice` has the layout of an iovec, and sendmsg(2) only reads the slices, which live across the call.
+    // SAFETY: an `IoSlice` has the layout of an iovec, and sendmsg(2) only reads the slices, which live across the
+    // call.
     retry_on_eintr(|| unsafe { libc::sendmsg(fd, &raw const message, flags | NO_SIGNAL) })
 }
 

@@ -124,7 +124,7 @@ impl<'a, P> Call<'a, P> {
 
     /// Waits until a role is released, but for at most [`ROLE_CHECK_INTERVAL`]. Fails when the limit has ended.
     pub(super) fn wait_for_role(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
-        policy.check_limit()?;
+        policy.check_limit(Status::ReadTimeout)?;
         self.state()?.waiters += 1;
         if let Some(state) = self.state.take() {
             self.state =

@@ -119,6 +119,9 @@ fn explain(what: &str, protocol: &impl Protocol, fault: Fault, policy: WaitPolic
 }
 
 fn timeout_error(protocol: &impl Protocol, status: Status, policy: WaitPolicy<'_>) -> Error {
+    if let Err(error) = policy.check_total(status) {
+        return error;
+    }
     let (peer, during) = (protocol.peer(), protocol.during());
     let message = |what: &str, preposition: &str, timeout: Option<Duration>| {
         let seconds = timeout.unwrap_or_default().as_secs_f64();

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use super::pieces::Pieces;
 use super::transport::Transport;
@@ -175,6 +175,14 @@ impl<P: Protocol> Core<P> {
 
     pub(super) fn set_read_timeout(&self, timeout: Option<Duration>) -> Result<()> {
         self.lock()?.settings.read_timeout = timeout;
+        Ok(())
+    }
+
+    /// Sets the read timeout, and the time at which the total timeout passes.
+    pub(super) fn set_timeouts(&self, read: Option<Duration>, total_deadline: Option<Instant>) -> Result<()> {
+        let mut state = self.lock()?;
+        state.settings.read_timeout = read;
+        state.settings.total_deadline = total_deadline;
         Ok(())
     }
 

@@ -143,7 +143,7 @@ impl Transport {
                 Ok(None)
             }
             Kind::Descriptor(_) | Kind::Callbacks(_) => {
-                policy.check_limit().map_err(Fault::Passthrough)?;
+                policy.check_limit(Status::ReadTimeout).map_err(Fault::Passthrough)?;
                 Ok(None)
             }
             Kind::Stream(outer) => outer.await_input(drained, policy),
@@ -209,7 +209,7 @@ impl Transport {
         match &self.0 {
             Kind::Descriptor(fd) => send_to(*fd, policy, || sys::send(*fd, bytes, sys::DONT_WAIT)),
             Kind::Callbacks(transport) => {
-                policy.check_limit().map_err(Fault::Passthrough)?;
+                policy.check_limit(Status::WriteTimeout).map_err(Fault::Passthrough)?;
                 transport.callbacks.send(bytes)
             }
             Kind::Stream(outer) => outer.send(bytes, policy),
@@ -257,7 +257,7 @@ fn receive_from(fd: RawFd, room: &mut [u8], flags: i32) -> Outcome<Io> {
 fn send_to(fd: RawFd, policy: WaitPolicy<'_>, send: impl Fn() -> io::Result<usize>) -> Outcome<Io> {
     loop {
         if policy.blocking {
-            policy.check_limit().map_err(Fault::Passthrough)?;
+            policy.check_limit(Status::WriteTimeout).map_err(Fault::Passthrough)?;
         }
         match send() {
             Ok(0) => {
@@ -283,6 +283,12 @@ fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
             (timeout, _) => (timeout, Status::ReadTimeout),
         },
         _ => (policy.settings.write_timeout, Status::WriteTimeout),
+    };
+    let (timeout, status) = match policy.total_time_left() {
+        Some(left) if timeout.is_none_or(|timeout| left < timeout) => {
+            (Some(left), if events == sys::POLL_IN { Status::ReadTimeout } else { Status::WriteTimeout })
+        }
+        _ => (timeout, status),
     };
     let limit = policy.settings.limit.as_deref();
     if wait(fd, events, timeout, limit).map_err(Fault::Passthrough)? { Ok(()) } else { Err(Fault::TimedOut(status)) }

@@ -14,6 +14,8 @@ pub(super) struct Settings {
     pub(super) read_timeout: Option<Duration>,
     pub(super) write_timeout: Option<Duration>,
     pub(super) limit: Option<Arc<Limit>>,
+    /// The time at which the total timeout passes.
+    pub(super) total_deadline: Option<Instant>,
 }
 
 /// Whether and how long a call may wait.
@@ -29,11 +31,11 @@ pub(super) struct WaitPolicy<'a> {
 
 /// The settings of a new stream: its calls wait without a time limit.
 pub(super) static DEFAULT_SETTINGS: Settings =
-    Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None };
+    Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None, total_deadline: None };
 
 /// The settings of a call that never waits, whatever the settings of its stream are.
 pub(super) static NO_WAITING: Settings =
-    Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None };
+    Settings { blocking: false, read_timeout: None, write_timeout: None, limit: None, total_deadline: None };
 
 impl Settings {
     pub(super) fn wait_policy(&self) -> WaitPolicy<'_> {
@@ -49,12 +51,28 @@ impl WaitPolicy<'_> {
 
     /// Returns whether a wait for input has neither timeout nor limit.
     pub(super) fn is_unbounded(self) -> bool {
-        let Settings { read_timeout, limit, .. } = self.settings;
-        self.blocking && read_timeout.is_none() && limit.is_none() && self.throughput_deadline.is_none()
+        let Settings { read_timeout, limit, total_deadline, .. } = self.settings;
+        let has_settings = read_timeout.is_some() || limit.is_some() || total_deadline.is_some();
+        self.blocking && !has_settings && self.throughput_deadline.is_none()
     }
 
-    pub(super) fn check_limit(self) -> Result<()> {
-        self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())
+    /// Fails if the limit has ended, or with `timeout_status` if the total timeout has passed.
+    pub(super) fn check_limit(self, timeout_status: Status) -> Result<()> {
+        self.settings.limit.as_ref().map_or(Ok(()), |limit| limit.check())?;
+        self.check_total(timeout_status)
+    }
+
+    /// Fails with `timeout_status` if the total timeout has passed.
+    pub(super) fn check_total(self, timeout_status: Status) -> Result<()> {
+        match self.total_time_left() {
+            Some(Duration::ZERO) => Err(Error::new(timeout_status, "the total timeout has passed")),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the time left of the total timeout.
+    pub(super) fn total_time_left(self) -> Option<Duration> {
+        self.settings.total_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
     /// Returns a copy of the policy for a call other than the application's own read: a copy without the minimum

@@ -302,6 +302,21 @@ CON(c_address_3, netlib_connect_options_set_address_callback(o, address_a, &ctx_
 CON(c_resolve_1, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_a, NULL))
 CON(c_resolve_2, netlib_connect_options_set_resolve_callback(o, resolve_b, &ctx_a, NULL))
 CON(c_resolve_3, netlib_connect_options_set_resolve_callback(o, resolve_a, &ctx_b, NULL))
+static void use_timeout(con *o, double total, double connect) {
+    netlib_timeout *timeout = NULL;
+    netlib_error *err = NULL;
+    CHECK_OK(netlib_timeout_new(total, connect, 3.0, &timeout, &err));
+    netlib_connect_options_use_timeout(o, timeout);
+    netlib_timeout_free(timeout);
+}
+CON(c_use_timeout, use_timeout(o, NETLIB_TIMEOUT_NONE, 7.0))
+CON(c_use_total, use_timeout(o, 20.0, 8.0))
+CON(c_use_default, use_timeout(o, NETLIB_TIMEOUT_NONE, NETLIB_TIMEOUT_DEFAULT))
+CON(c_supply, netlib_connect_options_set_supply_addresses(o, 1))
+CON(c_no_supply, netlib_connect_options_set_supply_addresses(o, 0))
+CON(c_ipv4, netlib_connect_options_set_address_family(o, NETLIB_ADDRESS_FAMILY_IPV4))
+CON(c_ipv6, netlib_connect_options_set_address_family(o, NETLIB_ADDRESS_FAMILY_IPV6))
+CON(c_any_family, netlib_connect_options_set_address_family(o, NETLIB_ADDRESS_FAMILY_ANY))
 CON(c_stagger, netlib_connect_options_set_attempt_delay(o, 0.5))
 
 static const struct {
@@ -342,6 +357,14 @@ static const struct {
     {"set_resolve_callback", c_resolve_2, CHANGES},
     {"set_resolve_callback", c_resolve_3, CHANGES},
     {"set_attempt_delay", c_stagger, CHANGES},
+    {"use_timeout", c_use_timeout, CHANGES},
+    {"use_timeout", c_use_total, CHANGES},
+    {"use_timeout", c_use_default, AS_BASE},
+    {"set_supply_addresses", c_supply, CHANGES},
+    {"set_supply_addresses", c_no_supply, AS_BASE},
+    {"set_address_family", c_ipv4, CHANGES},
+    {"set_address_family", c_ipv6, CHANGES},
+    {"set_address_family", c_any_family, AS_BASE},
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
-use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_kept_alive, arg_shared_opt};
+use crate::ffi::api::timeout::netlib_timeout;
+use crate::ffi::args::{arg, arg_bool, arg_buffer, arg_data, arg_exclusive, arg_kept_alive, arg_shared_opt};
 use crate::ffi::callback_context::CallbackContext;
 use crate::ffi::handle::null_argument;
 use crate::ffi::out::{out_opt, outs};
@@ -179,6 +180,31 @@ pub unsafe extern "C" fn netlib_stream_set_read_timeout(
     err: *mut *mut netlib_error,
 ) -> netlib_status {
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
+}
+
+/// Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout, as by
+/// `netlib_stream_set_read_timeout`. The total limit bounds all later calls on the stream together: once it has passed,
+/// calls that read or wait for input fail with `NETLIB_READ_TIMEOUT`, and calls that wait to write with
+/// `NETLIB_WRITE_TIMEOUT`. Default: no total limit.
+///
+/// The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
+/// with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
+/// each request on a connection that is kept alive, call the function with the timeout of that request; a timeout
+/// without a total limit removes the total limit of an earlier call.
+///
+/// @param timeout the limits; its connect limit is not used: see `netlib_connect_options_use_timeout`.
+/// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock of `timeout` has not been started;
+///         `NETLIB_CALLBACK_FAILED` if the clock function failed. After a failure, the previous limits stay.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_use_timeout(
+    stream: *mut netlib_stream,
+    timeout: *const netlib_timeout,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let timeout = arg_exclusive!(timeout);
+        arg_kept_alive!(stream, |_| true).use_timeout(&timeout)
+    })
 }
 
 /// Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:

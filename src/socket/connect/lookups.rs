@@ -1,10 +1,11 @@
 //! The name lookups of a [`Connect`]: first of the source address, then of the host.
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::socket::attempt::SourceAddresses;
 use crate::socket::endpoint::Endpoint;
 use crate::socket::host_port::HostPort;
 use crate::socket::resolver::{Lookup, Resolution};
+use crate::status::Status;
 
 use super::{Connect, Phase, Target};
 
@@ -42,6 +43,10 @@ impl Connect {
             self.source = Some(SourceAddresses::AnyWithPort(source.port));
             return Ok(Phase::ResolveTarget(target));
         };
+        if self.options.supplies_addresses && host.numeric().is_none() {
+            let message = "the options leave name lookups to the application, so the host must be an address";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
         let resolution = self.start_lookup(host)?;
         Ok(self.after_source_lookup(resolution, target))
     }
@@ -61,6 +66,13 @@ impl Connect {
             Target::Addresses(addresses) => return self.start_scheduler(addresses),
             Target::Host(host) => host,
         };
+        if self.options.supplies_addresses {
+            if let Some(found) = host.numeric() {
+                return self.start_scheduler(Endpoint::all_ip(found?));
+            }
+            self.check_limit()?;
+            return Ok(Phase::AwaitSupply(host));
+        }
         if let Some(resolve) = &self.options.resolve {
             let found = host.resolve_with(resolve, self.limit.as_deref())?;
             return self.start_scheduler(found);

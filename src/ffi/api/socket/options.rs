@@ -3,10 +3,12 @@
 use std::ffi::{c_char, c_void};
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg_bool, arg_bytes, arg_port, arg_str};
+use crate::ffi::api::timeout::netlib_timeout;
+use crate::ffi::args::{arg_bool, arg_bytes, arg_enum, arg_exclusive, arg_port, arg_str};
+use crate::ffi::enums::enum_netlib_address_family;
 use crate::ffi::{Handle, Options, Unique, guard, handle, options as builder};
 use crate::retry::Count;
-use crate::socket::connect_options::ConnectOptions;
+use crate::socket::connect_options::{AddressFamily, ConnectOptions};
 
 /// Settings for connecting to a host or to a Unix domain socket. **One call at a time**.
 pub struct netlib_connect_options {
@@ -63,6 +65,55 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
 pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib_connect_options, timeout: f64) {
     builder::set(options, "netlib_connect_options_set_timeout", |options: &mut ConnectOptions| {
         options.set_timeout(timeout)
+    });
+}
+
+/// Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout, as by
+/// `netlib_connect_options_set_timeout`; with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
+/// `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included, which fails with
+/// `NETLIB_CONNECT_TIMEOUT` when the total limit has passed. Default: no total limit.
+///
+/// If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed is part of
+/// the total limit, and the rest counts from this call on. Otherwise the total limit counts from the start of each
+/// connect operation. In both cases netlib measures the rest with the system's clock. Later changes of `timeout` have
+/// no effect.
+///
+/// @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_use_timeout(
+    options: *mut netlib_connect_options,
+    timeout: *const netlib_timeout,
+) {
+    builder::set(options, "netlib_connect_options_use_timeout", |options: &mut ConnectOptions| {
+        let timeout = arg_exclusive!(timeout);
+        options.use_timeout(&timeout)
+    });
+}
+
+/// The families of the addresses to connect to: see `netlib_connect_options_set_address_family`.
+#[repr(C)]
+pub enum netlib_address_family {
+    /// IPv4 and IPv6.
+    NETLIB_ADDRESS_FAMILY_ANY = 0,
+    /// Only IPv4.
+    NETLIB_ADDRESS_FAMILY_IPV4 = 1,
+    /// Only IPv6.
+    NETLIB_ADDRESS_FAMILY_IPV6 = 2,
+}
+
+/// Sets the family of the addresses to connect to. A name lookup asks only for addresses of the family. netlib skips
+/// all other addresses, whether they are given as the host, by the resolve callback or in a list. If no address is
+/// left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not affected.
+///
+/// @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_set_address_family(
+    options: *mut netlib_connect_options,
+    family: enum_netlib_address_family,
+) {
+    builder::set(options, "netlib_connect_options_set_address_family", |options: &mut ConnectOptions| {
+        options.family = arg_enum!(family, netlib_address_family, AddressFamily::from_code);
+        Ok(())
     });
 }
 

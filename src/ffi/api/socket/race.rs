@@ -3,11 +3,12 @@
 use std::ffi::{c_char, c_int};
 use std::os::fd::IntoRawFd;
 
+use crate::error::Error;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::limit::netlib_limit;
 use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::api::socket::resolve::netlib_addresses;
-use crate::ffi::args::{arg, arg_mut, arg_port, arg_shared_opt, arg_str};
+use crate::ffi::args::{arg, arg_bool, arg_mut, arg_port, arg_shared, arg_shared_opt, arg_str};
 use crate::ffi::out::{out_fd, outs};
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Unique, guard, handle, options as builder};
@@ -65,6 +66,28 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
 ) {
     builder::set(options, "netlib_connect_options_set_attempt_delay", |options: &mut ConnectOptions| {
         options.set_attempt_delay(seconds)
+    });
+}
+
+/// Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
+/// waits for a resolve callback. The operation looks up no name and calls no resolve callback. A step returns
+/// `NETLIB_WANT_ADDRESSES` once the addresses are needed, and until they are supplied: meanwhile, the application runs
+/// its own resolver, and also waits for the descriptors of `netlib_connect_wait_fd` and at most for the time of
+/// `netlib_connect_wait_seconds`, because the limit and the total timeout apply. A host that is an address needs no
+/// lookup. Default: 0.
+///
+/// `netlib_connect_run` and `netlib_create_connection` fail with `NETLIB_INVALID_ARGUMENT` if the host is a name, and
+/// so does a source address that is a name.
+///
+/// @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_options_set_supply_addresses(
+    options: *mut netlib_connect_options,
+    enable: i32,
+) {
+    builder::set(options, "netlib_connect_options_set_supply_addresses", |options: &mut ConnectOptions| {
+        options.supplies_addresses = arg_bool!(enable);
+        Ok(())
     });
 }
 
@@ -155,9 +178,10 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
 ///        the attempts began.
 /// @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
-///         or the timer, and step again; `NETLIB_CLOSED` if an earlier call returned the connection; all failures of
-///         `netlib_create_connection`. If all attempts failed, the step and every later step return the status of the
-///         attempt that ended last.
+///         or the timer, and step again; `NETLIB_WANT_ADDRESSES` if the options make the application supply the
+///         addresses: call `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again;
+///         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
+///         all attempts failed, the step and every later step return the status of the attempt that ended last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_step(
     connect: *mut netlib_connect,
@@ -166,7 +190,9 @@ pub unsafe extern "C" fn netlib_connect_step(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        Ok(match arg_mut!(connect).step()? {
+        let mut connect = arg_mut!(connect);
+        Ok(match connect.step()? {
+            None if connect.wants_addresses() => Status::WantAddresses,
             None => Status::WantWrite,
             Some(connected) => {
                 fd.set(connected.into_raw_fd());
@@ -176,13 +202,51 @@ pub unsafe extern "C" fn netlib_connect_step(
     })
 }
 
+/// Supplies the addresses of the host after a step returned `NETLIB_WANT_ADDRESSES`. The next step, which should follow
+/// at once, connects to the addresses. The address family and the address policy of the options apply to the addresses.
+///
+/// @param addresses the addresses in the order of preference, copied. The port of the operation replaces the port 0. If
+///        the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
+/// @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_supply_addresses(
+    connect: *mut netlib_connect,
+    addresses: *const netlib_addresses,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let addresses = arg!(addresses);
+        arg_mut!(connect).supply(Ok(addresses.as_slice()))
+    })
+}
+
+/// Supplies the reason why the addresses of the host were not found, after a step returned `NETLIB_WANT_ADDRESSES`. The
+/// next step, which should follow at once, ends the operation with the error.
+///
+/// @param error the error, for example one of `netlib_error_new` with the status `NETLIB_NAME_RESOLUTION`. As in
+///        `netlib_resolve_fn`, `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`.
+/// @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_connect_supply_error(
+    connect: *mut netlib_connect,
+    error: *const netlib_error,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let error = arg_shared!(error);
+        arg_mut!(connect).supply(Err(Error::clone(&error)))
+    })
+}
+
 /// Steps a connect operation, and waits between steps, until the operation has succeeded or failed.
 ///
 /// @param connect the connect operation, for which steps may already have been made.
 /// @param limit a limit, which is set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
 /// @param fd out: the same socket as from `netlib_connect_step`; -1 on failure.
 /// @param err the same error as from `netlib_connect_step`.
-/// @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE`.
+/// @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE` and `NETLIB_WANT_ADDRESSES`;
+///         `NETLIB_INVALID_ARGUMENT` also if the application must supply the addresses and has not supplied them: the
+///         operation can then continue with `netlib_connect_supply_addresses`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_run(
     connect: *mut netlib_connect,

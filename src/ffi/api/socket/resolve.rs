@@ -6,7 +6,7 @@ use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::args::{arg_data, arg_mut};
 use crate::ffi::strings::read;
-use crate::ffi::{Handle, Unique, callback, guard, handle, options as builder};
+use crate::ffi::{Handle, Unique, guard, handle, options as builder, resolve_callback};
 use crate::socket::connect_options::ConnectOptions;
 use crate::socket::sockaddr::AddressList;
 
@@ -95,8 +95,8 @@ pub type netlib_resolve_fn = Option<
 /// A host that is an address is not passed to the callback, and the system still resolves the name that
 /// `netlib_connect_options_set_source_address` sets.
 ///
-/// If your resolver is asynchronous, resolve the host name first, then pass the addresses to
-/// `netlib_connect_new_addresses`.
+/// If your resolver is asynchronous, use `netlib_connect_options_set_supply_addresses` instead, or resolve the host
+/// name first and pass the addresses to `netlib_connect_new_addresses`.
 ///
 /// @param resolve the callback. May be NULL: the system's resolver.
 #[unsafe(no_mangle)]
@@ -109,6 +109,6 @@ pub unsafe extern "C" fn netlib_connect_options_set_resolve_callback(
     const SETTER: &str = "netlib_connect_options_set_resolve_callback";
     builder::set_callback(options, SETTER, (ctx, ctx_free), |options: &mut ConnectOptions, ctx| {
         options.resolve_id = ctx.id(resolve.map(|resolve| resolve as *const ()));
-        std::mem::replace(&mut options.resolve, callback::resolve(resolve, ctx))
+        std::mem::replace(&mut options.resolve, resolve_callback::resolve(resolve, ctx))
     });
 }
