@@ -1601,7 +1601,8 @@ struct netlib_timeout;
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
- * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration` and `netlib_timeout_read_timeout`.
+ * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout` and
+ *       `netlib_stream_use_timeout`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 

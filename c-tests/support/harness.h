@@ -85,6 +85,22 @@ static inline bool under_valgrind(void) {
 #define CHECK_STATUS(expected, call) check_status((expected), (call), &err, __FILE__, __LINE__, #call)
 #define CHECK_OK(call) CHECK_STATUS(NETLIB_OK, call)
 
+/* Checks that `status` is one of the statuses in a list that ends with -1. */
+NETLIB_MUST_USE static inline netlib_status check_described(netlib_status status, const char *function,
+                                                            const netlib_status *list) {
+    while (*list != status && *list != -1) list++;
+    if (*list != status) {
+        checks_failed++;
+        fprintf(stderr, "%s returned %s, which its comment does not list\n", function, netlib_status_name(status));
+    }
+    return status;
+}
+
+/* A generated file with a macro for each function, which checks the returned status with check_described. */
+#ifdef CHECKING_MACROS
+#include CHECKING_MACROS
+#endif
+
 /* Prints the counts of passed and failed checks, and returns the exit status of main. */
 static inline int report(const char *suite) {
     printf("%s: %lu passed, %lu failed\n", suite, checks_passed, checks_failed);

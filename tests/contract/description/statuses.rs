@@ -1,8 +1,10 @@
 //! Finds the statuses that a function may return in its documentation.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 
 use crate::description::calls::may_block;
+use crate::description::threads_of;
 use crate::model::{Function, Header};
 
 /// The statuses that any function with a status may return, by the first page of netlib.h.
@@ -24,10 +26,44 @@ pub struct Statuses {
 /// Leaves out the statuses in [`COMMON`] that the documentation does not name.
 pub fn of(header: &Header, function: &Function) -> Statuses {
     let mut statuses = collect(header, function, &mut Vec::new());
+    statuses.names.extend(by_convention(header, function).into_iter().map(str::to_owned));
     if statuses.names.contains("NETLIB_CANCELLED") && may_block(function) {
         statuses.names.extend(OF_INTERRUPTS.iter().map(|&name| name.to_owned()));
     }
     statuses
+}
+
+/// Returns the statuses of a call that a callback of the same handle makes, and of a call in a forked child, which the
+/// first page of netlib.h states under CALLBACKS and FORK.
+fn by_convention(header: &Header, function: &Function) -> Vec<&'static str> {
+    let Some(first) = function.params.first() else { return Vec::new() };
+    let name = first.ctype.trim_start_matches("const ").trim_end_matches('*');
+    let handle = header.handles.iter().find(|handle| handle.name == name).filter(|_| !first.ctype.ends_with("**"));
+    let is_busy = handle.and_then(threads_of).is_some_and(|tag| ["one call at a time", "concurrent"].contains(&tag));
+    let belongs_to_process = ["netlib_stream", "netlib_tls_engine"].contains(&name);
+    let busy = is_busy.then_some("NETLIB_BUSY");
+    busy.into_iter().chain(belongs_to_process.then_some("NETLIB_CLOSED")).collect()
+}
+
+/// Returns C macros that check, in a C test, that each function returns only described statuses. A macro has the name of
+/// its function, and passes the function's result to `check_described` of harness.h.
+pub fn checking_macros(header: &Header) -> String {
+    let mut text = String::new();
+    // check_described warns about an ignored result, so a function whose result may be ignored has no macro.
+    for function in header.functions.iter().filter(|function| function.returns_status() && function.must_use) {
+        let found = of(header, function);
+        if found.and_others {
+            continue;
+        }
+        let names = COMMON.iter().copied().chain(found.names.iter().map(String::as_str));
+        let names = names.collect::<Vec<_>>().join(", ");
+        let name = &function.name;
+        let _ = writeln!(
+            text,
+            "#define {name}(...) check_described({name}(__VA_ARGS__), \"{name}\", (const netlib_status[]){{{names}, -1}})"
+        );
+    }
+    text
 }
 
 fn collect(header: &Header, function: &Function, seen: &mut Vec<String>) -> Statuses {
@@ -51,7 +87,7 @@ fn collect(header: &Header, function: &Function, seen: &mut Vec<String>) -> Stat
         }
         let names_function = quoted(clause).any(|name| header.function(name).is_some());
         of_clause.and_others |= clause.contains("the status with which") && !names_function;
-        of_clause.and_others |= clause.contains("statuses that");
+        of_clause.and_others |= clause.contains("statuses that") || clause.contains("the status of `");
         for excepted in status_names(header, exception) {
             of_clause.names.remove(&excepted);
         }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::description::statuses;
 use crate::env::{Env, Ran, has, parallel, stem};
 use crate::model::Header;
 use crate::report::Report;
@@ -28,7 +29,9 @@ pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("c");
     let sources = env.c_tests();
     report.check(!sources.is_empty(), "there are C tests");
-    for one in parallel(&sources, |source| test(env, source, &scratch, library, &[])) {
+    let macros = scratch.join("checking_macros.h");
+    fs::write(&macros, statuses::checking_macros(&env.header())).expect("target is writable");
+    for one in parallel(&sources, |source| test(env, source, &scratch, library, &[], Some(&macros))) {
         report.merge(one);
     }
     let texts = sources.iter().map(|source| fs::read_to_string(source).unwrap_or_default()).collect::<String>();
@@ -56,7 +59,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
 pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -> Report {
     let mut under_valgrind = vec!["valgrind"];
     under_valgrind.extend(VALGRIND);
-    let ran = test(env, source, scratch, library, &under_valgrind);
+    let ran = test(env, source, scratch, library, &under_valgrind, None);
     // Each program under valgrind counts as one check; the suite `c` counts the checks inside the programs.
     let mut report = Report::default();
     match ran.failed() {
@@ -71,11 +74,20 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
 }
 
 /// Compiles and runs a test. `before` is a command that runs the test program, for example valgrind with its arguments;
-/// it may be empty.
-pub fn test(env: &Env, source: &Path, scratch: &Path, library: &Path, before: &[&str]) -> Report {
+/// it may be empty. `macros` is the file of [`statuses::checking_macros`].
+pub fn test(
+    env: &Env,
+    source: &Path,
+    scratch: &Path,
+    library: &Path,
+    before: &[&str],
+    macros: Option<&Path>,
+) -> Report {
     let mut report = Report::default();
     let program = scratch.join(stem(source));
-    if let Err(text) = env.compile(source, &program, library) {
+    let mut cc = env.strict_cc();
+    cc.args(macros.map(|file| format!("-DCHECKING_MACROS=\"{}\"", file.display())));
+    if let Err(text) = cc.arg(source).arg("-o").arg(&program).link_to(library).run(300).or_text() {
         report.fail(format!("{} does not compile\n{text}", source.display()));
         return report;
     }

@@ -117,7 +117,15 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
         c_tests::untested(&env.header(), "netlib_version();", inner);
     });
     let start = "#include \"harness.h\"\nint main(void) {\n";
+    let macros = scratch.join("checking_macros.h");
+    let list = crate::description::statuses::checking_macros(&env.header()).replace("NETLIB_NULL_ARGUMENT, ", "");
+    fs::write(&macros, list).expect("target is writable");
     for (name, code, complaint) in [
+        (
+            "test_undescribed",
+            "CHECK_INT(NETLIB_NULL_ARGUMENT, netlib_limit_check(NULL, NULL)); return report(\"x\");",
+            "netlib_limit_check returned NETLIB_NULL_ARGUMENT, which its comment does not list",
+        ),
         ("test_fails", "CHECK(1 == 2); return report(\"x\");", "failed: 1 == 2"),
         ("test_crashes", "CHECK(true); abort();", "printed no count"),
         ("test_empty", "return report(\"x\");", "checked nothing"),
@@ -133,7 +141,7 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
         let source = scratch.join(format!("{name}.c"));
         fs::write(&source, format!("{start}    {code}\n}}\n")).expect("target is writable");
         finds(report, "c", &[complaint], |inner| {
-            inner.merge(c_tests::test(env, &source, scratch, env.library(), &[]))
+            inner.merge(c_tests::test(env, &source, scratch, env.library(), &[], Some(&macros)))
         });
     }
 }
