@@ -71,8 +71,8 @@ pub fn encode(place: Place, data: &[u8]) -> Result<Vec<u8>> {
 
 pub(super) fn encoded_length(place: Place, data: &[u8]) -> usize {
     examined(data.len());
-    let is_long = |&&byte: &&u8| !place.keeps(byte) && !(byte == b' ' && place.has_plus_for_space());
-    data.len() + 2 * data.iter().filter(is_long).count()
+    let stays_one_byte = |byte: u8| place.keeps(byte) || byte == b' ' && place.has_plus_for_space();
+    data.len() + 2 * data.iter().filter(|&&byte| !stays_one_byte(byte)).count()
 }
 
 /// Appends the encoded form of the data to text that has room for it.
