@@ -49,8 +49,7 @@ static void invalid_query_text_is_refused_with_an_offset(void) {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         netlib_query *query = NULL;
-        netlib_status status =
-            netlib_query_parse(rows[i].text, NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
+        netlib_status status = netlib_query_parse(rows[i].text, NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
         CHECK_INT(rows[i].offset, netlib_error_offset(err));
         CHECK_STATUS(NETLIB_INVALID_URL, status);
         CHECK(query == NULL);

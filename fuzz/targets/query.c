@@ -87,21 +87,21 @@ static void change(netlib_query *query, struct input input) {
         size_t count = netlib_query_count(query), found = netlib_query_find(query, name_data, name.len, 0);
         MUST(found <= count);
         switch (what & 3) {
-            case 0:
-                MUST((netlib_query_remove(query, name_data, name.len) > 0) == (found < count));
-                MUST(netlib_query_find(query, name_data, name.len, 0) == netlib_query_count(query));
-                break;
-            case 1: /* The arguments are borrowed from the query. */
-                value_data = netlib_query_value(query, 0, &value.len);
-                name_data = netlib_query_name(query, count - 1, &name.len);
-                if (name_data == NULL || (name.len == 0 && value_data == NULL)) break;
-                OK(netlib_query_set(query, name_data, name.len, value_data, value.len, &err));
-                break;
-            default:
-                if (name.len == 0 && value.len == 0) break;
-                OK((what & 1 ? netlib_query_set : netlib_query_append)(query, name_data, name.len, value_data,
-                                                                       value.len, &err));
-                MUST(netlib_query_find(query, name_data, name.len, 0) < netlib_query_count(query));
+        case 0:
+            MUST((netlib_query_remove(query, name_data, name.len) > 0) == (found < count));
+            MUST(netlib_query_find(query, name_data, name.len, 0) == netlib_query_count(query));
+            break;
+        case 1: /* The arguments are borrowed from the query. */
+            value_data = netlib_query_value(query, 0, &value.len);
+            name_data = netlib_query_name(query, count - 1, &name.len);
+            if (name_data == NULL || (name.len == 0 && value_data == NULL)) break;
+            OK(netlib_query_set(query, name_data, name.len, value_data, value.len, &err));
+            break;
+        default:
+            if (name.len == 0 && value.len == 0) break;
+            OK((what & 1 ? netlib_query_set : netlib_query_append)(query, name_data, name.len, value_data, value.len,
+                                                                   &err));
+            MUST(netlib_query_find(query, name_data, name.len, 0) < netlib_query_count(query));
         }
     }
 }
