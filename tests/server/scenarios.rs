@@ -60,6 +60,11 @@ const TLS_HANDSHAKE: u8 = 0x16;
 
 const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\nbusy\n";
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
+const LAST_HELLO: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 6\r\n\r\nhello\n";
+
+/// The paths whose responses leave the connection open for the next request, and the number of responses on a connection
+/// after which the server closes it.
+const KEEP_ALIVE: &[(&str, usize)] = &[("/keep-alive", usize::MAX), ("/keep-alive-10", 10)];
 
 /// The behaviour for each path. The nth request for the same target on the same port gets the nth behaviour; further
 /// requests get the last one. Requests with different queries are counted separately, so that tests are independent.
@@ -250,14 +255,28 @@ impl SharedState {
     }
 }
 
-/// Answers one request and ends the connection.
+/// Answers requests until one ends the connection.
 pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
+    let mut responses = 0;
     // Errors are ignored, because a client may disconnect or refuse the certificate.
-    let _ = match read_request(state, port, &mut from) {
-        Ok(Some(request)) => answer(state, port, request, from),
-        Ok(None) => refuse_tls(from.into_inner()),
-        Err(error) => Err(error),
+    let _ = loop {
+        match read_request(state, port, &mut from) {
+            Ok(Some(request)) => {
+                let limit = KEEP_ALIVE.iter().find(|(path, _)| *path == request.path()).map(|(_, limit)| *limit);
+                responses += 1;
+                match limit {
+                    Some(limit) if responses < limit => match from.get_mut().write_all(HELLO.as_bytes()) {
+                        Ok(()) => {}
+                        Err(error) => break Err(error),
+                    },
+                    Some(_) => break say(from.into_inner(), &request, LAST_HELLO, End::Close),
+                    None => break answer(state, port, request, from),
+                }
+            }
+            Ok(None) => break refuse_tls(from.into_inner()),
+            Err(error) => break Err(error),
+        }
     };
 }
 

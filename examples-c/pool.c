@@ -1,0 +1,281 @@
+/*
+ * pool - sends many requests from several threads, on connections that are kept alive.
+ *
+ *     cc pool.c $(pkg-config --cflags --libs netlib) -pthread -o pool
+ *     ./pool 4 200 https://example.com/ https://example.org/ http://example.net/
+ *
+ * The program sends 200 requests, in turn to the three URLs, from 4 threads, discards the bodies of the responses, and
+ * prints how many requests used an open connection again. netlib_connection_key finds the connections that may serve a
+ * request, netlib_stream_is_dropped checks an idle connection before a request is sent on it, and
+ * netlib_response_keeps_alive tells whether a connection returns to the pool after a response.
+ *
+ * Read this file from main upwards.
+ */
+#include <netlib.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MAX_THREADS = 64, MAX_URLS = 16 };
+
+struct connection {
+    char key[NETLIB_CONNECTION_KEY_SIZE];
+    int fd;
+    netlib_stream *stream;
+    struct connection *next; /* the next idle connection of the pool */
+};
+
+/* The state that all threads share. */
+struct pool {
+    netlib_tls_context *tls;
+    netlib_limit *limit; /* bounds the whole program */
+    netlib_url *urls[MAX_URLS];
+    size_t url_count;
+    long request_count;
+
+    pthread_mutex_t mutex;   /* protects the fields below; no thread waits for the network while it holds the mutex */
+    struct connection *idle; /* the connections that carry no request, the one used last first */
+    long next_request, succeeded, opened, reused;
+};
+
+/* A thread that sends one request after the other. */
+struct worker {
+    struct pool *pool;
+    pthread_t thread;
+    char buffer[256 * 1024]; /* netlib_response_parse_final refuses a head that fills the buffer */
+};
+
+static netlib_status fail(netlib_status status, const char *message, netlib_error **err) {
+    netlib_status made = netlib_error_new(status, message, NULL, err, NULL);
+    return made == NETLIB_OK ? status : made;
+}
+
+/* --- the pool ----------------------------------------------------------------------------------------------------- */
+
+static void close_connection(struct connection *connection) {
+    netlib_stream_free(connection->stream);
+    if (connection->fd >= 0) close(connection->fd);
+    free(connection);
+}
+
+/* Removes an idle connection with this key from the pool. Returns NULL if there is none. */
+static struct connection *remove_idle(struct pool *pool, const char *key) {
+    pthread_mutex_lock(&pool->mutex);
+    struct connection **link = &pool->idle;
+    while (*link != NULL && strcmp((*link)->key, key) != 0) link = &(*link)->next;
+    struct connection *found = *link;
+    if (found != NULL) *link = found->next;
+    pthread_mutex_unlock(&pool->mutex);
+    return found;
+}
+
+/* Returns an idle connection that the peer has not dropped, or NULL. Closes the dropped ones. */
+static struct connection *reuse_connection(struct pool *pool, const char *key) {
+    struct connection *connection = NULL;
+    while ((connection = remove_idle(pool, key)) != NULL) {
+        int32_t dropped = 1;
+        netlib_status status = netlib_stream_is_dropped(connection->stream, &dropped, NULL, NULL);
+        if (status == NETLIB_OK && !dropped) return connection;
+        close_connection(connection);
+    }
+    return NULL;
+}
+
+static netlib_status open_connection(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
+                                     struct connection *connection, netlib_error **err) {
+    const char *host = netlib_url_host(url, NULL);
+    netlib_connect *connect = NULL;
+    netlib_status status = netlib_connect_new(host, netlib_url_port_or_default(url), NULL, &connect, err);
+    if (status == NETLIB_OK) status = netlib_connect_run(connect, limit, &connection->fd, err);
+    netlib_connect_free(connect);
+    if (status != NETLIB_OK) return status;
+    if (strcmp(netlib_url_scheme(url, NULL), "http") == 0) {
+        return netlib_stream_new_fd(connection->fd, &connection->stream, err);
+    }
+    return netlib_tls_wrap_fd(pool->tls, connection->fd, host, &connection->stream, err);
+}
+
+/* Stores a connection for a request to the URL: an idle one if possible, otherwise a new one. */
+static netlib_status acquire(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
+                             struct connection **connection, netlib_error **err) {
+    char key[NETLIB_CONNECTION_KEY_SIZE];
+    netlib_status status = netlib_connection_key(url, NULL, pool->tls, NULL, NULL, 0, key, sizeof key, err);
+    if (status != NETLIB_OK) return status;
+    *connection = reuse_connection(pool, key);
+    bool reused = *connection != NULL;
+    if (!reused) {
+        *connection = calloc(1, sizeof **connection);
+        if (*connection == NULL) return fail(NETLIB_OUT_OF_MEMORY, "no memory for a connection", err);
+        (*connection)->fd = -1;
+        memcpy((*connection)->key, key, sizeof key);
+        status = open_connection(pool, url, limit, *connection, err);
+    }
+    netlib_stream_set_limit((*connection)->stream, limit); /* each request has its own limit */
+    pthread_mutex_lock(&pool->mutex);
+    if (reused) pool->reused++;
+    else if (status == NETLIB_OK) pool->opened++;
+    pthread_mutex_unlock(&pool->mutex);
+    return status;
+}
+
+/* Returns a connection to the pool, or closes it if it cannot carry another request. */
+static void release(struct pool *pool, struct connection *connection, bool keeps_alive) {
+    if (!keeps_alive) {
+        close_connection(connection);
+        return;
+    }
+    pthread_mutex_lock(&pool->mutex);
+    connection->next = pool->idle;
+    pool->idle = connection;
+    pthread_mutex_unlock(&pool->mutex);
+}
+
+/* --- one request -------------------------------------------------------------------------------------------------- */
+
+static netlib_status send_request(netlib_stream *stream, const netlib_url *url, netlib_error **err) {
+    netlib_request *request = NULL;
+    size_t len = 0, n = 0;
+    netlib_status status = netlib_request_new("GET", url, NULL, NETLIB_REQUEST_FORM_ORIGIN, &request, err);
+    const char *head = netlib_request_to_wire(request, &len);
+    if (status == NETLIB_OK) status = netlib_stream_write(stream, head, len, &n, err);
+    netlib_request_free(request);
+    return status;
+}
+
+/* Receives a response, and discards its body. Sets `keeps_alive` if the connection can carry another request. */
+static netlib_status read_response(struct worker *worker, netlib_stream *stream, netlib_response **response,
+                                   bool *keeps_alive, netlib_error **err) {
+    char *buffer = worker->buffer;
+    netlib_body_decoder *decoder = NULL;
+    const uint8_t *piece = NULL;
+    uint64_t state = 0;
+    size_t start = 0, end = 0, n = 0, len = 0;
+    netlib_status status = NETLIB_OK;
+    while (status == NETLIB_OK && *response == NULL) {
+        status = netlib_stream_read(stream, buffer + end, sizeof worker->buffer - end, &n, err);
+        if (status == NETLIB_END_OF_STREAM) return fail(NETLIB_PROTOCOL, "the response has no complete head", err);
+        if (status != NETLIB_OK) return status;
+        end += n;
+        status = netlib_response_parse_final("GET", buffer, end, &state, response, &start, err);
+        if (status == NETLIB_WANT_READ) status = NETLIB_OK;
+    }
+    if (status == NETLIB_OK) status = netlib_body_decoder_new(*response, &decoder, err);
+    while (status == NETLIB_OK) {
+        status = netlib_body_decoder_decode(decoder, buffer + start, end - start, &n, &piece, &len, err);
+        start += n;
+        if (status != NETLIB_WANT_READ) continue;
+        start = 0;
+        status = netlib_stream_read(stream, buffer, sizeof worker->buffer, &end, err);
+        if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, err);
+    }
+    /* Bytes after the body would belong to a response without a request. */
+    *keeps_alive = netlib_response_keeps_alive(*response, decoder) && start == end;
+    netlib_body_decoder_free(decoder);
+    return status == NETLIB_END_OF_STREAM ? NETLIB_OK : status; /* END_OF_STREAM: the body is complete */
+}
+
+/* Makes one attempt, and asks the retry policy for the next step. If a peer closes an idle connection at the moment at
+ * which the request is sent, the attempt fails, and the retry policy repeats the request. */
+static netlib_status attempt(struct worker *worker, const netlib_retry *retry, const netlib_url *url,
+                             const netlib_limit *limit, netlib_decision **decision, int32_t *http_status,
+                             netlib_error **err) {
+    struct connection *connection = NULL;
+    netlib_response *response = NULL;
+    netlib_error *failure = NULL;
+    bool keeps_alive = false;
+    netlib_status status = acquire(worker->pool, url, limit, &connection, &failure);
+    if (status == NETLIB_OK) status = send_request(connection->stream, url, &failure);
+    if (status == NETLIB_OK) status = read_response(worker, connection->stream, &response, &keeps_alive, &failure);
+    if (connection != NULL) release(worker->pool, connection, keeps_alive);
+    status = netlib_retry_decide(retry, "GET", url, response, failure, limit, decision, err);
+    *http_status = netlib_response_status(response);
+    netlib_response_free(response), netlib_error_free(failure);
+    return status;
+}
+
+/* Sends a request until the retry policy returns a response. The request has 30 seconds, all attempts included. */
+static netlib_status get(struct worker *worker, const netlib_url *url, int32_t *http_status, netlib_error **err) {
+    const netlib_retry *retry = netlib_retry_recommended();
+    netlib_limit *limit = NULL;
+    netlib_decision *decision = NULL, *next = NULL;
+    netlib_status status = netlib_limit_new(30.0, worker->pool->limit, &limit, err);
+    while (status == NETLIB_OK) {
+        status = attempt(worker, retry, url, limit, &next, http_status, err);
+        netlib_decision_free(decision), decision = next; /* owns the Retry and the URL of the next attempt */
+        if (netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) break;
+        status = netlib_decision_sleep(decision, limit, err);
+        retry = netlib_decision_retry(decision), url = netlib_decision_url(decision);
+    }
+    netlib_decision_free(decision), netlib_limit_free(limit);
+    return status;
+}
+
+/* --- the threads -------------------------------------------------------------------------------------------------- */
+
+static void *work(void *argument) {
+    struct worker *worker = argument;
+    struct pool *pool = worker->pool;
+    for (;;) {
+        pthread_mutex_lock(&pool->mutex);
+        long request = pool->next_request++;
+        pthread_mutex_unlock(&pool->mutex);
+        if (request >= pool->request_count) return NULL;
+
+        const netlib_url *url = pool->urls[(size_t)request % pool->url_count];
+        netlib_error *err = NULL;
+        int32_t http_status = 0;
+        netlib_status status = get(worker, url, &http_status, &err);
+        if (status != NETLIB_OK) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
+        netlib_error_free(err);
+        pthread_mutex_lock(&pool->mutex);
+        if (status == NETLIB_OK && http_status < 400) pool->succeeded++;
+        pthread_mutex_unlock(&pool->mutex);
+    }
+}
+
+static void run_threads(struct pool *pool, struct worker *workers, size_t count) {
+    size_t started = 0;
+    for (; started < count; started++) {
+        workers[started].pool = pool;
+        if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) break;
+    }
+    for (size_t i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
+}
+
+int main(int argc, char **argv) {
+    static struct pool pool = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+    long threads = argc > 3 ? atol(argv[1]) : 0;
+    pool.request_count = argc > 3 ? atol(argv[2]) : 0;
+    if (threads < 1 || threads > MAX_THREADS || pool.request_count < 1 || argc - 3 > MAX_URLS) {
+        fprintf(stderr, "usage: %s THREADS REQUESTS URL...\n", argv[0]);
+        return 2;
+    }
+    netlib_error *err = NULL;
+    netlib_status status = netlib_set_default_timeout(10.0, &err); /* for each address that is tried */
+    if (status == NETLIB_OK) status = netlib_limit_new(300.0, NULL, &pool.limit, &err);
+    if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &pool.tls, &err);
+    for (int i = 3; i < argc && status == NETLIB_OK; i++) {
+        status = netlib_parse_url_strict(argv[i], NETLIB_NTS, &pool.urls[pool.url_count++], &err);
+    }
+    struct worker *workers = calloc((size_t)threads, sizeof *workers);
+    if (status == NETLIB_OK && workers == NULL) status = fail(NETLIB_OUT_OF_MEMORY, "no memory for the threads", &err);
+    if (status == NETLIB_OK) run_threads(&pool, workers, (size_t)threads);
+    if (err != NULL) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
+
+    long used = pool.opened + pool.reused;
+    printf("%ld of %ld requests succeeded\n", pool.succeeded, pool.request_count);
+    printf("%ld connections, reused %ld times (%.1f %% of the attempts)\n", pool.opened, pool.reused,
+           used > 0 ? 100.0 * (double)pool.reused / (double)used : 0.0);
+    while (pool.idle != NULL) {
+        struct connection *next = pool.idle->next;
+        close_connection(pool.idle);
+        pool.idle = next;
+    }
+    for (size_t i = 0; i < pool.url_count; i++) netlib_url_free(pool.urls[i]);
+    free(workers);
+    netlib_error_free(err), netlib_tls_context_free(pool.tls), netlib_limit_free(pool.limit);
+    return status == NETLIB_OK && pool.succeeded == pool.request_count ? 0 : 1;
+}
