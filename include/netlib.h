@@ -1601,8 +1601,8 @@ struct netlib_timeout;
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
- * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout` and
- *       `netlib_stream_use_timeout`.
+ * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
+ *       `netlib_stream_use_timeout` and `netlib_connect_options_use_timeout`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -3253,7 +3253,8 @@ NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_clone(const netli
 /** Checks that no setter has recorded an error, as `netlib_connect_new` and `netlib_create_connection` do. The system
  * checks the source address, the interface and the added socket options later, at each connection attempt.
  * @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
- *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+ *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`;
+ *         `NETLIB_CALLBACK_FAILED` if the clock failed in `netlib_connect_options_use_timeout`.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_options_check(const netlib_connect_options *options, netlib_error **err);
 
@@ -3578,8 +3579,8 @@ void netlib_connect_options_set_supply_addresses(netlib_connect_options *options
 /** Makes a connect operation for a host. The operation starts with the first step.
  * @param host the host, as for `netlib_create_connection`.
  * @param port the port, 0 to 65535.
- * @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
- *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+ * @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port out of range;
+ *         `NETLIB_INVALID_UTF8`; all that `netlib_connect_options_check` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new(const char *host, int32_t port,
                                                  const netlib_connect_options *options, netlib_connect **connect,
@@ -3761,7 +3762,8 @@ NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, si
  * `netlib_connect_wait_seconds`.
  * @param path the path or abstract name, as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
- * @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`.
+ * @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`;
+ *         all that `netlib_connect_options_check` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t len,
                                                       const netlib_connect_options *options, netlib_connect **connect,

@@ -35,8 +35,8 @@ impl Handle for netlib_timeout {
 ///        `seconds` to NaN, and the callback must store a value.
 /// @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
 ///         also failed.
-/// @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout` and
-///       `netlib_stream_use_timeout`.
+/// @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
+///       `netlib_stream_use_timeout` and `netlib_connect_options_use_timeout`.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.

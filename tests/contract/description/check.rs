@@ -97,9 +97,11 @@ fn waiting_problems(header: &Header, function: &Function) -> Vec<String> {
     if can_be_interrupted && function.returns_status() && !never_waits {
         problems.push("a function that a limit ends has the tag @blocks, or a limit".to_owned());
     }
+    // A check function reports the failure of a callback that a setter has invoked.
+    let is_check = function.name.ends_with("_options_check");
     let own = function.doc.returns.as_deref().unwrap_or("");
     let reports_callback = own.contains("`NETLIB_CALLBACK_FAILED`");
-    if reports_callback && function.returns_status() && calls::callbacks(header, function).is_empty() {
+    if reports_callback && !is_check && function.returns_status() && calls::callbacks(header, function).is_empty() {
         problems.push("NETLIB_CALLBACK_FAILED, but no callback names the function in its @called-by".to_owned());
     }
     problems

@@ -40,7 +40,8 @@ pub unsafe extern "C" fn netlib_connect_options_clone(
 /// checks the source address, the interface and the added socket options later, at each connection attempt.
 ///
 /// @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
-///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`;
+///         `NETLIB_CALLBACK_FAILED` if the clock failed in `netlib_connect_options_use_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_check(
     options: *const netlib_connect_options,

@@ -95,8 +95,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_supply_addresses(
 ///
 /// @param host the host, as for `netlib_create_connection`.
 /// @param port the port, 0 to 65535.
-/// @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range;
-///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`.
+/// @return `NETLIB_INVALID_URL` for an invalid host; `NETLIB_INVALID_ARGUMENT` for a port out of range;
+///         `NETLIB_INVALID_UTF8`; all that `netlib_connect_options_check` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new(
     host: *const c_char,

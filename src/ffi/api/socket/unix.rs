@@ -62,7 +62,8 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 ///
 /// @param path the path or abstract name, as for `netlib_create_unix_connection`.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
-/// @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`.
+/// @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`;
+///         all that `netlib_connect_options_check` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_new_unix(
     path: *const c_char,
