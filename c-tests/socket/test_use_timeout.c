@@ -99,11 +99,12 @@ static void the_connect_limit_applies_to_each_address(void) {
 static void the_total_limit_passes_while_addresses_are_awaited(void) {
     netlib_error *err = NULL;
     int fd = -1;
-    netlib_connect_options *options = options_using(timeout_of(SOON, NONE, NONE));
+    double soon = under_valgrind() ? 3.0 : 0.3;
+    netlib_connect_options *options = options_using(timeout_of(soon, NONE, NONE));
     netlib_connect_options_set_supply_addresses(options, 1);
     netlib_connect *connect = connect_to("name.test", 80, options);
     CHECK_STATUS(NETLIB_WANT_ADDRESSES, netlib_connect_step(connect, &fd, &err));
-    CHECK(netlib_connect_wait_seconds(connect) <= SOON);
+    CHECK(netlib_connect_wait_seconds(connect) <= soon);
     wait_once(connect);
     netlib_status status = netlib_connect_step(connect, &fd, &err);
     CHECK_STR("cannot connect to name.test port 80: the total timeout has passed", netlib_error_message(err, NULL));
@@ -159,7 +160,7 @@ static void reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed(
         {SOON, 100, "the total timeout has passed"},
         {SOON, NETLIB_TIMEOUT_NONE, "the total timeout has passed"},
         {NETLIB_TIMEOUT_NONE, SOON, "nothing arrived from the peer for 0.05 s"},
-        {50, SOON, "nothing arrived from the peer for 0.05 s"},
+        {1, SOON, "nothing arrived from the peer for 0.05 s"},
         {0, 50, "the total timeout has passed"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -168,8 +169,10 @@ static void reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed(
             char byte = 0;
             size_t n = 0;
             struct quiet quiet = quiet_stream(with_tls);
+            /* A TLS client must send its ClientHello before the total limit passes. */
+            double rest = with_tls && rows[i].rest > 0 ? rows[i].rest * (under_valgrind() ? 60 : 10) : rows[i].rest;
             netlib_timeout *timeout = rows[i].rest > 1e9 ? timeout_of(NONE, NONE, rows[i].read)
-                                                         : timeout_with_rest(rows[i].rest, NONE, rows[i].read);
+                                                         : timeout_with_rest(rest, NONE, rows[i].read);
             CHECK_OK(netlib_stream_use_timeout(quiet.stream, timeout, &err));
             netlib_timeout_free(timeout);
             double began = netlib_current_time();
