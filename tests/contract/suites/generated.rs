@@ -49,6 +49,18 @@ pub fn run(env: &Env, report: &mut Report) {
         drift(file, &committed, &text, report);
     }
     programs(env, report);
+    first_guide(env, report);
+}
+
+/// Checks that the program of the first guide is examples-c/get.c, except its usage line and its comment at the top.
+fn first_guide(env: &Env, report: &mut Report) {
+    let code = |text: &str| {
+        let lines = text.lines().skip_while(|line| !line.starts_with("#include"));
+        lines.filter(|line| !line.contains("usage:")).map(|line| line.to_owned() + "\n").collect::<String>()
+    };
+    let guide = programs_of_markdown(&env.read("docs/guide/first-request.md"));
+    let example = code(&env.read("examples-c/get.c"));
+    report.check(code(&guide.concat()) == example, "the program of docs/guide/first-request.md is examples-c/get.c");
 }
 
 /// Compiles and runs the programs in the documentation: the one on the first page of netlib.h, and those in README and
