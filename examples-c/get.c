@@ -15,7 +15,7 @@ struct client {
     netlib_tls_context *tls;
     netlib_limit *limit; /* bounds the whole download: all attempts, and the waits between them */
     netlib_headers *headers;
-    char buffer[256 * 1024]; /* received bytes; netlib_response_parse_final refuses a head that fills the buffer */
+    char buffer[NETLIB_RESPONSE_HEAD_MAX]; /* received bytes */
     size_t start, end; /* the part of the buffer that is not used yet */
 };
 

@@ -45,7 +45,7 @@ struct pool {
 struct worker {
     struct pool *pool;
     pthread_t thread;
-    char buffer[256 * 1024]; /* netlib_response_parse_final refuses a head that fills the buffer */
+    char buffer[NETLIB_RESPONSE_HEAD_MAX]; /* received bytes */
 };
 
 static netlib_status fail(netlib_status status, const char *message, netlib_error **err) {

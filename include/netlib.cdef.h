@@ -287,6 +287,10 @@ enum netlib_request_form {
     NETLIB_REQUEST_FORM_ASTERISK = 3
 };
 
+enum {
+    NETLIB_RESPONSE_HEAD_MAX = 262144
+};
+
 enum netlib_body_framing {
     NETLIB_BODY_FRAMING_NONE = 0,
     NETLIB_BODY_FRAMING_LENGTH = 1,

@@ -20,7 +20,7 @@
  *
  *     int main(int argc, char **argv) {
  *         if (argc != 2) return printf("usage: %s https://host/path\n", argv[0]) < 0;
- *         static char buf[1 << 18]; // a response head never fills this buffer
+ *         static char buf[NETLIB_RESPONSE_HEAD_MAX]; // an incomplete head that fills the buffer is refused
  *         const uint8_t *piece = NULL;
  *         size_t len = 0, n = 0, start = 0, end = 0;
  *         int fd = -1;
@@ -2734,6 +2734,11 @@ const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
 /* ==================================================================================================================
  * response: Response heads, and the framing and decoding of bodies.
  * ================================================================================================================== */
+
+/** The maximum length of a response head in bytes; for `netlib_response_parse_final`, with the interim responses before
+ * the head. A buffer of this size is large enough for every head: the parser refuses an incomplete head that fills the
+ * buffer. */
+enum NETLIB_INT32 { NETLIB_RESPONSE_HEAD_MAX = 262144 };
 
 /** Body framings: the ways to find the end of a body. `netlib_response_framing` stores the framing of a response. */
 enum netlib_body_framing NETLIB_INT32 {

@@ -13,7 +13,7 @@ use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::{Out, in_out, out_opt, outs};
 use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
-use crate::response::{Framing, Response, check_status};
+use crate::response::{Framing, MAX_HEAD, Response, check_status};
 use crate::status::Status;
 
 /// A response: the head of an HTTP response, and the method of its request. The retry policy and the framing of the
@@ -61,6 +61,12 @@ pub unsafe extern "C" fn netlib_response_new(
         Ok(())
     })
 }
+
+/// The maximum length of a response head in bytes; for `netlib_response_parse_final`, with the interim responses before
+/// the head. A buffer of this size is large enough for every head: the parser refuses an incomplete head that fills the
+/// buffer.
+pub const NETLIB_RESPONSE_HEAD_MAX: usize = 262144;
+const _: () = assert!(NETLIB_RESPONSE_HEAD_MAX == MAX_HEAD);
 
 /// Parses a response head at the start of the received bytes, for HTTP/1.0 and HTTP/1.1 (RFC 9112 sections 4 and 5).
 ///
