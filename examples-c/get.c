@@ -16,7 +16,7 @@ struct client {
     netlib_limit *limit; /* bounds the whole download: all attempts, and the waits between them */
     netlib_headers *headers;
     char buffer[NETLIB_RESPONSE_HEAD_MAX]; /* received bytes */
-    size_t start, end; /* the part of the buffer that is not used yet */
+    size_t start, end;                     /* the part of the buffer that is not used yet */
 };
 
 static netlib_status fail(netlib_status status, const char *message, netlib_error **err) {
@@ -34,8 +34,8 @@ static netlib_status open_stream(const struct client *client, const netlib_url *
     netlib_connect_free(connect);
     if (status != NETLIB_OK) return status;
     bool with_tls = strcmp(netlib_url_scheme(url, NULL), "https") == 0;
-    status = with_tls ? netlib_tls_wrap_fd(client->tls, *fd, host, stream, err)
-                      : netlib_stream_new_fd(*fd, stream, err);
+    status =
+        with_tls ? netlib_tls_wrap_fd(client->tls, *fd, host, stream, err) : netlib_stream_new_fd(*fd, stream, err);
     netlib_stream_set_limit(*stream, client->limit);
     return status == NETLIB_OK ? netlib_stream_set_read_timeout(*stream, NETLIB_TIMEOUT_DEFAULT, err) : status;
 }

@@ -2947,6 +2947,9 @@ void netlib_body_decoder_free(netlib_body_decoder *decoder);
 
 /** Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
  * this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
+ *
+ * A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
+ * twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
  * @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
  *        line end; 1 to 65536.
  * @param max_trailer the maximum number of bytes in the trailer, including the empty line at its end; 2 to 262144.
@@ -3118,7 +3121,7 @@ void netlib_body_free(netlib_body *body);
 void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
 /** Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
- * limit of `netlib_body_set_limit` ends; a signal does not end the wait.
+ * limit of `netlib_body_set_limit` ends; a signal ends the wait only through an interrupt check of the limit.
  * @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
  * @param n out: the number of bytes read, which may be less than `len` even before the end of the body.
  * @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
@@ -3889,8 +3892,8 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  *
  * A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
  * failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
- * `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the connection: after them, the stream can
- * continue.
+ * `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED` are not failures of the connection: after
+ * them, and after an interrupt check that failed, the stream can continue.
  *
  * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
  * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
@@ -3926,7 +3929,8 @@ typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_
  *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
  *         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
  * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
- *        `netlib_stream_write_early_data`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
+ *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
+ *        `netlib_stream_shutdown_both`.
  */
 typedef int32_t (*netlib_stream_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
@@ -5477,7 +5481,7 @@ NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_t
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /** Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
- * authority, whose certificate netlib does not have, and unless `netlib_tls_options_set_keep_trust_anchors` was set to
+ * authority, whose certificate netlib does not have, and if `netlib_tls_options_set_keep_trust_anchors` was not set to
  * 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
  * to Python's `get_ca_certs(binary_form=True)`.
  * @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned. */

@@ -126,11 +126,6 @@ impl Limit {
         Ok(())
     }
 
-    /// Returns whether the limit or one of its ancestors has an interrupt check.
-    pub(crate) fn may_call_back(&self) -> bool {
-        self.with_ancestors().any(|limit| limit.interrupt_check.is_some())
-    }
-
     /// Calls the interrupt checks of the limit and its ancestors, until one of them fails. A thread whose wait was
     /// interrupted by a signal calls this function without holding a lock.
     pub(crate) fn check_interrupt(&self) -> Result<()> {

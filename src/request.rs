@@ -3,6 +3,8 @@
 
 use std::ffi::{CStr, CString};
 
+use zeroize::Zeroizing;
+
 use crate::error::{Error, Result};
 use crate::headers::{Headers, check_method, describe_byte, invalid_header_error};
 use crate::memory;
@@ -53,7 +55,7 @@ impl Request {
         check_method("method", method)?;
         form.check(method)?;
         let authority = authority(url, form)?;
-        let target = target(url, &authority, form)?;
+        let target = Zeroizing::new(target(url, &authority, form)?);
         check_framing(headers, form)?;
         let host = host_field(headers, &authority, form)?;
         let mut head = Vec::new();

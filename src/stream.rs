@@ -107,11 +107,6 @@ impl Stream {
         }
     }
 
-    /// Returns whether a call on this stream may invoke a callback.
-    pub fn may_call_back(&self) -> bool {
-        on_each!(self, stream => stream.core.may_call_back())
-    }
-
     pub fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
         on_each!(self, stream => stream.core.set_limit(limit))
     }

@@ -117,8 +117,8 @@ static void errors_of_invalid_timeouts_record_which_timeout_is_invalid(void) {
             double total, connect, read;
             enum netlib_timeout_kind expected;
         } rows[] = {
-            {bad[i], 1, 1, NETLIB_TIMEOUT_KIND_TOTAL},       {1, bad[i], 1, NETLIB_TIMEOUT_KIND_CONNECT},
-            {1, 1, bad[i], NETLIB_TIMEOUT_KIND_READ},        {bad[i], bad[i], bad[i], NETLIB_TIMEOUT_KIND_TOTAL},
+            {bad[i], 1, 1, NETLIB_TIMEOUT_KIND_TOTAL},        {1, bad[i], 1, NETLIB_TIMEOUT_KIND_CONNECT},
+            {1, 1, bad[i], NETLIB_TIMEOUT_KIND_READ},         {bad[i], bad[i], bad[i], NETLIB_TIMEOUT_KIND_TOTAL},
             {1, bad[i], bad[i], NETLIB_TIMEOUT_KIND_CONNECT},
         };
         netlib_error *err = NULL;
@@ -175,15 +175,11 @@ static void errors_of_rewinding_record_the_reason(void) {
         netlib_error *err = NULL;
         netlib_body *body = NULL;
         switch (rows[i].body) {
-            case MEMORY:
-                CHECK_OK(netlib_body_from_memory("x", 1, &body, &err));
-                break;
-            case PIPE:
-                CHECK_OK(netlib_body_from_fd(ends[0], &body, &err));
-                break;
-            default:
-                CHECK_OK(netlib_body_new(read_nothing, NULL, rows[i].body == WITH_SEEK ? fail_to_seek : NULL, NULL,
-                                         NULL, NULL, &body, &err));
+        case MEMORY: CHECK_OK(netlib_body_from_memory("x", 1, &body, &err)); break;
+        case PIPE: CHECK_OK(netlib_body_from_fd(ends[0], &body, &err)); break;
+        default:
+            CHECK_OK(netlib_body_new(read_nothing, NULL, rows[i].body == WITH_SEEK ? fail_to_seek : NULL, NULL, NULL,
+                                     NULL, &body, &err));
         }
         netlib_status status = netlib_rewind_body(body, rows[i].pos, &err);
         CHECK_INT(rows[i].expected, netlib_error_rewind_problem(err));

@@ -48,8 +48,9 @@ static void several_causes_in_a_report_are_numbered(void) {
     CHECK_OK(netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &limit, &err));
     netlib_limit_cancel(limit);
     netlib_status status = netlib_retry_decide(second, "GET", url, NULL, refused, limit, &decision, &err);
-    CHECK_STR("the limit was cancelled\n  cause 1: refused\n  cause 2: no proxy\n    cause: refused\n  cause 3: refused",
-              netlib_error_report(err, NULL));
+    CHECK_STR(
+        "the limit was cancelled\n  cause 1: refused\n  cause 2: no proxy\n    cause: refused\n  cause 3: refused",
+        netlib_error_report(err, NULL));
     CHECK_STATUS(NETLIB_CANCELLED, status);
 
     netlib_retry_options *options = netlib_retry_options_new();

@@ -80,8 +80,8 @@ static void user_data_is_freed_once_with_its_last_holder(void) {
         netlib_retry_free(disabled);
         netlib_retry_free(retry);
 
-        netlib_error *errors[HOLDERS] = {NULL, first, second, netlib_error_clone(first), wrapper, NULL, exhausted,
-                                         not_retried};
+        netlib_error *errors[HOLDERS] = {NULL,    first, second,    netlib_error_clone(first),
+                                         wrapper, NULL,  exhausted, not_retried};
         for (int turn = 0; turn < 2; turn++) {
             if (turn == 1) CHECK_INT(0, exception.freed);
             for (int holder = 0; holder < HOLDERS; holder++) {

@@ -188,8 +188,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     bool by_time = stop == DEADLINE || stop == PARENT_DEADLINE || stop == TICKS_TO_DEADLINE;
     bool has_parent = stop >= PARENT_DEADLINE && stop <= PARENT_CANCELLED_BY_HANDLER;
     bool by_thread = stop == CANCELLED_BY_THREAD || stop == PARENT_CANCELLED_BY_THREAD;
-    bool by_handler = stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER ||
-                      stop == PARENT_CANCELLED_BY_HANDLER;
+    bool by_handler =
+        stop == CANCELLED_BY_HANDLER || stop == CANCELLED_BY_RESTARTING_HANDLER || stop == PARENT_CANCELLED_BY_HANDLER;
     bool has_check = stop >= STOPPED_BY_CHECK;
     bool by_release = stop == TICKS_TO_SUCCESS || stop == CHECK_CONTINUES_TO_SUCCESS;
     netlib_error *err = NULL;
@@ -211,7 +211,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
                            : stop == CHECK_CONTINUES_TO_SUCCESS ? interruptible_limit(NETLIB_INTERRUPT_CONTINUE)
                            : stop == CHECK_FAILS                ? interruptible_limit(NETLIB_INTERRUPT_FAILED)
                                                                 : interruptible_limit(NETLIB_INTERRUPT_STOP);
-    netlib_limit *limit = has_parent || stop == STOPPED_BY_CHECK_OF_PARENT ? child_of(ending) : netlib_limit_clone(ending);
+    netlib_limit *limit =
+        has_parent || stop == STOPPED_BY_CHECK_OF_PARENT ? child_of(ending) : netlib_limit_clone(ending);
     limit_of_handler = ending;
     if (stop == CANCELLED_BEFORE || stop == PARENT_CANCELLED_BEFORE) netlib_limit_cancel(ending);
     if (by_thread) has_helper = pthread_create(&helper, NULL, cancel_when_asleep, ending) == 0;
@@ -223,8 +224,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
         handle_alarms(tick, 0);
         set_timer(interval, interval);
     }
-    if (by_release)
-        has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
+    if (by_release) has_helper = pthread_create(&helper, NULL, release_after_ticks, (void *)(uintptr_t)phase) == 0;
     netlib_status status = phase->call(limit, &err);
     double took = netlib_current_time() - began;
     set_timer(0, 0);

@@ -284,10 +284,9 @@ static void a_limit_that_cannot_be_made_releases_the_ctx(void) {
         netlib_error *err = NULL;
         struct interrupter interrupter = {.freed = 0};
         netlib_limit *limit = (netlib_limit *)order;
-        CHECK_STATUS(rows[i].status,
-                     netlib_limit_new_interruptible(rows[i].seconds, NULL, rows[i].has_check ? run_interrupter : NULL,
-                                                    &interrupter, count_free, rows[i].has_output ? &limit : NULL,
-                                                    &err));
+        CHECK_STATUS(rows[i].status, netlib_limit_new_interruptible(
+                                         rows[i].seconds, NULL, rows[i].has_check ? run_interrupter : NULL,
+                                         &interrupter, count_free, rows[i].has_output ? &limit : NULL, &err));
         CHECK_INT(1, interrupter.freed);
         if (rows[i].has_output) CHECK(limit == NULL);
     }

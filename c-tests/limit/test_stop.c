@@ -316,7 +316,8 @@ static void free_body_and_close_pipe(void) {
 }
 
 static const struct phase phases[] = {
-    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_peer_socket, NULL, close_socket_pair, false},
+    {"netlib_wait_for_read", open_socket_pair, wait_to_read, write_a_byte_to_the_peer_socket, NULL, close_socket_pair,
+     false},
     {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_peer_socket,
      check_that_the_socket_is_writable, close_socket_pair, false},
     {"netlib_throughput_wait_for_read", open_socket_pair_with_throughput_guard, wait_with_throughput_guard,
@@ -356,7 +357,7 @@ static void signals_do_not_shorten_a_sleep(void) {
     backoff = BRIEFLY;
     const struct phase brief = {
         "netlib_retry_sleep, brief",          create_retry_with_backoff, sleep_backoff, do_nothing,
-        check_that_the_sleep_was_long_enough, free_retry_objects, false};
+        check_that_the_sleep_was_long_enough, free_retry_objects,        false};
     run_phase(&brief, TICKS_TO_SUCCESS);
     backoff = LONG;
 }

@@ -53,7 +53,8 @@ static void a_connect_operation_continues_with_supplied_addresses(void) {
 }
 
 static void calls_that_would_wait_for_addresses_fail(void) {
-    static const char message[] = "the options leave the name lookup to the application, which has supplied no addresses";
+    static const char message[] =
+        "the options leave the name lookup to the application, which has supplied no addresses";
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port), fd = -1;

@@ -171,8 +171,8 @@ static void reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed(
             struct quiet quiet = quiet_stream(with_tls);
             /* A TLS client must send its ClientHello before the total limit passes. */
             double rest = with_tls && rows[i].rest > 0 ? rows[i].rest * (under_valgrind() ? 60 : 10) : rows[i].rest;
-            netlib_timeout *timeout = rows[i].rest > 1e9 ? timeout_of(NONE, NONE, rows[i].read)
-                                                         : timeout_with_rest(rest, NONE, rows[i].read);
+            netlib_timeout *timeout =
+                rows[i].rest > 1e9 ? timeout_of(NONE, NONE, rows[i].read) : timeout_with_rest(rest, NONE, rows[i].read);
             CHECK_OK(netlib_stream_use_timeout(quiet.stream, timeout, &err));
             netlib_timeout_free(timeout);
             double began = netlib_current_time();
@@ -207,6 +207,35 @@ static void a_passed_total_limit_ends_reads_of_available_data_until_it_is_replac
     CHECK_OK(netlib_stream_read(quiet.stream, &byte, 1, &n, &err));
     CHECK(n == 1 && byte == 'x');
     free_quiet_stream(&quiet);
+}
+
+static void a_passed_total_limit_ends_reads_of_a_tls_stream_whose_peer_sends_without_pause(void) {
+    netlib_error *err = NULL;
+    char bytes[1000] = {0};
+    size_t n = 0, received = 0;
+    struct pair pair = unix_pair();
+    netlib_tls_context *client = client_context(), *server = server_context("server");
+    netlib_stream *near = wrap(client, pair.near, "localhost"), *far = accept_tls(server, pair.far);
+    CHECK_OK(netlib_stream_set_blocking(near, 0, &err));
+    CHECK_OK(netlib_stream_set_blocking(far, 0, &err));
+    transfer_without_waiting(near, far, 4000000);
+    CHECK_OK(netlib_stream_write(far, bytes, sizeof bytes, &n, &err));
+    CHECK_OK(netlib_stream_set_blocking(near, 1, &err));
+    netlib_timeout *passed = timeout_with_rest(0, NONE, NONE);
+    CHECK_OK(netlib_stream_use_timeout(near, passed, &err));
+    netlib_timeout_free(passed);
+    netlib_status status = NETLIB_OK;
+    while (status == NETLIB_OK && received < sizeof bytes) {
+        status = netlib_stream_read(near, bytes, sizeof bytes, &n, &err);
+        received += n;
+    }
+    CHECK_STATUS(NETLIB_READ_TIMEOUT, status);
+    CHECK_INT(0, (long long)received);
+    netlib_stream_free(near);
+    netlib_stream_free(far);
+    netlib_tls_context_free(client);
+    netlib_tls_context_free(server);
+    close_pair(pair);
 }
 
 static void a_write_ends_with_write_timeout_when_the_total_limit_has_passed(void) {
@@ -270,6 +299,7 @@ int main(void) {
     connect_options_refuse_a_null_timeout_and_a_failed_clock();
     reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed();
     a_passed_total_limit_ends_reads_of_available_data_until_it_is_replaced();
+    a_passed_total_limit_ends_reads_of_a_tls_stream_whose_peer_sends_without_pause();
     a_write_ends_with_write_timeout_when_the_total_limit_has_passed();
     a_stream_refuses_a_total_limit_without_a_running_clock();
     return report("use timeout");

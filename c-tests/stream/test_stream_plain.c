@@ -240,15 +240,21 @@ static void is_dropped_fails_or_answers_for_each_result_of_the_read_callback(voi
 }
 
 static void a_callback_may_free_its_stream_and_gets_busy_from_it(void) {
-    for (int writes = 0; writes < 2; writes++) {
+    for (int call = 0; call < 3; call++) {
         netlib_error *err = NULL;
         struct result result = {.answer = NETLIB_OK, .count = 1};
         netlib_stream *stream = plain_with(&result);
         result.stream = stream;
         char bytes[1];
         size_t n = 0;
-        CHECK_OK(writes ? netlib_stream_write(stream, "x", 1, &n, &err)
-                        : netlib_stream_read(stream, bytes, 1, &n, &err));
+        int32_t dropped = 0;
+        if (call == 2) {
+            CHECK_OK(netlib_stream_is_dropped(stream, &dropped, NULL, &err));
+            CHECK_INT(1, dropped);
+            continue;
+        }
+        CHECK_OK(call == 1 ? netlib_stream_write(stream, "x", 1, &n, &err)
+                           : netlib_stream_read(stream, bytes, 1, &n, &err));
         CHECK_INT(1, (long long)n);
     }
 }

@@ -48,10 +48,6 @@ impl OuterTransport for OuterTls {
         false
     }
 
-    fn may_call_back(&self) -> bool {
-        self.0.core.may_call_back()
-    }
-
     fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         if policy.blocking && drained {
             return self.0.await_plaintext(policy).map_err(Fault::OuterStream);
@@ -104,10 +100,6 @@ impl OuterTransport for OuterPlain {
 
     fn may_block(&self) -> bool {
         self.transport().may_block()
-    }
-
-    fn may_call_back(&self) -> bool {
-        self.stream.core.may_call_back()
     }
 
     fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {

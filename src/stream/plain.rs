@@ -101,7 +101,7 @@ impl PlainStream {
     }
 
     fn new(transport: Transport) -> PlainStream {
-        PlainStream { core: Core::new(Plain::default(), transport, false) }
+        PlainStream { core: Core::new(Plain::default(), transport) }
     }
 
     /// Succeeds without I/O, because a plain stream has no handshake. Fails if another stream uses this stream, or in a

@@ -1,7 +1,6 @@
 //! Holds the parts of a stream that are the same for each protocol: the transport, the lock, the settings, and the
 //! roles of the threads that are in a call.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
@@ -50,11 +49,6 @@ pub(super) struct Core<P> {
     state: Mutex<State<P>>,
     /// The condition variable that is notified when a role is released.
     pub(super) changed: Condvar,
-    /// Whether a call may invoke a callback: a transport callback, or a callback that is set on the context of this
-    /// stream or of a stream below.
-    may_call_back: bool,
-    /// Whether a limit with an interrupt check was ever set.
-    has_interrupt_check: AtomicBool,
 }
 
 /// The part of a call that at most one thread performs at a time.
@@ -136,11 +130,9 @@ impl<P> State<P> {
 }
 
 impl<P: Protocol> Core<P> {
-    pub(super) fn new(protocol: P, transport: Transport, may_call_back: bool) -> Core<P> {
+    pub(super) fn new(protocol: P, transport: Transport) -> Core<P> {
         Core {
             process: Process::current(),
-            may_call_back: transport.may_call_back() || may_call_back,
-            has_interrupt_check: AtomicBool::new(false),
             transport,
             state: Mutex::new(State {
                 protocol,
@@ -158,15 +150,7 @@ impl<P: Protocol> Core<P> {
         }
     }
 
-    /// Returns whether a call on this stream may invoke a callback.
-    pub(super) fn may_call_back(&self) -> bool {
-        self.may_call_back || self.has_interrupt_check.load(Ordering::Relaxed)
-    }
-
     pub(super) fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
-        if limit.as_ref().is_some_and(|limit| limit.may_call_back()) {
-            self.has_interrupt_check.store(true, Ordering::Relaxed);
-        }
         let previous = std::mem::replace(&mut self.lock()?.settings.limit, limit);
         // Releases the lock first, because the last reference to the previous limit may run `ctx_free`.
         drop(previous);

@@ -126,9 +126,8 @@ impl TlsStream {
     }
 
     fn new(transport: Transport, engine: Engine) -> TlsStream {
-        let may_call_back = engine.may_call_back();
         let tls = Tls { engine, handshake_done: false, sender_may_wait: false, bytes_received: 0 };
-        TlsStream { core: Core::new(tls, transport, may_call_back), info: OnceBox::new() }
+        TlsStream { core: Core::new(tls, transport), info: OnceBox::new() }
     }
 
     /// Performs the handshake, unless it is done.

@@ -45,7 +45,6 @@ pub(super) trait OuterTransport: Send + Sync {
     fn depth(&self) -> usize;
     fn can_wait(&self) -> bool;
     fn may_block(&self) -> bool;
-    fn may_call_back(&self) -> bool;
     fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>>;
     fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>>;
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io>;
@@ -110,15 +109,6 @@ impl Transport {
             Kind::Descriptor(_) => true,
             Kind::Callbacks(_) => false,
             Kind::Stream(outer) => outer.can_wait(),
-        }
-    }
-
-    /// Returns whether callbacks carry the bytes of this stream or of a stream below.
-    pub(super) fn may_call_back(&self) -> bool {
-        match &self.0 {
-            Kind::Descriptor(_) => false,
-            Kind::Callbacks(_) => true,
-            Kind::Stream(outer) => outer.may_call_back(),
         }
     }
 
@@ -277,6 +267,9 @@ fn send_to(fd: RawFd, policy: WaitPolicy<'_>, send: impl Fn() -> io::Result<usiz
 }
 
 fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
+    let total_status = if events == sys::POLL_IN { Status::ReadTimeout } else { Status::WriteTimeout };
+    // Without this check, the wait would succeed after the total timeout if the descriptor is ready.
+    policy.check_total(total_status).map_err(Fault::Passthrough)?;
     let (timeout, status) = match events {
         sys::POLL_IN => match (policy.settings.read_timeout, policy.throughput_time_left()) {
             (timeout, Some(left)) if timeout.is_none_or(|timeout| left <= timeout) => (Some(left), Status::TooSlow),
@@ -285,9 +278,7 @@ fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
         _ => (policy.settings.write_timeout, Status::WriteTimeout),
     };
     let (timeout, status) = match policy.total_time_left() {
-        Some(left) if timeout.is_none_or(|timeout| left < timeout) => {
-            (Some(left), if events == sys::POLL_IN { Status::ReadTimeout } else { Status::WriteTimeout })
-        }
+        Some(left) if timeout.is_none_or(|timeout| left < timeout) => (Some(left), total_status),
         _ => (timeout, status),
     };
     let limit = policy.settings.limit.as_deref();

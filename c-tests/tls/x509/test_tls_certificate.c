@@ -82,7 +82,10 @@ static void attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_cert
           {"2.5.4.8", "ST", "Baden-W\xc3\xbcrttemberg", 1},
           {"2.5.4.7", "L", "K\xc3\xb6ln", 2},
           {"2.5.4.17", "postalCode", "50667", 3},
-          {"2.5.4.9", "street", "Stra\xc3\x9f" "e 1", 4},
+          {"2.5.4.9", "street",
+           "Stra\xc3\x9f"
+           "e 1",
+           4},
           {"2.5.4.10", "O", "Example, Inc. <test> \"quoted\"; a+b", 5},
           {"2.5.4.11", "OU", "\\23one", 6},
           {"2.5.4.11", "OU", " two ", 7},

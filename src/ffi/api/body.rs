@@ -160,7 +160,7 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
 }
 
 /// Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
-/// limit of `netlib_body_set_limit` ends; a signal does not end the wait.
+/// limit of `netlib_body_set_limit` ends; a signal ends the wait only through an interrupt check of the limit.
 ///
 /// @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
 /// @param n out: the number of bytes read, which may be less than `len` even before the end of the body.

@@ -36,8 +36,8 @@ use crate::timeout;
 ///
 /// A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
 /// failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
-/// `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` are not failures of the connection: after them, the stream can
-/// continue.
+/// `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED` are not failures of the connection: after
+/// them, and after an interrupt check that failed, the stream can continue.
 ///
 /// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
 /// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
@@ -91,7 +91,8 @@ pub type netlib_stream_read_fn =
 ///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
 ///         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
 /// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
-///        `netlib_stream_write_early_data`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
+///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
+///        `netlib_stream_shutdown_both`.
 pub type netlib_stream_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -164,7 +165,7 @@ pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, limit: *const netlib_limit) {
     // set_limit fails only after a panic in an earlier call. All later calls report that panic.
-    guard::value((), || arg!(stream).set_limit(arg_shared_opt!(limit)));
+    guard::value((), || arg_kept_alive!(stream, |_| true).set_limit(arg_shared_opt!(limit)));
 }
 
 /// Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
@@ -292,7 +293,7 @@ pub unsafe extern "C" fn netlib_stream_read(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg_kept_alive!(stream, Stream::may_call_back).read(arg_buffer!(buf, len))?;
+        let done = arg_kept_alive!(stream, |_| true).read(arg_buffer!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })
@@ -338,7 +339,7 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
     guard::status(err, || {
         let why = out_opt!(why);
         let dropped = outs!(dropped);
-        let status = arg!(stream).probe()?;
+        let status = arg_kept_alive!(stream, |_| true).probe()?;
         dropped.set_bool(status != Status::WantRead);
         if let Some(why) = why {
             why.set(status as netlib_status);
@@ -375,7 +376,7 @@ pub unsafe extern "C" fn netlib_stream_write(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let done = arg_kept_alive!(stream, Stream::may_call_back).write(arg_data!(buf, len))?;
+        let done = arg_kept_alive!(stream, |_| true).write(arg_data!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
     })
@@ -405,7 +406,7 @@ pub unsafe extern "C" fn netlib_stream_writev(
 ) -> netlib_status {
     guard::status(err, || {
         let n = outs!(n);
-        let stream = arg_kept_alive!(stream, Stream::may_call_back);
+        let stream = arg_kept_alive!(stream, |_| true);
         let done = slices_in::with(slices, count, |pieces| stream.write_pieces(pieces))?;
         n.set(done.count());
         Ok(done.status())
@@ -429,7 +430,7 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
     stream: *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown()?.status()))
+    guard::status(err, || Ok(arg_kept_alive!(stream, |_| true).shutdown()?.status()))
 }
 
 /// Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
@@ -452,5 +453,5 @@ pub unsafe extern "C" fn netlib_stream_shutdown_both(
     stream: *mut netlib_stream,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || Ok(arg_kept_alive!(stream, Stream::may_call_back).shutdown_both()?.status()))
+    guard::status(err, || Ok(arg_kept_alive!(stream, |_| true).shutdown_both()?.status()))
 }

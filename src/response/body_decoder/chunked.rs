@@ -28,6 +28,10 @@ impl Default for ChunkedLimits {
 const LARGEST: ChunkedLimits =
     ChunkedLimits { size_line: 64 * 1024, trailer: 256 * 1024, trailer_fields: MAX_FIELDS };
 
+/// The maximum number of bytes of all chunk-size lines, minus 16 bytes and twice the data of each chunk. Without this
+/// limit, a peer could send 4 KiB of chunk extensions for each byte of the body.
+const MAX_EXCESS: u64 = 16 * 1024;
+
 impl ChunkedLimits {
     pub(super) fn check(self) -> Result<()> {
         let rows = [
@@ -50,6 +54,8 @@ impl ChunkedLimits {
 pub(super) struct Chunks {
     pub(super) limits: ChunkedLimits,
     pub(super) allow_bare_lf: bool,
+    /// The number of bytes that [`MAX_EXCESS`] limits.
+    excess: u64,
     part: Part,
 }
 
@@ -105,8 +111,12 @@ impl Chunks {
                     }
                     continue;
                 }
-                Part::SizeLine(line) if byte == b'\r' => Part::SizeLineLf(line.end(byte, position)?),
-                Part::SizeLine(line) if is_bare_lf => after_size_line(line.end(byte, position)?),
+                Part::SizeLine(line) if byte == b'\r' => {
+                    Part::SizeLineLf(end_size_line(line, byte, position, &mut self.excess, self.limits)?)
+                }
+                Part::SizeLine(line) if is_bare_lf => {
+                    after_size_line(end_size_line(line, byte, position, &mut self.excess, self.limits)?)
+                }
                 Part::SizeLine(line) => {
                     line.add(byte, position, self.limits.size_line)?;
                     at += 1;
@@ -130,6 +140,25 @@ impl Chunks {
         }
         Ok(Next::Piece(at, at))
     }
+}
+
+/// Ends a chunk-size line at the byte `line_end`, and returns the size of the chunk. Fails if the size lines of the body
+/// have too many bytes in `excess` of their data.
+fn end_size_line(
+    line: &SizeLine,
+    line_end: u8,
+    position: usize,
+    excess: &mut u64,
+    limits: ChunkedLimits,
+) -> Result<u64> {
+    let size = line.end(line_end, position)?;
+    *excess = (*excess + line.length() as u64).saturating_sub(16 + 2 * size);
+    let most = MAX_EXCESS.max(limits.size_line as u64);
+    if *excess > most {
+        let what = format_args!("the chunk extensions have more than {most} bytes in excess of the data");
+        return Err(protocol_error(what, position));
+    }
+    Ok(size)
 }
 
 /// Returns the part that follows a chunk-size line.

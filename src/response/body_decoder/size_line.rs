@@ -75,6 +75,10 @@ impl SizeLine {
         Ok(())
     }
 
+    pub(super) fn length(&self) -> usize {
+        self.length
+    }
+
     /// Returns the size of the chunk. `line_end` is the byte after the line, CR or LF.
     pub(super) fn end(&self, line_end: u8, offset: usize) -> Result<u64> {
         match self.position {

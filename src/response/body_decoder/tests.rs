@@ -222,6 +222,18 @@ fn chunked_bodies_beyond_the_limits_are_refused() {
     assert_eq!(decode_all_ways(limited, largest.as_bytes()).end, end);
 }
 
+/// A chunk pays for 16 bytes of its size line and for twice its data.
+#[test]
+fn chunk_extensions_have_a_limit_for_the_whole_body() {
+    let chunk = |data: usize| format!("{data:x};a={}\r\n{}\r\n", "b".repeat(1000), "d".repeat(data));
+    // Each small chunk has 1004 bytes in its size line, of which 18 are paid for: 16 chunks are within 16,384 bytes.
+    let small = chunk(1).repeat(17);
+    let at = 16 * chunk(1).len() + 1004;
+    let message = format!("the chunk extensions have more than 16384 bytes in excess of the data at byte {at}");
+    assert_eq!(decode_all_ways(chunked, small.as_bytes()).end, End::Failed(message, Some(at)));
+    assert_eq!(decode_all_ways(chunked, chunk(500).repeat(40).as_bytes()).end, End::Open);
+}
+
 #[test]
 fn limits_that_are_lowered_while_a_body_arrives_apply_at_once() {
     for (input, message) in [

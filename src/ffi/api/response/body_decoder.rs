@@ -77,6 +77,9 @@ pub unsafe extern "C" fn netlib_body_decoder_free(decoder: *mut netlib_body_deco
 /// Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
 /// this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
 ///
+/// A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
+/// twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
+///
 /// @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
 ///        line end; 1 to 65536.
 /// @param max_trailer the maximum number of bytes in the trailer, including the empty line at its end; 2 to 262144.

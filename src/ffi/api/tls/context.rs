@@ -44,7 +44,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
 }
 
 /// Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
-/// authority, whose certificate netlib does not have, and unless `netlib_tls_options_set_keep_trust_anchors` was set to
+/// authority, whose certificate netlib does not have, and if `netlib_tls_options_set_keep_trust_anchors` was not set to
 /// 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
 /// to Python's `get_ca_certs(binary_form=True)`.
 ///

@@ -35,11 +35,6 @@ impl PendingCallback {
 }
 
 impl Engine {
-    /// Returns whether the handshake will call a callback.
-    pub(crate) fn may_call_back(&self) -> bool {
-        self.client_hello.is_some() || self.certificate_time.is_missing()
-    }
-
     /// Returns whether the handshake cannot continue before a callback returns.
     pub(crate) fn is_waiting_for_callback(&self) -> bool {
         match &self.client_hello {

@@ -370,7 +370,12 @@ const HTTP: &[Case] = &[
     },
     fails("redirect-loop", &["http://localhost:{http}/redirect-loop"], 16, &["too many redirects", "(attempt 11)"]),
     fails("redirect-to-plain", &["https://localhost:{https}/redirect-to-plain"], 16, &["https to http"]),
-    fails("redirect-to-gopher", &["https://localhost:{https}/redirect-to-gopher"], 16, &["another scheme"]),
+    fails(
+        "redirect-to-gopher",
+        &["https://localhost:{https}/redirect-to-gopher"],
+        16,
+        &["a scheme other than http and https"],
+    ),
     get("redirect-nowhere", &["https://localhost:{https}/redirect-nowhere"], ""),
     // Servers to which no connection can be made.
     fails("no-such-host", &["--retries", "0", "http://no-such-host.invalid/"], 4, &["no-such-host.invalid"])
