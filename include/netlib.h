@@ -1,17 +1,17 @@
 /*
  * netlib.h - the small but hard parts of an HTTP client
  *
- * netlib implements retry policies, time limits, URLs, request headers, connecting, streams with and without TLS on a
- * socket that you already have, request bodies that can be sent again, and the parsing of response heads. Each part
- * works without the others, and none of them runs an event loop of its own.
+ * netlib implements retry policies, time limits, URLs, request heads, connecting, streams with and without TLS on a
+ * socket that you already have, request bodies that can be sent again, and the parsing of response heads and bodies.
+ * Each part works without the others, and none of them runs an event loop of its own.
  *
  * Each section begins with a line of "=". Long sections consist of chapters, which begin with "----".
  *
  * This file is generated from the sources of the library. To change it, change the sources and run `make header`.
  * SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * `cc example.c $(pkg-config --cflags --libs netlib)` compiles a program that uses netlib. The file examples-c/get.c
- * also retries after failures and follows redirects, with the recommended retry settings.
+ * `cc example.c $(pkg-config --cflags --libs netlib)` compiles a program that uses netlib. A longer example is the file
+ * examples-c/get.c, which retries after failures and follows redirects, with the recommended retry settings.
  * The program below sends one request, and prints the body of the response.
  *
  *     #include <netlib.h>
@@ -106,7 +106,8 @@
  * small allocation fails, the process aborts. netlib never raises SIGPIPE.
  *
  * THREADS. The comment of each handle type contains a tag, which holds for every function that takes such a handle:
- *     Immutable           use it from any threads at once. A "changing" function returns a new handle. Cloning is fast.
+ *     Immutable           use it from any threads at once. A function that makes a change returns a new handle. Cloning
+ *                         is fast.
  *     Thread-safe         call it from any threads at once.
  *     Concurrent          one reader and one writer at once.
  *     One call at a time  any thread may make the call.
@@ -115,9 +116,9 @@
  * asynchronous, does not end a thread during a netlib call or its callbacks, but at the first cancellation point after
  * the call. To end a call that waits, use netlib_limit_cancel.
  *
- * WAITING. A function may wait if it has a parameter `const netlib_limit *limit`, unless it only stores the limit, or
- * if its comment has the tag "@blocks", which states when the function waits. "@blocks never" marks a function with the
- * parameter `limit` that does not wait. No other function waits.
+ * WAITING. A function may wait in two cases: its comment has the tag "@blocks", which states when the function waits;
+ * or it has a parameter `const netlib_limit *limit`, and does more than store the limit. "@blocks never" marks a
+ * function with the parameter `limit` that does not wait. No other function waits.
  *
  * TEXT. Names, paths, methods, header names and header values are NUL-terminated `const char *` arguments, in UTF-8 by
  * default. Data (URLs, response heads, PEM, DER) is passed as a pointer and a length in bytes; for a NUL-terminated
@@ -160,13 +161,13 @@
  * streams and engines. Memory is copied, so cancelling a limit in one process ends no wait in the other process.
  * Descriptors are shared, so only one of the two processes may continue to use a netlib_connect. A netlib_stream or
  * netlib_tls_engine works only in the process that made it, because two processes would encrypt with the same key and
- * nonce; one rule holds for plain and TLS streams. In another process, reads, writes, handshakes and shutdowns of a
+ * nonce. The same rule holds for plain streams. In another process, reads, writes, handshakes and shutdowns of a
  * stream fail with NETLIB_CLOSED, and so do the calls on an engine. Freeing a stream or engine in another process
  * releases memory, sends nothing, and does not affect the connection. fork waits until no thread is inside a step of a
  * TLS handshake: usually less than a millisecond, at most one second. After one second, fork continues, and a TLS
  * context that was in use may stay locked in the child. After _Fork, or a clone that does not run the pthread_atfork
- * handlers, calls on streams and engines also fail (on Linux), but a context that another thread was using may stay
- * locked. vfork and posix_spawn are safe.
+ * handlers, calls on streams and engines also fail in the child (on Linux), but a context that another thread was using
+ * may stay locked. vfork and posix_spawn are safe.
  *
  * STACK. A thread that calls netlib needs 64 KiB of stack, TLS included: a handshake uses up to 42 KiB, and a
  * handshake of a stream inside 15 other streams up to 50 KiB. Add the stack that your callbacks need. If you connect
@@ -190,13 +191,13 @@
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
  *                  netlib_url_port_or_default; netlib_url_redacted for a log; netlib_url_to_options and netlib_query
  *                  to change a URL; netlib_no_proxy_match to find out whether to use a proxy
- *     time         netlib_limit_new, with a parent that Ctrl-C cancels; netlib_timeout_new,
+ *     time         netlib_limit_new, with a parent limit that Ctrl-C cancels; netlib_timeout_new,
  *                  netlib_connect_options_use_timeout, netlib_timeout_start_connect, netlib_stream_use_timeout
  *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
  *                  netlib_create_connection, one address after the other;
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
- *     stream       netlib_stream_new_fd for http; netlib_tls_context_new once, then netlib_tls_wrap_fd for https; to an
- *                  https server through a proxy, netlib_tls_wrap_stream in the stream to the proxy after CONNECT
+ *     stream       netlib_stream_new_fd for http; netlib_tls_context_new once, then netlib_tls_wrap_fd for https; for
+ *                  an https server behind a proxy, netlib_tls_wrap_stream inside the stream to the proxy, after CONNECT
  *     send         netlib_make_headers; netlib_request_new and netlib_request_to_wire for the head;
  *                  netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
  *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
@@ -205,7 +206,7 @@
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
  *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
- *                  make an error with netlib_error_new (NETLIB_RETRY_KIND_READ once a byte was sent)
+ *                  make an error with netlib_error_new (of the kind NETLIB_RETRY_KIND_READ if a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
  *     reuse        netlib_response_keeps_alive after the body; netlib_stream_is_dropped before a connection is used
@@ -217,8 +218,8 @@
  *                  NETLIB_WANT_WRITE. Between steps, wait for the events of netlib_connect_wait_events on all
  *                  netlib_connect_wait_count descriptors of netlib_connect_wait_fd. Wait at most as long as the
  *                  smallest netlib_connect_wait_seconds of all your connect operations. The comment of struct
- *                  netlib_connect shows the loop. netlib_connect_options_set_supply_addresses for a resolver of your
- *                  own
+ *                  netlib_connect shows the loop. If the application has a resolver of its own, use
+ *                  netlib_connect_options_set_supply_addresses
  *     stream       netlib_stream_new_fd or netlib_tls_wrap_fd, then netlib_stream_set_blocking with 0; wait for the
  *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE, at most netlib_limit_remaining seconds; the
  *                  descriptor of netlib_limit_fd wakes the loop when a limit is cancelled
@@ -243,7 +244,8 @@
 
 /*
  * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, PHP's FFI::cdef) can read netlib.cdef.h. The output of `cc -E
- * -P -DNETLIB_PLAIN_C` has the same declarations: no attributes, no underlying types of enums and no assertions.
+ * -P -DNETLIB_PLAIN_C` has the same declarations as netlib.cdef.h: both have no attributes, no underlying types of
+ * enums and no assertions.
  */
 
 /** Makes the compiler warn when a result is ignored. Define the macro as empty to turn the warning off. */
@@ -282,7 +284,8 @@
 #define NETLIB_NTS ((size_t)-1)
 /** The value for an absent number. As a retry counter, the value means no limit (None in urllib3). */
 enum NETLIB_INT32 { NETLIB_NONE = INT32_MIN };
-/** As a retry counter, the value that disables retries (False in urllib3). The value 0 has another effect. */
+/** As a retry counter, the value that disables retries (False in urllib3). With the counter 0, in contrast, the first
+ * retry fails with NETLIB_MAX_RETRY. */
 enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 /** As a timeout in seconds, the value for the process default, which netlib_set_default_timeout sets. */
 #define NETLIB_TIMEOUT_DEFAULT (-1.0)
@@ -297,8 +300,8 @@ enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
 /** As the position of a body, the value that means that the body could not report its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
-/** As a descriptor, the value for a connection that the application's platform manages and that never counts as
- * dropped. */
+/** As the descriptor for netlib_is_connection_dropped, the value for a connection that the application's platform
+ * manages and that never counts as dropped. */
 enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 
 /* The next macros initialise arrays: static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS}; */
@@ -535,7 +538,7 @@ enum netlib_retry_kind NETLIB_INT32 {
  * to C when the callback raises an exception, and a filter that raises an exception must not allow anything. Any
  * number that is not listed here also means failure. */
 enum netlib_verdict NETLIB_INT32 {
-    /** The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`. */
+    /** The callback failed. The outer call, during which the callback ran, then fails with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
     /** The operation continues. */
     NETLIB_VERDICT_ALLOW = 1,
@@ -562,8 +565,8 @@ enum netlib_outcome NETLIB_INT32 {
 struct netlib_error;
 
 /** Optional properties of an error that you make: its cause, its retry kind, the status code of a response, and user
- * data. **One call at a time**. Without a call to a setter, the error has none of these properties, and
- * its status determines its retry kind. */
+ * data. **One call at a time**. Without a call to a setter, the error has none of these properties, and its status
+ * determines its retry kind. */
 struct netlib_error_options;
 
 /** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
@@ -572,12 +575,11 @@ typedef int32_t netlib_status;
 
 /** Releases the `ctx` of a callback, or the user data of an error. Every function that takes a callback with a `ctx`
  * also takes a `ctx_free`. A function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function
- * fails. netlib calls
- * `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
- * function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
- * calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
- * several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx` yourself once nothing
- * holds the callback any more.
+ * fails. netlib calls `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback
+ * any more. If a function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`,
+ * the function calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a
+ * `ctx` between several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx`
+ * yourself once nothing holds the callback any more.
  *
  * Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
  * a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
@@ -589,9 +591,10 @@ typedef int32_t netlib_status;
  * its own copy.
  *
  * A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
- * free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
- * on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
- * when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed.
+ * free the handle passed to that setter. If `ctx_free` runs during any other call that may change a handle, and calls
+ * a function on the same handle, that function fails with `NETLIB_BUSY` (a setter without a status does nothing), and
+ * a `_free` takes effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle
+ * that is being freed.
  * @called-by any function that releases the last holder of a callback, or that cannot keep a callback. */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
@@ -691,11 +694,12 @@ netlib_status netlib_error_status(const netlib_error *error);
 /** Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
  * `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
  *
- * By default, an error has the kind of its status. Once a stream or engine has accepted application data for
- * sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
- * OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
- * the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks
- * HTTP's rules has the kind READ. A request header that cannot be sent has the kind NEVER. */
+ * By default, an error has the kind of its status. Once a stream or engine has accepted application data for sending,
+ * early data included, or has received application data from the peer, its failures have the kind READ if their
+ * statuses have the kind CONNECT or OTHER. For TLS in TLS, only the data of the stream that reports the error counts,
+ * because the outer streams have carried only the handshake of that stream and a proxy's CONNECT. An error about a
+ * response that breaks HTTP's rules has the kind READ. An error about a request header that cannot be sent has the
+ * kind NEVER. */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /** Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
@@ -712,9 +716,9 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
 /** Returns the report of an error: lines of text for a log or a traceback, with the message, the advice and the causes;
- * NULL when memory is short. The first line is the message. Below it, indented by two blanks for each level, follow
- * "advice: " with the advice, and "cause: " with the message of the cause, or "cause 1: ", "cause 2: ", … if there are
- * several causes. The advice and the causes of a cause follow below that cause:
+ * NULL when memory is short. The first line is the message. The lines below it are indented by two blanks for each
+ * level: "advice: " and the advice; "cause: " and the message of the cause, or "cause 1: ", "cause 2: ", … if there
+ * are several causes. The lines below a cause contain its own advice and causes:
  *
  *     the proxy failed
  *       cause: no connection to h port 80
@@ -780,7 +784,7 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /** No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`. */
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /** The certificate has a name that the nameConstraints of an authority above it in the chain exclude. */
+    /** An authority above the certificate in the chain has nameConstraints that exclude a name of the certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
     /** A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows. */
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
@@ -815,8 +819,8 @@ enum netlib_rewind_problem NETLIB_INT32 {
     NETLIB_REWIND_PROBLEM_POSITION_FAILED = 2,
     /** The body has no `netlib_body_seek_fn`. */
     NETLIB_REWIND_PROBLEM_NO_SEEK = 3,
-    /** Seeking failed: `netlib_error_errno` returns the reason for a descriptor (ESPIPE for a pipe), and the cause of
-     * the error is the failure of a `netlib_body_seek_fn`. */
+    /** Seeking failed. For a descriptor, `netlib_error_errno` returns the reason (ESPIPE for a pipe). For an
+     * application-defined body, the cause of the error is the failure of its `netlib_body_seek_fn`. */
     NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4
 };
 
@@ -835,7 +839,7 @@ enum netlib_header_defect NETLIB_INT32 {
     NETLIB_HEADER_DEFECT_NO_NAME = 4,
     /** A multipart Content-Type has no boundary. */
     NETLIB_HEADER_DEFECT_NO_BOUNDARY = 5,
-    /** A multipart body must not have this Content-Transfer-Encoding. */
+    /** The Content-Type is multipart, and the Content-Transfer-Encoding is not one that multipart allows. */
     NETLIB_HEADER_DEFECT_MULTIPART_ENCODING = 6,
     /** A CR without LF ends the header fields, and further bytes follow, which were not parsed. */
     NETLIB_HEADER_DEFECT_UNREAD_DATA = 7
@@ -878,18 +882,19 @@ void netlib_error_options_set_http_status(netlib_error_options *options, int32_t
  * @param ctx the user data. May be NULL. */
 void netlib_error_options_set_user_data(netlib_error_options *options, void *ctx, netlib_ctx_free_fn ctx_free);
 
-/** Returns the user data of an error; NULL when it has none, and for every error that netlib makes. To find the user
- * data of the failure that ended the retries, walk the causes with `netlib_error_cause`; an entry of the history lends
- * its error through `netlib_retry_history_error`. */
+/** Returns the user data of an error; NULL when the error has none, and for every error that netlib makes. To find the
+ * user data of the failure that ended the retries, search the causes with `netlib_error_cause`;
+ * `netlib_retry_history_error` returns the error of an entry in the history. */
 void *netlib_error_user_data(const netlib_error *error);
 
 /** Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
  *
- * Errors of the retry policy that a response caused have a status code: `NETLIB_MAX_RETRY`, `NETLIB_RESPONSE_STATUS`,
- * `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location that cannot be followed,
- * and `NETLIB_INVALID_HEADER` for a malformed Retry-After. A `NETLIB_MAX_RETRY` error that an error caused has the
- * status code of this cause. An error of `netlib_response_check_tunnel` has the status code of the proxy's response.
- * An error of the application has the status code of `netlib_error_options_set_http_status`. */
+ * An error of the retry policy has a status code if a response caused the error: `NETLIB_MAX_RETRY`,
+ * `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
+ * that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
+ * `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
+ * has the status code of the proxy's response. An error of the application has the status code of
+ * `netlib_error_options_set_http_status`. */
 int32_t netlib_error_http_status(const netlib_error *error);
 
 /** Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
@@ -897,8 +902,8 @@ int32_t netlib_error_http_status(const netlib_error *error);
 const char *netlib_error_expected_fingerprint(const netlib_error *error, size_t *len);
 
 /** Returns the fingerprint of the certificate that does not have the expected fingerprint, in lower-case hex digits;
- * NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The digest is the digest
- * of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
+ * NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The hash function is
+ * that of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
  * (`netlib_tls_options_add_pin`), the result is the SHA-256 fingerprint of the peer's own certificate. */
 const char *netlib_error_actual_fingerprint(const netlib_error *error, size_t *len);
 
@@ -909,8 +914,8 @@ const char *netlib_error_public_key_pin(const netlib_error *error, size_t *len);
 
 /** Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
  * `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
- * then the connect timeout, then the read timeout. For the single value of `netlib_timeout_from_float`, the result is
- * `NETLIB_TIMEOUT_KIND_CONNECT`, which urllib3 also names. */
+ * then the connect timeout, then the read timeout. `netlib_timeout_from_float` has only one value: the result is then
+ * `NETLIB_TIMEOUT_KIND_CONNECT`, because urllib3's error also names the connect timeout. */
 enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error);
 
 /** Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
@@ -1104,8 +1109,8 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
 /** Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
  * repair, and text that other programs are known to parse differently. The three kinds of URL parsers that
  * `netlib_url_compare_readers` compares find the same scheme, host and port in every URL that
- * `netlib_parse_url_strict` accepts. The result equals that of `netlib_parse_url`. The parser does not check the
- * host's addresses: see `netlib_connect_options_refuse_addresses`.
+ * `netlib_parse_url_strict` accepts. The result equals the result of `netlib_parse_url` for the same text. The parser
+ * does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
  *
  * Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
  * stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:
@@ -1596,8 +1601,8 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
 struct netlib_timeout;
 
 /** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
- * before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
- * @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
+ * before an earlier one, the outer call fails with `NETLIB_CALLBACK_FAILED`.
+ * @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
@@ -1626,8 +1631,8 @@ void netlib_timeout_free(netlib_timeout *timeout);
 
 /** Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
  * @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
- * @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
- *        this call returns if it fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the timeout and all its clones have been freed or have another clock function; if
+ *        this call fails, before it returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started. */
 NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
@@ -1725,9 +1730,9 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * decision itself.
  *
  * The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
- * if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
- * Location decrements `redirect`, and any other response decrements `status`. With neither an error nor a response,
- * the call decrements `total` only. The call also adds an entry to the history.
+ * if a response is also passed, an error of the kind CONNECT or OTHER counts as an error of the kind READ. Without an
+ * error, a redirect with a Location decrements `redirect`, and any other response decrements `status`. With neither an
+ * error nor a response, the call decrements `total` only. The call also adds an entry to the history.
  *
  * The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
  * `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
@@ -1874,7 +1879,7 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
  * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
- *   overloaded server asks for a wait, an earlier request adds to the overload [4].
+ *   overloaded server asks for a wait, a request before the end of that wait adds to the overload [4].
  * - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
@@ -1974,7 +1979,7 @@ void netlib_retry_options_free(netlib_retry_options *options);
  * Default: `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
  * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
  *        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
- *        fails with `NETLIB_MAX_RETRY`. A negative number means an exhausted counter.
+ *        fails with `NETLIB_MAX_RETRY`. Any other negative number means an exhausted counter.
  */
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
@@ -1985,39 +1990,39 @@ void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *optio
 
 /** Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
  * processed a request that did not reach it. Default: `NETLIB_NONE`.
- * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
- *        negative number means an exhausted counter.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+ *        Any other negative number means an exhausted counter.
  */
 void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t count);
 
-/** Sets the `read` counter: the maximum number of retries after read errors. In a read error, the request was sent in
- * whole or in part, but its response did not arrive or was not complete. The server may have processed the request, so
- * the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
- * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
- *        negative number means an exhausted counter.
+/** Sets the `read` counter: the maximum number of retries after read errors. A read error means that the request was
+ * sent in whole or in part, but that its response did not arrive or was not complete. The server may have processed
+ * the request, so the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+ *        Any other negative number means an exhausted counter.
  */
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
 /** Sets the `redirect` counter: the maximum number of redirects that are followed. A redirect is a response with status
  * 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
  * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
- *        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. A negative number means an
- *        exhausted counter.
+ *        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. Any other negative number
+ *        means an exhausted counter.
  */
 void netlib_retry_options_set_redirect(netlib_retry_options *options, int32_t count);
 
 /** Sets the `status` counter: the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
- * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
- *        an exhausted counter.
+ * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
+ *        number means an exhausted counter.
  */
 void netlib_retry_options_set_status(netlib_retry_options *options, int32_t count);
 
 /** Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
- * example a refused certificate. Failures after which the server may have processed the request are read errors
+ * example a refused certificate. If the server may have processed the request, the failure is a read error
  * (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
  * Default: `NETLIB_NONE`. Recommended: 0.
- * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
- *        an exhausted counter.
+ * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
+ *        number means an exhausted counter.
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 
@@ -2189,17 +2194,17 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
  *
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
- * `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the error has the status
+ * `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the `NETLIB_MAX_RETRY` error has the status
  * `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
  * `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
- * the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; its `netlib_decision_delay_uncapped` is the
- * wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail
- * with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that
- * the server asked for. */
+ * the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; `netlib_decision_delay_uncapped` returns
+ * the wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`
+ * fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait
+ * that the server asked for. */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
 /** Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
- * applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
+ * applies. With 0, such a header is an error with the status `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
  * Recommended: 1, because a malformed header does not mean that the next request would fail.
  *
  * `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting. */
@@ -2277,7 +2282,7 @@ struct netlib_decision;
  *
  * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
  * the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
- * is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
+ * is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, these outcomes are added after the error's own causes.
  *
  * In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
  * headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until
@@ -2546,7 +2551,7 @@ NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_clone(const netlib_headers_options *options);
 
 /** Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
- * the size of the list.
+ * the size of the header list.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
  *         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
  */
@@ -2600,7 +2605,7 @@ void netlib_headers_options_set_proxy_basic_auth(netlib_headers_options *options
 /** Sets whether the headers include `cache-control: no-cache`. Default: 0. */
 void netlib_headers_options_set_disable_cache(netlib_headers_options *options, int32_t disable_cache);
 
-/** Adds a header field after the headers of the other setters and after the fields added by earlier calls. A name may
+/** Adds a header field, which follows the headers that setters make and the fields that earlier calls added. A name may
  * be added several times.
  * @param name the name, a token (RFC 9110 section 5.1), sent with its letter case unchanged.
  * @param value the value: any bytes except CR and LF; "" is an empty value. */
@@ -2609,7 +2614,7 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 /** Makes request headers: those of `accept-encoding`, `user-agent`, `connection`, `authorization`,
  * `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
  * headers that were added.
- * @param options the settings. May be NULL: an empty list is made.
+ * @param options the settings. May be NULL: the list of headers is empty.
  * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
  *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
@@ -2619,8 +2624,8 @@ NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *
                                                   netlib_error **err);
 
 /** Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
- * remove a header that a setter made, call the setter again. All other headers were added with
- * `netlib_headers_options_add_header`. */
+ * remove a header that a setter made, call the setter again. The options treat all other headers as headers that
+ * `netlib_headers_options_add_header` added. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /** Returns another reference to the same headers. */
@@ -2662,7 +2667,7 @@ const char *netlib_headers_to_wire(const netlib_headers *headers, size_t *len);
 
 /** Forms of the request target, which is the second word of the request line (RFC 9112 section 3.2). */
 enum netlib_request_form NETLIB_INT32 {
-    /** The path and the query, as in "GET /a?b HTTP/1.1": for a request to the server, also through a tunnel. */
+    /** The path and the query, as in "GET /a?b HTTP/1.1": for a request to the server, directly or through a tunnel. */
     NETLIB_REQUEST_FORM_ORIGIN = 0,
     /** The URL without userinfo and fragment, as in "GET http://example.com/a?b HTTP/1.1": for a request to a proxy
      * that passes the request on. */
@@ -2687,15 +2692,16 @@ struct netlib_request;
 
 /** Makes the head of a request (RFC 9112 sections 3 and 5).
  *
- * The first field is Host. Its value comes from `headers`; if they contain no Host, the value is the URL's host and
- * port (`netlib_url_netloc`), and in the authority form the target. The call adds no other field: `headers` must
- * contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host keep their order and
- * letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path is sent as "/". In
- * the absolute form, an absent scheme is sent as "http".
+ * The first field is Host. Its value comes from `headers`. If `headers` contain no Host, its value is the target in
+ * the authority form, and the URL's host and port (`netlib_url_netloc`) in the other forms. The call adds no other
+ * field: `headers` must contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host
+ * keep their order and letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path
+ * is sent as "/". In the absolute form, an absent scheme is sent as "http".
  *
  * The call refuses every request that two recipients could read differently:
  * - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
- *   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only other URLs have them.
+ *   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only URLs with other schemes
+ *   contain such bytes.
  * - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
  *   and the authority form, a Host that differs from the host and port of the target.
  * - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
@@ -2709,7 +2715,7 @@ struct netlib_request;
  * @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
  *        no other method has it. Only OPTIONS has the asterisk form.
  * @param url the URL of the request.
- * @param headers the fields. May be NULL: the head has the field Host alone.
+ * @param headers the header fields. May be NULL: Host is the only field.
  * @param form the form of the target.
  * @param err the error's offset is the position of the invalid byte in the method, the target, the host or the value
  *        that the error message names.
@@ -2735,9 +2741,9 @@ const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
  * response: Response heads, and the framing and decoding of bodies.
  * ================================================================================================================== */
 
-/** The maximum length of a response head in bytes; for `netlib_response_parse_final`, with the interim responses before
- * the head. A buffer of this size is large enough for every head: the parser refuses an incomplete head that fills the
- * buffer. */
+/** The maximum length of a response head in bytes. For `netlib_response_parse_final`, the maximum includes the heads of
+ * the interim responses before the final head. A buffer of this size is large enough for every head: the parser
+ * refuses an incomplete head that fills the buffer. */
 enum NETLIB_INT32 { NETLIB_RESPONSE_HEAD_MAX = 262144 };
 
 /** Body framings: the ways to find the end of a body. `netlib_response_framing` stores the framing of a response. */
@@ -2760,7 +2766,7 @@ struct netlib_response;
  * @param request_method the method of the request, a token such as "GET".
  * @param status the status code of the response, 100 to 999.
  * @param headers the response's headers.
- * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token, and for a status out of range. */
 NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, int32_t status,
                                                   const netlib_headers *headers, netlib_response **response,
                                                   netlib_error **err);
@@ -2782,8 +2788,8 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  *
  * Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
  * are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
- * except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. A
- * caller without a use for interim responses calls `netlib_response_parse_final`.
+ * except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. If
+ * you do not need interim responses, call `netlib_response_parse_final` instead.
  *
  * The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
  * phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
@@ -2811,15 +2817,15 @@ NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, 
  * those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
  * `netlib_response_parse` does.
  *
- * At most 16 interim responses are skipped. The interim responses and the final head have at most 256 KiB together. A
- * defect in the head of an interim response is refused as a defect in the final head is. The result is the response
- * that repeated calls of `netlib_response_parse` find first after the interim responses.
+ * At most 16 interim responses are skipped. The heads of the interim responses and of the final response have at most
+ * 256 KiB together. The head of an interim response is refused for the same defects as the head of a final response.
+ * The result is the response that repeated calls of `netlib_response_parse` return after the interim responses.
  * @param request_method the method of the request, a token such as "GET".
- * @param head the bytes received so far: interim responses included.
+ * @param head the bytes received so far, including interim responses.
  * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
  *        anew.
- * @param state in/out: as for `netlib_response_parse`. A `state` of one of the two functions must not be passed to the
- *        other function. May be NULL: each call parses `head` from its start.
+ * @param state in/out: as for `netlib_response_parse`. Do not pass a `state` of `netlib_response_parse` to
+ *        `netlib_response_parse_final`, or the reverse. May be NULL: each call parses `head` from its start.
  * @param head_len out: the length in bytes of all skipped heads and of the final head.
  * @param err the error's offset is the position of the defect in `head`.
  * @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
@@ -2891,11 +2897,12 @@ NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *res
  * bytes: the proxy or an attacker has sent them.
  *
  * `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
- * the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later; for other statuses,
- * `NETLIB_RETRY_KIND_OTHER`. For 407, the advice names the function that sets the credentials.
+ * the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later. For any other status, the
+ * error has the retry kind `NETLIB_RETRY_KIND_OTHER`. For 407, the error's advice names the function that sets the
+ * credentials.
  * @param response the final response: see `netlib_response_parse_final`.
- * @return `NETLIB_PROXY_FAILED` for any other status; `NETLIB_INVALID_ARGUMENT` if the request's method is not
- *         CONNECT.
+ * @return `NETLIB_PROXY_FAILED` for a status other than 200 to 299; `NETLIB_INVALID_ARGUMENT` if the request's method
+ *         is not CONNECT.
  */
 NETLIB_MUST_USE netlib_status netlib_response_check_tunnel(const netlib_response *response, netlib_error **err);
 
@@ -2945,8 +2952,9 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_new(const netlib_response *res
 /** Releases a body decoder. */
 void netlib_body_decoder_free(netlib_body_decoder *decoder);
 
-/** Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
- * this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
+/** Sets the limits of a chunked body. Default: 4096 for `max_size_line`, 16384 for `max_trailer` and 100 for
+ * `max_trailer_fields`. A limit applies to the bytes that are decoded after this call. If the peer exceeds a limit,
+ * `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
  *
  * A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
  * twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
@@ -2959,8 +2967,8 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_limits(netlib_body_decoder
                                                              size_t max_trailer, size_t max_trailer_fields,
                                                              netlib_error **err);
 
-/** Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line. Default: 0, because
- * an intermediary that does not regard LF as a line end finds another end of the body.
+/** Sets whether LF without CR may end a chunk-size line, the data of a chunk or a trailer line. Default: 0, because an
+ * intermediary that does not accept LF as a line end would find the end of the body in another place.
  * @param allow 0 or 1. The value applies to the bytes that are decoded after this call.
  * @return `NETLIB_INVALID_ARGUMENT` if `allow` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_decoder *decoder, int32_t allow,
@@ -2968,9 +2976,9 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_
 
 /** Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
  *
- * `NETLIB_OK` comes with at least one byte of the body, and the other results with none. A piece ends at the end of a
- * chunk, of the body, or of `data`. The statuses with which outputs are filled are `NETLIB_OK`, `NETLIB_WANT_READ` and
- * `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+ * With `NETLIB_OK`, the piece has at least one byte; with any other status, there is no piece. A piece ends at the end
+ * of a chunk, at the end of the body or at the end of `data`. The outputs are filled for `NETLIB_OK`,
+ * `NETLIB_WANT_READ` and `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
  * @param data the received bytes that no earlier call has consumed.
  * @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if
  *        the status is `NETLIB_WANT_READ`.
@@ -2979,32 +2987,32 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_
  * @param body_len out: the length of the piece in bytes.
  * @param err the error's offset is the position of the defect, counted from the first byte after the head.
  * @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
- *         bytes must be received, or `netlib_body_decoder_end` called if the peer has closed the connection;
+ *         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
  *         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
  *         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
- *         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned it.
+ *         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *decoder, const void *data, size_t len,
                                                          size_t *consumed, const uint8_t **body, size_t *body_len,
                                                          netlib_error **err);
 
-/** Tells the decoder that the peer has closed the connection. A body that lasts until the peer closes the connection is
- * then complete.
+/** Tells the decoder that the peer has closed the connection. If the body lasts until the peer closes the connection,
+ * the body is then complete.
  *
  * Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
  * the body.
  * @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
- *         `NETLIB_PROTOCOL` if an earlier call failed with it.
+ *         `NETLIB_PROTOCOL` if an earlier call failed with this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_end(netlib_body_decoder *decoder, netlib_error **err);
 
-/** Returns 1 if the body is complete and no call has failed, else 0. The body is complete at once if the response has
- * none. */
+/** Returns 1 if the body is complete and no call has failed, else 0. If the response has no body, the result is 1 from
+ * the start. */
 int32_t netlib_body_decoder_is_done(const netlib_body_decoder *decoder);
 
-/** Returns the trailer fields, which follow the last chunk of a body; an empty list if a complete body has none; NULL
- * if the body is not complete. Do not merge trailer fields into the response's headers: a server can send a field
- * in the trailer that an intermediary checks only in the head. */
+/** Returns the trailer fields, which follow the last chunk of a body; an empty list if the body is complete and has no
+ * trailer fields; NULL if the body is not complete. Do not merge trailer fields into the response's headers: a server
+ * can send a field in the trailer that an intermediary checks only in the head. */
 const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *decoder);
 
 /** Returns the number of bytes of the body that `netlib_body_decoder_decode` has returned. */
@@ -3014,8 +3022,8 @@ int64_t netlib_body_decoder_bytes_decoded(const netlib_body_decoder *decoder);
  * body, and for NULL. */
 int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
 
-/** Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Ask after
- * the body was read. Close the connection if the result is 0.
+/** Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Call the
+ * function after the body was read. Close the connection if the result is 0.
  *
  * The result is 1 if the server keeps the connection open, and the end of the response is certain:
  *     - The Connection headers do not contain `close`, and are lists of tokens.
@@ -3023,13 +3031,14 @@ int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
  *       has no version, and counts as HTTP/1.0.
  *     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
  *     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
- *     - The headers do not leave room for another end of the response: no Transfer-Encoding with a Content-Length or
- *       in HTTP/1.0, no Transfer-Encoding or Content-Length that `netlib_response_framing` refuses, and no announced
- *       body for the status 204. This also holds for responses without a body.
+ *     - The headers do not leave room for another end of the response: no Transfer-Encoding together with a
+ *       Content-Length, no Transfer-Encoding in HTTP/1.0, no Transfer-Encoding or Content-Length that
+ *       `netlib_response_framing` refuses, and no announced body for the status 204. This also holds for responses
+ *       without a body.
  *
- * The function does not know whether the request contained `Connection: close`, and whether the peer has closed the
- * connection since: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow the body
- * although no other request is pending, close the connection.
+ * The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
+ * connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
+ * the body although no other request is pending, close the connection.
  * @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
  *        unread.
  */
@@ -3046,7 +3055,7 @@ int32_t netlib_response_keeps_alive(const netlib_response *response, const netli
 struct netlib_body;
 
 /** Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
- * on the thread of that call. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+ * on the thread of that call. If the callback makes a call on the same body, that call fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the size of `buf` in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
@@ -3057,18 +3066,18 @@ struct netlib_body;
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
 /** Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
- * `netlib_set_file_position`, on the thread of that call. A call that the callback makes on the body fails with
- * `NETLIB_BUSY`.
+ * `netlib_set_file_position`, on the thread of that call. If the callback makes a call on the same body, that call
+ * fails with `NETLIB_BUSY`.
  * @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
  *        and the callback must store a value.
- * @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
- *         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
+ * @return 0 on success; any other number if the position is unknown. If the callback does not return 0, or returns 0
+ *         without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
  * @called-by `netlib_set_file_position`. */
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 
 /** Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
- * `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. A call that the callback makes on
- * the body fails with `NETLIB_BUSY`.
+ * `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. If the callback makes a call on the
+ * same body, that call fails with `NETLIB_BUSY`.
  * @param pos the position in bytes from the start of the body, 0 or more.
  * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
  *         reports as `NETLIB_UNREWINDABLE_BODY`.
@@ -3076,8 +3085,8 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
 
 /** Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
- * `netlib_is_fp_closed`, on the thread of that call. A call that the callback makes on the body fails with
- * `NETLIB_BUSY`.
+ * `netlib_is_fp_closed`, on the thread of that call. If the callback makes a call on the same body, that call fails
+ * with `NETLIB_BUSY`.
  * @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
  *        value.
  * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `closed`,
@@ -3102,7 +3111,7 @@ NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, ne
  * @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves the body. May be NULL: the body cannot be rewound.
  * @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
- * @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
+ * @param ctx_free is called once: when the body is freed or, if this call fails, before it returns. May be NULL: `ctx`
  *        must stay usable until the body is freed.
  * @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`. */
@@ -3113,11 +3122,12 @@ NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_b
 /** Releases a body. The descriptor of a body from `netlib_body_from_fd` stays open. */
 void netlib_body_free(netlib_body *body);
 
-/** Sets the limit that ends reads of this body, and keeps a reference to the limit. Later calls obey the limit.
- * Default: none, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
+/** Sets the limit that ends reads of a body, and keeps a reference to the limit. Later reads obey the limit. Default:
+ * no limit, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
  *
- * With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor meanwhile.
- * The read callback is not called once the limit has ended, but a running callback is not interrupted. */
+ * With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor between the
+ * two steps. After the limit has ended, netlib no longer calls the read callback, but the limit does not interrupt a
+ * running callback. */
 void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
 /** Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
@@ -3131,8 +3141,8 @@ void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 NETLIB_MUST_USE netlib_status netlib_body_read(netlib_body *body, void *buf, size_t len, size_t *n,
                                                netlib_error **err);
 
-/** Stores the number of bytes of a body that are left to read, which is the Content-Length of a request that sends the
- * body now.
+/** Stores the number of bytes of a body that are left to read: the Content-Length of a request that sends the body from
+ * its present position.
  * @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
  * @return `NETLIB_IO`, with errno. */
 NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *length, netlib_error **err);
@@ -3154,8 +3164,9 @@ NETLIB_MUST_USE netlib_status netlib_set_file_position(netlib_body *body, int64_
 /** Moves a body back to a recorded position, so that it can be sent again.
  * @param pos the position that `netlib_set_file_position` recorded. At a position beyond the end of the memory or the
  *        file, there is nothing to read.
- * @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded, that is, `pos` is
- *         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
+ * @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, and for `NETLIB_POSITION_NONE` and
+ *         `NETLIB_POSITION_FAILED`, which mean that no position was recorded; `NETLIB_INVALID_ARGUMENT` for any other
+ *         negative `pos`.
  */
 NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos, netlib_error **err);
 
@@ -3180,7 +3191,7 @@ enum NETLIB_INT32 { NETLIB_CHUNK_SUFFIX_SIZE = 2 };
  *     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &n, &err);
  *     if (status == NETLIB_OK) status = send_all(connection, buf, n, &err);
  *
- * Without data, there is nothing to send, because an empty chunk would end the body.
+ * If `data_len` is 0, there is nothing to send, because an empty chunk would end the body.
  * @param size the size of `buf` in bytes, at least `NETLIB_CHUNK_PREFIX_SIZE` + `data_len` +
  *        `NETLIB_CHUNK_SUFFIX_SIZE`.
  * @param data_len the length of the data in bytes.
@@ -3190,15 +3201,15 @@ enum NETLIB_INT32 { NETLIB_CHUNK_SUFFIX_SIZE = 2 };
 NETLIB_MUST_USE netlib_status netlib_chunk_encode(void *buf, size_t size, size_t data_len, const uint8_t **chunk,
                                                   size_t *chunk_len, netlib_error **err);
 
-/** Encodes the last chunk of a request body, which is empty, the trailer, and the empty line that ends the body (RFC
- * 9112 section 7.1).
+/** Encodes the end of a chunked request body (RFC 9112 section 7.1): the last chunk, which is empty; the trailer; and
+ * the empty line that ends the body.
  * @param trailers the trailer fields. May be NULL: the body has no trailer. Fields that a trailer must not contain are
  *        refused; the comment of struct netlib_body_decoder lists them.
  * @param size the size of `buf` in bytes: at least 5, plus the length of the text that `netlib_headers_to_wire`
  *        returns for the trailer fields.
  * @param len out: the number of bytes to send, which begin at `buf`.
- * @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must not
- *         contain.
+ * @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must
+ *         not contain.
  */
 NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *trailers, void *buf, size_t size,
                                                        size_t *len, netlib_error **err);
@@ -3215,8 +3226,8 @@ NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *tra
  * `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
  * lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
  * the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
- * until their limit ends. TCP allows a socket to connect to itself if no process listens on the port; netlib treats
- * such a connection as refused.
+ * until a thread is free or their limit ends. TCP allows a socket to connect to itself if no process listens on the
+ * port; netlib treats such a connection as refused.
  * @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
  * @param port the port, 0 to 65535.
@@ -3226,10 +3237,10 @@ NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *tra
  * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
  *         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
  *         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
- *         thread left (the errno is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the
- *         limit ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of
- *         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
- *         an option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
+ *         thread left (with an errno such as `EMFILE`); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit
+ *         ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more
+ *         than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an
+ *         option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
  *         address callback or the resolve callback failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
@@ -3277,30 +3288,31 @@ void netlib_connect_options_free(netlib_connect_options *options);
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
-/** Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout, as by
- * `netlib_connect_options_set_timeout`; with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
- * `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included, which fails with
- * `NETLIB_CONNECT_TIMEOUT` when the total limit has passed. Default: no total limit.
+/** Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
+ * `netlib_connect_options_set_timeout`); with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
+ * `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included: when the total
+ * limit has passed, connecting fails with `NETLIB_CONNECT_TIMEOUT`. Default: no total limit.
  *
- * If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed is part of
- * the total limit, and the rest counts from this call on. Otherwise the total limit counts from the start of each
- * connect operation. In both cases netlib measures the rest with the system's clock. Later changes of `timeout` have
- * no effect.
+ * If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed counts
+ * towards the total limit, and the rest of the total limit begins with this call. Otherwise, the total limit begins
+ * with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
+ * clock. Later changes of `timeout` have no effect.
  * @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`. */
 void netlib_connect_options_use_timeout(netlib_connect_options *options, const netlib_timeout *timeout);
 
-/** Sets the family of the addresses to connect to. A name lookup asks only for addresses of the family. netlib skips
- * all other addresses, whether they are given as the host, by the resolve callback or in a list. If no address is
- * left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not affected.
+/** Sets the family of the addresses to connect to. A name lookup asks only for addresses of this family. netlib skips
+ * an address of another family, whether the host is that address, the resolve callback returns it, or an address list
+ * contains it. If no address is left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not
+ * affected.
  * @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`. */
 void netlib_connect_options_set_address_family(netlib_connect_options *options, enum netlib_address_family family);
 
 /** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
- * port. Connection attempts to addresses whose family is not that of the local address fail. Connections to Unix
+ * port. A connection attempt fails if the family of its address is not that of the local address. Connections to Unix
  * domain sockets ignore the setting.
  *
- * With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
- * the local port, for which netlib sets `SO_REUSEADDR`.
+ * With a fixed local port, only one connection at a time to each remote address and port is possible. All attempts of
+ * a race share the local port, for which netlib sets `SO_REUSEADDR`.
  * @param host an address or name of the local machine; with "", the system chooses the address.
  * @param port the local port, 0 to 65535; with 0, the system chooses the port. */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);
@@ -3401,8 +3413,9 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
     /** Addresses for benchmarks: 198.18.0.0/15, 2001:2::/48. */
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 512,
-    /** Addresses that a protocol uses: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64,
-     * 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such as 192.0.0.9. */
+    /** Addresses that are assigned to certain protocols: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64,
+     * 100:0:0:1::/64, 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such
+     * as 192.0.0.9. */
     NETLIB_ADDRESS_CLASS_SPECIAL = 1024,
     /** Unix domain sockets, which have no IP address. */
     NETLIB_ADDRESS_CLASS_UNIX = 2048,
@@ -3419,15 +3432,16 @@ enum netlib_address_class NETLIB_INT32 {
  * calls the callback again for the same address. If several threads connect with the same options, they may call the
  * callback at the same time.
  *
- * The callback may call netlib. A call on the `netlib_connect` that invoked the callback fails with `NETLIB_BUSY`.
- * Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The
- * callback should return quickly: nothing interrupts a running callback, and the other attempts wait until the
- * callback returns.
+ * The callback may call netlib. If a `netlib_connect` invoked the callback, calls on that `netlib_connect` fail with
+ * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
+ * progress. The callback should return quickly: nothing interrupts a running callback, and the other attempts wait
+ * until the callback returns.
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
  *        the callback returns.
  * @param classes the classes of the address, as bits of `netlib_address_class`.
- * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. After any
- *         other number, 0 included, no other address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
+ * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
+ *         callback returns any other number, 0 included, no further address is tried, and connecting fails with
+ *         `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step` and
  *        `netlib_connect_run`.
  */
@@ -3462,7 +3476,7 @@ NETLIB_MUST_USE netlib_status netlib_classify_address(const void *address, size_
 /** Determines the classes of an address written as text. The text must not be a name, nor a number such as "0x7f.1",
  * which getaddrinfo(3) accepts as an address. To check the address to which a host resolves, use
  * `netlib_connect_options_refuse_addresses`.
- * @param text four decimal numbers (IPv4), or IPv6 with or without brackets and a zone.
+ * @param text an IPv4 address as four decimal numbers, or an IPv6 address, which may have brackets and a zone.
  * @param classes out: at least one bit of `netlib_address_class`.
  * @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`. */
 NETLIB_MUST_USE netlib_status netlib_classify_address_text(const char *text, int32_t *classes, netlib_error **err);
@@ -3481,9 +3495,9 @@ struct netlib_addresses;
  * left: nothing interrupts a running callback. The callback is called at most once per call of
  * `netlib_create_connection` and per `netlib_connect`.
  *
- * The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
- * the callback fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no
- * effect on the call in progress.
+ * The callback may call netlib, for example to connect to a name server. If a `netlib_connect` invoked the callback,
+ * calls on that `netlib_connect` fail with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its
+ * options, has no effect on the call in progress.
  * @param host the host name, never an address, in ASCII (an internationalised name is converted); borrowed until the
  *        callback returns.
  * @param port the port to connect to.
@@ -3492,9 +3506,10 @@ struct netlib_addresses;
  * @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
  *        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
  * @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
- *         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
- *         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
- *         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
+ *         `NETLIB_NAME_RESOLUTION`. If the callback returns a failure status of netlib (200 or more), connecting fails
+ *         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
+ *         because no request has been sent yet. If the callback returns any other number, connecting fails with
+ *         `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`. */
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
@@ -3544,8 +3559,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
  * netlib tries only the first 64 addresses of the alternating order.
  *
- * At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
- * loop cannot distinguish a queued lookup from a slow lookup.
+ * At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
+ * own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.
  *
  * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. The following loop has room for a limit
  * and 63 attempts, which begin within 16 seconds:
@@ -3573,14 +3588,15 @@ struct netlib_connect;
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
 /** Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
- * waits for a resolve callback. The operation looks up no name and calls no resolve callback. A step returns
- * `NETLIB_WANT_ADDRESSES` once the addresses are needed, and until they are supplied: meanwhile, the application runs
- * its own resolver, and also waits for the descriptors of `netlib_connect_wait_fd` and at most for the time of
- * `netlib_connect_wait_seconds`, because the limit and the total timeout apply. A host that is an address needs no
- * lookup. Default: 0.
+ * waits for a resolve callback. The operation looks up no name and calls no resolve callback. As long as the operation
+ * needs addresses that were not supplied yet, each step returns `NETLIB_WANT_ADDRESSES`. Meanwhile, the application
+ * runs its own resolver. The application also waits for the descriptors of `netlib_connect_wait_fd`, and at most for
+ * the time of `netlib_connect_wait_seconds`, because the limit and the total timeout still apply. A host that is an
+ * address needs no lookup. Default: 0.
  *
- * `netlib_connect_run` and `netlib_create_connection` fail with `NETLIB_INVALID_ARGUMENT` if the host is a name, and
- * so does a source address that is a name.
+ * If the host is a name, `netlib_create_connection` fails with `NETLIB_INVALID_ARGUMENT`, and so does
+ * `netlib_connect_run`, unless the addresses have already been supplied. If the source address is a name, all
+ * functions that connect fail with `NETLIB_INVALID_ARGUMENT`.
  * @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses. */
 void netlib_connect_options_set_supply_addresses(netlib_connect_options *options, int32_t enable);
 
@@ -3627,8 +3643,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, 
 /** Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
  * `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
  *
- * It is harmless to step before a descriptor is ready or the timer has fired. A step that is late by several attempt
- * delays starts only one attempt.
+ * It is harmless to step before a descriptor is ready or the timer has fired. If a step is late by several attempt
+ * delays, it starts only one attempt.
  * @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
  *        while no attempt is connected.
  * @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
@@ -3651,7 +3667,7 @@ NETLIB_MUST_USE netlib_status netlib_connect_supply_addresses(netlib_connect *co
 
 /** Supplies the reason why the addresses of the host were not found, after a step returned `NETLIB_WANT_ADDRESSES`. The
  * next step, which should follow at once, ends the operation with the error.
- * @param error the error, for example one of `netlib_error_new` with the status `NETLIB_NAME_RESOLUTION`. As in
+ * @param error the error, for example one that `netlib_error_new` made with the status `NETLIB_NAME_RESOLUTION`. As in
  *        `netlib_resolve_fn`, `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`.
  * @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses. */
 NETLIB_MUST_USE netlib_status netlib_connect_supply_error(netlib_connect *connect, const netlib_error *error,
@@ -3695,8 +3711,8 @@ int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /** Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
- * has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
- * backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
+ * has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was
+ * full is tried again. The result is 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
  * needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
  * the resolution of your event loop's timer. */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
@@ -3729,7 +3745,7 @@ double netlib_connect_attempt_end(const netlib_connect *connect, size_t index);
  * in progress; `NETLIB_CLOSED` if the attempt was in progress when another attempt won; `NETLIB_CONNECT_FAILED` or
  * `NETLIB_CONNECT_TIMEOUT` if the attempt failed; `NETLIB_ADDRESS_REFUSED` if the address policy of the options
  * refuses the address; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended the attempt;
- * `NETLIB_CALLBACK_FAILED` if the address callback failed, for the same address or for another one;
+ * `NETLIB_CALLBACK_FAILED` if the address callback failed, for the address of this attempt or of another attempt;
  * `NETLIB_INVALID_ARGUMENT` for an index that is too large; `NETLIB_NULL_ARGUMENT` for NULL. */
 netlib_status netlib_connect_attempt_status(const netlib_connect *connect, size_t index);
 
@@ -3788,11 +3804,12 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
  * @param events `POLLIN`, `POLLOUT` or their sum.
  * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
  *        to wait without bound.
- * @param ready out: `POLLIN`, `POLLOUT` or their sum: the elements of `events` that are possible; 0 if the timeout
- *        passed first.
- * @return `NETLIB_OK` if at least one element of `events` is possible; `NETLIB_TIMED_OUT` if the timeout passed first;
- *         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for
- *         invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
+ * @param ready out: `POLLIN`, `POLLOUT` or their sum: those of `events` for which the descriptor is ready; 0 if the
+ *        timeout passed first.
+ * @return `NETLIB_OK` if the descriptor is ready for at least one of `events`; `NETLIB_TIMED_OUT` if the timeout
+ *         passed first; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
+ *         `NETLIB_INVALID_ARGUMENT` for invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno
+ *         `EBADF`), or if poll(2) failed.
  */
 NETLIB_MUST_USE netlib_status netlib_wait(int fd, int32_t events, double timeout, const netlib_limit *limit,
                                           int32_t *ready, netlib_error **err);
@@ -3832,8 +3849,8 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
 
 /* ---- Minimum throughput for reads of a descriptor. ---- */
 
-/** A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
- * now and then and so never exceeds a read timeout. **One call at a time**.
+/** A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a few
+ * bytes now and then, often enough to prevent a read timeout. **One call at a time**.
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -3850,7 +3867,7 @@ struct netlib_throughput;
 /** Makes a throughput guard for one connection.
  * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
  * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
- * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
+ * @return `NETLIB_INVALID_ARGUMENT` if `bytes` is not 0 and `seconds` is 0, negative or NaN. */
 NETLIB_MUST_USE netlib_status netlib_throughput_new(size_t bytes, double seconds, netlib_throughput **throughput,
                                                     netlib_error **err);
 
@@ -3874,13 +3891,13 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * stream: Streams: reading and writing over a connection, with or without TLS.
  * ================================================================================================================== */
 
-/** A stream: a connection that is read and written, with or without TLS. A plain stream passes the bytes on unchanged:
- * `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes one on
- * callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. All other functions serve both kinds of
- * stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL and BIO, and to Python's
- * `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread may read while another
- * thread writes; calls of a third thread fail with `NETLIB_BUSY`. Shutting down counts as writing. Setters and getters
- * may be called from any thread at any time.
+/** A stream: a connection that is read and written, with or without TLS. A plain stream does not change the bytes:
+ * `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes a plain stream
+ * on the application's callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. The functions that take a
+ * stream accept both kinds of stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL
+ * and BIO, and to Python's `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread
+ * may read while another thread writes; reads and writes of a third thread fail with `NETLIB_BUSY`. Shutting down
+ * counts as writing. Setters and getters may be called from any thread at any time.
  *
  * On a plain stream, getters of TLS properties return NULL, 0 or the enum's value for "none",
  * `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
@@ -3890,29 +3907,30 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
  * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
  *
- * A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
- * failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
- * `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED` are not failures of the connection: after
- * them, and after an interrupt check that failed, the stream can continue.
+ * A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
+ * send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
+ * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED`
+ * are not failures of the connection: after them, and after a failed interrupt check, the stream can still be used.
  *
- * A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
- * down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
- * This rule includes plain streams, because two processes that read one connection divide its bytes at random. A child
- * that takes over a plain connection makes a stream of its own on the descriptor. */
+ * A stream belongs to the process that made it. In a forked child, reads, writes, handshakes, shutdowns and changes of
+ * the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
+ * for plain streams, because two processes that read from one connection would each receive some of its bytes at
+ * random. A child process that takes over a plain connection makes its own stream on the descriptor. */
 struct netlib_stream;
 
 /** Receives bytes from the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib
  * invokes the callback only during a call on the stream, on the thread of that call, and never twice at the same time.
- * netlib holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own
- * stream fails with `NETLIB_BUSY`.
+ * netlib holds no lock while the callback runs, so the callback may use other streams. If the callback reads from,
+ * writes to or shuts down the stream that invoked the callback, that call fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the size of `buf` in bytes, at least 1.
  * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
  *        presets `n` to `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`.
- *         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
- *         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
- *         (200 or more), the call on the stream fails with the same status, and after any other number with
+ * @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
+ *         with `NETLIB_CALLBACK_FAILED`. `NETLIB_END_OF_STREAM` has the same effect as storing 0 in `*n`.
+ *         `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no data is available yet; the call on the stream then
+ *         returns the same status. If the callback returns a failure status of netlib (200 or more), the call on the
+ *         stream fails with the same status; if the callback returns any other number, the call fails with
  *         `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
  *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
@@ -3925,9 +3943,10 @@ typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_
  * @param len the number of bytes, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
  *        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
- * @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
- *         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
- *         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+ * @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
+ *         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
+ *         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
+ *         `netlib_stream_read_fn`.
  * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
  *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
  *        `netlib_stream_shutdown_both`.
@@ -3948,7 +3967,7 @@ typedef struct netlib_slice {
  * plain stream to `netlib_tls_wrap_stream`.
  * @param fd a connected stream socket, borrowed. If `fd` is not open, the first read or write fails with `NETLIB_IO`.
  * @return `NETLIB_INVALID_ARGUMENT` for a listening socket, and for an open descriptor that is not a stream socket,
- *         for example a pipe: use `netlib_stream_new_callbacks` for it.
+ *         for example a pipe: for such a descriptor, use `netlib_stream_new_callbacks`.
  */
 NETLIB_MUST_USE netlib_status netlib_stream_new_fd(int fd, netlib_stream **stream, netlib_error **err);
 
@@ -3957,14 +3976,14 @@ NETLIB_MUST_USE netlib_status netlib_stream_new_fd(int fd, netlib_stream **strea
  *
  * netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
  * `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
- * passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
- * timeouts have no effect. If a callback stores no count, or a count larger than `len`, the stream fails with
- * `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
- * `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+ * passed. If the callbacks wait, calls on the stream wait. netlib checks the stream's limit before each call of a
+ * callback; the stream's timeouts have no effect. If a callback stores no count, or a count larger than `len`, the
+ * stream fails with `NETLIB_CALLBACK_FAILED`, which is final. If a callback returns a failure status, the failure is
+ * not final, unless the status is `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
- *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+ *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback. */
 NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn read_fn,
@@ -3972,8 +3991,9 @@ NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn 
                                                           netlib_ctx_free_fn ctx_free, netlib_stream **stream,
                                                           netlib_error **err);
 
-/** Releases a stream. The call does no I/O: to tell the peer that no more data follows, call `netlib_stream_shutdown`
- * before, and close the descriptor afterwards. No other call on the stream may be in progress. */
+/** Releases a stream. The call does no I/O: to tell the peer that no more data follows, first call
+ * `netlib_stream_shutdown`. Close the descriptor after `netlib_stream_free`. No other call on the stream may be in
+ * progress. */
 void netlib_stream_free(netlib_stream *stream);
 
 /** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
@@ -3989,10 +4009,10 @@ void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
 NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
                                                              netlib_error **err);
 
-/** Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout, as by
- * `netlib_stream_set_read_timeout`. The total limit bounds all later calls on the stream together: once it has passed,
- * calls that read or wait for input fail with `NETLIB_READ_TIMEOUT`, and calls that wait to write with
- * `NETLIB_WRITE_TIMEOUT`. Default: no total limit.
+/** Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout (see
+ * `netlib_stream_set_read_timeout`). The total limit bounds all later calls on the stream together. After the total
+ * limit has passed, a call fails with `NETLIB_READ_TIMEOUT` if it reads or waits for input, and with
+ * `NETLIB_WRITE_TIMEOUT` if it waits to write. Default: no total limit.
  *
  * The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
  * with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
@@ -4012,28 +4032,28 @@ NETLIB_MUST_USE netlib_status netlib_stream_use_timeout(netlib_stream *stream, c
 NETLIB_MUST_USE netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds,
                                                               netlib_error **err);
 
-/** Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
- * read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
- * period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
- * starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
- * spends between its reads does not count.
+/** Sets a minimum throughput for reads, which detects a peer that sends a few bytes now and then, often enough to
+ * prevent the read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived,
+ * the next period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the
+ * next read starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the
+ * application spends between its reads does not count.
  *
  * netlib counts the bytes that reads return; during a TLS handshake, netlib counts every received byte. For a
  * non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
  * call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
  * long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
- * `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which it
- * is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound that
- * handshake, use a limit.
+ * `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to calls on the stream for
+ * which it is set. If the first call on the inner stream also makes the handshake of the outer stream, no minimum
+ * applies to that handshake: to bound the handshake, use a limit.
  * @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
  * @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
- * @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed. */
+ * @return `NETLIB_INVALID_ARGUMENT` if `bytes` is not 0 and `seconds` is 0, negative or NaN. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream *stream, size_t bytes,
                                                                    double seconds, netlib_error **err);
 
-/** Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
- * or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
- * descriptor for the event, then make the same call again. During a TLS handshake, a read may return
+/** Sets whether calls on a stream wait. Default: 1. With 0, a call returns `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+ * instead of waiting: poll the descriptor for the event, then make the same call again. The two statuses correspond to
+ * OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE. During a TLS handshake, a read may return
  * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
  * stream may have buffered plaintext although the descriptor has no more data.
  * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
@@ -4044,66 +4064,68 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, 
  * into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
  *
  * On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
- * path can end the connection: compare the data with its announced length.
+ * path can end the connection: compare the number of bytes with the announced length.
  * @param len the size of `buf` in bytes; with 0, nothing is read.
  * @param n out: the number of bytes read.
  * @return `NETLIB_END_OF_STREAM` when the peer has ended its data: on a plain stream, by closing the connection or its
  *         sending direction, and on a TLS stream by close_notify; `NETLIB_TLS_TRUNCATED` when the connection of a TLS
  *         stream ended without close_notify, so that data may be missing; `NETLIB_PROTOCOL` when the connection was
- *         reset; `NETLIB_WANT_READ` and, during a TLS handshake, `NETLIB_WANT_WRITE` if non-blocking;
- *         `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
- *         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
- *         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+ *         reset; `NETLIB_WANT_READ` if the stream is non-blocking and no data has arrived, and during a TLS handshake
+ *         also `NETLIB_WANT_WRITE`; `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on a stream with
+ *         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+ *         `netlib_stream_handshake` returns.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *buf, size_t len, size_t *n,
                                                  netlib_error **err);
 
 /** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
- * A TLS stream decrypts a record that has already been received to determine the number. A plain stream has such a
- * byte only after `netlib_stream_is_dropped` has read it from the read callback. Corresponds to OpenSSL's SSL_pending.
- */
+ * To determine the number, a TLS stream decrypts a record that has already been received. For a plain stream, the
+ * number is 0, or 1 if `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's
+ * SSL_pending. */
 size_t netlib_stream_pending(const netlib_stream *stream);
 
 /** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
  * `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
  * may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
- * check leaves data and failures to the next read.
+ * next read still returns the data or the failure that the check found.
  *
  * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
- * them immediately. For a stream on callbacks, the check calls the callbacks, and for TLS in TLS, the check reads the
- * outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a connection
- * as dropped only if the connection has ended or the handshake has failed.
+ * them immediately. For a stream with callbacks, the check calls the callbacks; for TLS in TLS, the check also reads
+ * from the outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a
+ * connection as dropped only if the connection has ended or the handshake has failed.
  * @param dropped out: 1 if the connection has been dropped, else 0.
- * @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
- *        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
- *        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
- *        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
- *        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
- *        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
- *        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
- * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
- *         stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
- *         `NETLIB_OUT_OF_MEMORY`; on callbacks, the statuses that the callbacks return.
+ * @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why
+ *        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived; `NETLIB_END_OF_STREAM` if the peer has ended its
+ *        data; `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL`
+ *        if the connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor
+ *        is not open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets;
+ *        `NETLIB_CLOSED` if the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not
+ *        finished; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this
+ *        status. May be NULL.
+ * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, and while another stream runs inside
+ *         the stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
+ *         `NETLIB_OUT_OF_MEMORY`; on a stream with callbacks, the statuses that the callbacks return.
  * @threads one call at a time, which counts as reading and as writing */
 NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, int32_t *dropped, netlib_status *why,
                                                        netlib_error **err);
 
-/** Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
- * bytes that the operating system, or the write callback, has accepted. Corresponds to send(2), and to OpenSSL's
- * SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+/** Writes data. A blocking stream writes all data, and a non-blocking stream writes as much as can be sent at once. `n`
+ * counts the bytes that the operating system or the write callback has accepted. Corresponds to send(2), and to
+ * OpenSSL's SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
- * Bytes that `n` does not count may have been sent or encrypted already, so the next write must continue with the same
- * bytes, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte
- * twice.
+ * Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
+ * that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
+ * netlib sends no byte twice.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
- * @return `NETLIB_WANT_WRITE` and, during a TLS handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
- *         shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier
- *         write has sent or encrypted but not counted; `NETLIB_PROTOCOL` when the connection is closed;
- *         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on
- *         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
- *         `netlib_stream_handshake` returns.
+ * @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
+ *         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
+ *         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
+ *         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks, `NETLIB_CALLBACK_FAILED`
+ *         and the statuses that the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
@@ -4112,8 +4134,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const v
 /** Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
  * stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
  * cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
- * write that did not count all bytes, the next write must continue with the same bytes, which may be divided
- * differently.
+ * write that did not count all bytes, the next write must begin with the bytes that were not counted, but may divide
+ * them into other pieces.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
  * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
@@ -4127,13 +4149,13 @@ NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const 
 
 /** Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
  * On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
- * 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. A
- * plain stream on callbacks tells the peer nothing: end the transport yourself. Nothing can be written after the call.
- * The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
+ * 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. On a
+ * plain stream with callbacks, the call sends nothing: end the transport yourself. Nothing can be written after the
+ * call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
  * harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
- * @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
- *         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
+ * @return `NETLIB_WANT_WRITE` if the stream is non-blocking and the call must be repeated; `NETLIB_WRITE_TIMEOUT`;
+ *         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child;
+ *         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_IO`; the status with which the stream has failed.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
@@ -4143,13 +4165,13 @@ netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
  * the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
  * connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
  *
- * Data that the peer sends before its end is discarded, at most 1 MiB over all calls. If the peer may send more data,
- * read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the call does not
- * wait.
- * @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
- *         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream ended without the
- *         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
- *         `netlib_stream_shutdown` and `netlib_stream_read` return.
+ * While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
+ * than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the
+ * call does not wait.
+ * @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
+ *         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream
+ *         ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or
+ *         writes; all that `netlib_stream_shutdown` and `netlib_stream_read` return.
  * @threads one call at a time, which counts as reading and as writing
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
@@ -4177,8 +4199,8 @@ netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **
  * for connection pools. */
 struct netlib_tls_context;
 
-/** The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**.
- * `netlib_tls_context_new`, not the setters, reads files. */
+/** The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**. The setters read no
+ * files: `netlib_tls_context_new` reads them. */
 struct netlib_tls_options;
 
 /** Makes TLS options that hold the defaults.
@@ -4278,12 +4300,12 @@ void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *dat
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
- * `NETLIB_INVALID_ARGUMENT`. Unless `netlib_tls_options_set_system_trust` sets 1, netlib then reads the system's
- * authorities only if `netlib_tls_options_set_verify_mode` requests client certificates, which saves the few
- * milliseconds that reading a store of 140 authorities takes.
- * Default: 0, because netlib cannot distinguish the settings of a server from those of a client with a certificate.
- * With 1 and without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds
- * to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method. */
+ * `NETLIB_INVALID_ARGUMENT`. With 1, netlib reads the system's authorities only if
+ * `netlib_tls_options_set_verify_mode` requests client certificates or `netlib_tls_options_set_system_trust` sets 1.
+ * Not reading a store of 140 authorities saves a few milliseconds. Default: 0, because netlib cannot distinguish the
+ * settings of a server from those of a client with a certificate. With 1 and without a local certificate,
+ * `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds to Python's PROTOCOL_TLS_SERVER and
+ * OpenSSL's TLS_server_method. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
 /** Sets whether a context keeps the certificates that it trusts, for `netlib_tls_context_trust_anchor`. Default: 0,
@@ -4311,12 +4333,12 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  *
  * The key is an RSA key of 2048 to 8192 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key, in the format
  * PKCS#8, PKCS#1 or SEC1. An encrypted key needs `netlib_tls_options_set_key_password`. The supported encryptions are
- * PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), PKCS#8
- * with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a DEK-Info header with one of
- * the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other sections, such as EC
- * PARAMETERS, are skipped.
+ * PKCS#8 with PBES2 (AES-128-CBC, AES-192-CBC, AES-256-CBC or DES-EDE3-CBC; scrypt, or PBKDF2 with HMAC-SHA1 to
+ * HMAC-SHA512), PKCS#8 with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a
+ * DEK-Info header with one of the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other
+ * sections, such as EC PARAMETERS, are skipped.
  *
- * Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them;
+ * Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as exported by browsers, Windows and Java;
  * the format is detected automatically. For a PKCS#12 file, pass NULL as `key_path`, and set the password of the file.
  * The MAC of the file, with SHA-1 to SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file
  * without a MAC is accepted. netlib uses the first key that has a matching certificate, the matching certificate (if
@@ -4327,13 +4349,13 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
  * `NETLIB_WRONG_PASSWORD` for a wrong password, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first
  * certificate, `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
  * `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
- * kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
- * (8,000,000 for all parts of PKCS#12), or with scrypt more than 128 MiB or an N*r*p of more than 2,097,152.
+ * kind, a key with another encryption, or a key whose decryption costs too much: more than 2,000,000 iterations of
+ * PBKDF2 (8,000,000 for all parts of PKCS#12), more than 128 MiB for scrypt, or a scrypt N*r*p of more than 2,097,152.
  * @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
  *        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that
  *        ends within 5 seconds.
- * @param key_path the path of the file with the private key, with the same limits. May be NULL: the key is in the file
- *        of `chain_path`.
+ * @param key_path the path of the file with the private key; the limits of `chain_path` apply. May be NULL: the key is
+ *        in the file of `chain_path`.
  */
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
@@ -4387,10 +4409,10 @@ enum netlib_verify_flag NETLIB_INT32 {
     /** No certificate of the chain, except that of the trusted authority, may be revoked, and a CRL of each issuer must
      * have been added. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
-    /** Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280. Every certificate
-     * must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The certificate
-     * of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with
-     * keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature. */
+    /** Every certificate of the chain, including the trusted one, must obey additional rules of RFC 5280. Every
+     * certificate must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The
+     * certificate of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage
+     * with keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature. */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
      * `NETLIB_UNSUPPORTED`. */
@@ -4423,8 +4445,8 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  * trusted authority at the end of the chain (the authority's key, and its certificate if the certificate was added to
  * the options). Other certificates that the peer sent are ignored, because anyone can send a copy of a certificate.
  * With `NETLIB_CERT_NONE`, and after `netlib_tls_options_set_pins_replace_chain`, netlib compares only the peer's own
- * certificate, because the handshake proves possession of that key only. If no pin matches, the handshake fails with
- * `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
+ * certificate and its key, because the handshake proves possession of that key only. If no pin matches, the handshake
+ * fails with `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
  *
  * A server compares its clients' certificates with the pins. If a server requests no certificate, which is the
  * default, `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
@@ -4488,9 +4510,9 @@ void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t fl
  * The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
  * may run on several threads at once, and may be called until all contexts and options that hold it are freed. While
  * the callback runs, netlib holds no lock: the callback may call the getters and setters of the stream whose handshake
- * starts, but not read, write or handshake on that stream. A call on the engine whose handshake starts fails with
- * `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full handshake verified the certificates,
- * and a session is not resumed after the server's certificates have expired.
+ * starts, but must not read from that stream, write to it or make its handshake. If the handshake of an engine starts,
+ * calls on that engine fail with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full
+ * handshake verified the certificates, and a session is not resumed after the server's certificates have expired.
  * @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
  *        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
@@ -4577,16 +4599,16 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * The cipher string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A
  * word is the OpenSSL name ("ECDHE-RSA-AES128-GCM-SHA256") or the IANA name of a suite, or an alias of OpenSSL 3.0
  * ("HIGH", "ECDHE", "AESGCM", "aRSA", …). Words joined by `+` select the suites that all of these words select. A word
- * appends its suites to the list of selected suites. A word after `!` removes its suites permanently, a word after `-`
- * until they are added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all
- * suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2"
- * change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and its
- * variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * appends its suites to the list of selected suites. A word after `!` removes its suites permanently; a word after `-`
+ * removes its suites until they are added again; a word after `+` moves its suites to the end. "DEFAULT" at the start
+ * selects all suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1"
+ * and "=2" change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and
+ * its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  *
  * The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
  * unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
  * in the order of the string; a name after `!` or `-` removes its suite. (OpenSSL has a separate setting for TLS 1.3
- * suites.) A TLS version for which no suite is left is not offered.
+ * suites.) If no suite is left for a TLS version, that version is not offered.
  *
  * As in OpenSSL, a misspelt word, or a word for a suite that netlib does not have, selects nothing: see
  * `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
@@ -4602,9 +4624,9 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *cip
  *
  * Groups have their IANA or OpenSSL names ("secp256r1", "P-256", "prime256v1"), which are case-insensitive and
  * separated by `:`. In addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. All
- * groups with MLKEM in their name require TLS 1.3. A TLS version for which `groups` names no group is not offered. An
- * unknown group makes `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; an unknown group after `?` is
- * ignored, as in OpenSSL 3.3. A group may be named only once.
+ * groups with MLKEM in their name require TLS 1.3. If `groups` names no group for a TLS version, that version is not
+ * offered. An unknown group makes `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; an unknown group after
+ * `?` is ignored, as in OpenSSL 3.3. A group may be named only once.
  *
  * A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
  * client also sends a key share for x25519, at no extra cost. A server that prefers another group requests a key share
@@ -4617,12 +4639,12 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
 /* ---- Servers with several host names (SNI). ---- */
 
 /** Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
- * once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
- * callback may run on several threads at once. The callback may call the getters of the stream whose handshake invoked
- * the callback, but not read, write or handshake on that stream. A call on the engine whose handshake invoked the
- * callback fails with `NETLIB_BUSY`.
+ * once per handshake, when the ClientHello is complete, on the thread that makes the handshake; netlib holds no lock
+ * while the callback runs. The callback may run on several threads at once. The callback may call the getters of the
+ * stream whose handshake invoked the callback, but must not read from that stream, write to it or make its handshake.
+ * If the handshake of an engine invoked the callback, calls on that engine fail with `NETLIB_BUSY`.
  * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
- *        returns. NULL if the client sent no name, or an IP address.
+ *        returns. NULL if the client sent no name, or sent an IP address.
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
  *        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
  *        client verification of the new context, but does not call the new context's callback. netlib takes ownership
@@ -4630,9 +4652,9 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
  *         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
  *         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
- *         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
- *         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
- *         the alert internal_error (80).
+ *         `netlib_error_tls_alert` returns the alert. If the callback returns any other number, 0 included, or stores
+ *         a replacement without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the
+ *         client receives the alert internal_error (80).
  * @called-by every call that makes a TLS handshake on a server. */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
@@ -4682,17 +4704,17 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd, netlib_stream **stream,
                                                    netlib_error **err);
 
-/** Makes the TLS handshake, unless the handshake is already done; on a plain stream, succeeds without I/O. Reads and
- * writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is sent. If
- * another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake
- * and Python's `do_handshake`.
+/** Makes the TLS handshake, unless the handshake is already done. On a plain stream, the call succeeds without I/O.
+ * Reads and writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is
+ * sent. If another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's
+ * SSL_do_handshake and Python's `do_handshake`.
  *
  * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
  * would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
  * numbers. Before a failing call returns, netlib sends the peer an alert. In TLS 1.3, a server verifies the client's
  * certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
  * read fails.
- * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
+ * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if the stream is non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
  *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses the handshake;
  *         `NETLIB_TLS_INCOMPATIBLE` when netlib finds no TLS version, cipher suite or other parameter in common with
@@ -4700,8 +4722,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *con
  *         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
  *         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
  *         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
- *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on callbacks,
- *         the statuses that the callbacks return.
+ *         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream
+ *         with callbacks, the statuses that the callbacks return.
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_handshake(netlib_stream *stream, netlib_error **err);
 
@@ -4756,9 +4778,9 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  * carried plain text: after an http proxy has answered CONNECT, or after STARTTLS. Inside a TLS stream, the result is
  * TLS in TLS, for example to an origin server through an https proxy; corresponds to urllib3's SSLTransport
  * (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
- * the handshake of an outer TLS stream is not done yet, the same call makes the outer handshake first. Each of the two
- * peers proves its own host name. Before the call, read exactly the response to CONNECT or STARTTLS from the outer
- * stream: the bytes after the response belong to the inner stream.
+ * the handshake of an outer TLS stream is not done yet, the same call makes both handshakes: first the outer one, then
+ * the inner one. Each of the two peers proves its own host name. Before the call, read exactly the response to CONNECT
+ * or STARTTLS from the outer stream: the bytes after the response belong to the inner stream.
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
  * and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -4769,8 +4791,8 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
  * for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
  * bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the inner
- * peer's close_notify, with or without a close_notify of its own, the inner stream fails with `NETLIB_TLS_TRUNCATED`,
- * with the outer stream's error as a cause.
+ * peer's close_notify, the inner stream fails with `NETLIB_TLS_TRUNCATED`, even if the outer stream ended with a
+ * close_notify. If an outer TLS stream ended without close_notify, its error is a cause of the inner stream's error.
  * @param outer a plain stream, or a client's or a server's TLS stream.
  * @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
  *        empty, only if the context does not check host names.
@@ -4797,8 +4819,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context 
  *        only if the context does not check host names.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
- *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+ *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
@@ -4811,8 +4833,8 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
  * The `context` must have a local certificate.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
- *        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+ *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_stream_read_fn read_fn,
@@ -4969,15 +4991,15 @@ int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
  * further calls (`netlib_tls_options_set_resumption`). Take a session out of the cache to choose the connection that
  * resumes it. A session can be resumed only with the context that made it, for the same server name and with the same
  * application protocols offered. A session is not bound to a port, an address or a proxy: only a server that has
- * proved the name, or that shares the keys of that server, can resume the session. A stream for which no session is
- * set resumes a session from the context's cache.
+ * proved the name, or that shares the keys of that server, can resume the session. If no session is set for a stream,
+ * the stream resumes a session from the context's cache.
  *
  * A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
  * 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
  * the process. A forked child has a copy of each session; use a ticket in only one of the two processes. */
 struct netlib_tls_session;
 
-/** Returns another reference to the same session. A session that is used up through one reference is used up for all
+/** Returns another reference to the same session. If a session is used up through one reference, it is used up for all
  * references. */
 NETLIB_MUST_USE netlib_tls_session *netlib_tls_session_clone(const netlib_tls_session *session);
 
@@ -5024,10 +5046,10 @@ netlib_status netlib_stream_take_session(netlib_stream *stream, netlib_tls_sessi
  * @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
  *        connections of the same client. Sessions that the server sends are still cached.
  * @param err the reason why the stream cannot resume the session.
- * @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
- *         application protocols offered, or is used up or too old, and if the handshake has begun, the context does
- *         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
- *         the status with which the stream has failed.
+ * @return `NETLIB_INVALID_ARGUMENT` if the session belongs to another context, another server name or other offered
+ *         application protocols, is used up, or is too old. `NETLIB_INVALID_ARGUMENT` also if the handshake has begun,
+ *         if the context does not resume sessions, and for a server's stream; `NETLIB_BUSY` if another stream runs
+ *         inside the stream; the status with which the stream has failed.
  */
 netlib_status netlib_stream_set_session(netlib_stream *stream, const netlib_tls_session *session, netlib_error **err);
 
@@ -5182,10 +5204,10 @@ enum netlib_ech_status NETLIB_INT32 {
 
 /** Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
  * of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
- * it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
- * encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
- * adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's
- * CURLOPT_ECH with "ecl:". Default: none.
+ * it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the HTTPS record over
+ * an encrypted connection, because otherwise an observer can read the server name in the query.
+ * `netlib_tls_context_with_ech` adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's
+ * SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
  *
  * A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
  * other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
@@ -5307,8 +5329,8 @@ void netlib_certificate_free(netlib_certificate *certificate);
 
 /** Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
  * an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
- * `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. An attribute for which OpenSSL
- * has no name appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
+ * `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. If OpenSSL has no name for an
+ * attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
  * `netlib_certificate_name` returns the host names for which a certificate is valid. */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
@@ -5316,8 +5338,8 @@ const char *netlib_certificate_subject(const netlib_certificate *certificate, si
 const char *netlib_certificate_issuer(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the number of attributes of a certificate's subject or issuer. The attributes have the order of the
- * certificate, the first relative distinguished name (RDN) first. Together with their getters, they correspond to the
- * items `subject` and `issuer` of Python's getpeercert.
+ * certificate, the first relative distinguished name (RDN) first. The attributes correspond to the items `subject` and
+ * `issuer` of Python's getpeercert.
  * @param name the distinguished name; 0 is returned for an unknown number. */
 size_t netlib_certificate_attribute_count(const netlib_certificate *certificate, enum netlib_distinguished_name name);
 
@@ -5334,13 +5356,14 @@ const char *netlib_certificate_attribute_short_name(const netlib_certificate *ce
 
 /** Returns the value of an attribute, for example "Example, Inc."; only the escapes that `struct netlib_certificate`
  * describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
- * hex digits: "#020107". A string that begins with "#" begins with "\23" instead.
+ * hex digits: "#020107". If a string begins with "#", the text begins with "\23" instead.
  * @param name the distinguished name; NULL is returned for an unknown number. */
 const char *netlib_certificate_attribute_value(const netlib_certificate *certificate,
                                                enum netlib_distinguished_name name, size_t index, size_t *len);
 
 /** Returns the index of the RDN that contains an attribute: 0 for the first RDN; -1 when there is no attribute with
- * this index, and for NULL. Almost every RDN has one attribute; if an RDN has several, they share the index of the RDN.
+ * this index, and for NULL. Almost every RDN has one attribute; if an RDN has several attributes, the result is the
+ * same for all of them.
  * @param name the distinguished name; -1 is returned for an unknown number. */
 int32_t netlib_certificate_attribute_rdn(const netlib_certificate *certificate, enum netlib_distinguished_name name,
                                          size_t index);
@@ -5475,15 +5498,15 @@ enum netlib_trust_kind NETLIB_INT32 {
  * different context. The new context reads files and the environment again, and has a session cache of its own. */
 NETLIB_MUST_USE netlib_tls_options *netlib_tls_context_to_options(const netlib_tls_context *context);
 
-/** Returns the number of certificates, of authorities and of peers, that a context trusts. Certificates with the same
- * name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
+/** Returns the number of certificates that a context trusts, those of authorities and those of peers. Certificates with
+ * the same name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
  * `get_ca_certs()`. */
 size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /** Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
- * authority, whose certificate netlib does not have, and if `netlib_tls_options_set_keep_trust_anchors` was not set to
- * 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
- * to Python's `get_ca_certs(binary_form=True)`.
+ * authority, whose certificate netlib does not have, and for every certificate if
+ * `netlib_tls_options_set_keep_trust_anchors` was not set to 1. If several trusted certificates have the same name and
+ * key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
  * @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_context_trust_anchor(const netlib_tls_context *context, size_t index, size_t *len);
 
@@ -5535,14 +5558,14 @@ int32_t netlib_tls_context_pins_replace_chain(const netlib_tls_context *context)
  * always in force, and those that CRLs turn on; `NETLIB_VERIFY_FLAG_DEFAULT` for NULL. */
 int32_t netlib_tls_context_verify_flags(const netlib_tls_context *context);
 
-/** Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. Versions that
- * `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
- * Python's `minimum_version`. */
+/** Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. A version does not count
+ * if `netlib_tls_options_set_option_bits` excludes it, or if there is no cipher suite for it. Corresponds to Python's
+ * `minimum_version`. */
 enum netlib_tls_version netlib_tls_context_minimum_version(const netlib_tls_context *context);
 
-/** Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. Versions that
- * `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
- * Python's `maximum_version`. */
+/** Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. A version does not count
+ * if `netlib_tls_options_set_option_bits` excludes it, or if there is no cipher suite for it. Corresponds to Python's
+ * `maximum_version`. */
 enum netlib_tls_version netlib_tls_context_maximum_version(const netlib_tls_context *context);
 
 /** Returns the number of application protocols that a context offers. */
@@ -5584,7 +5607,8 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
 
 /** Computes the key under which a connection pool keeps a connection. A connection may serve a request only if the key
  * of the connection equals the key of the request: then the connection leads to the server of the request, over the
- * same proxy, with the same trusted certificates, pins and identities. Corresponds to urllib3's `PoolKey`.
+ * proxy of the request, with the trusted certificates, pins and identities of the request. Corresponds to urllib3's
+ * `PoolKey`.
  *
  * The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
  * path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
@@ -5689,8 +5713,8 @@ double netlib_current_time(void);
  * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
  *        colons.
  * @param err for a mismatch, the error message contains the expected and the actual fingerprint.
- * @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
- *         PEM, and for a fingerprint with another length or other characters.
+ * @return `NETLIB_FINGERPRINT_MISMATCH` if the certificate has another fingerprint, and if there is no certificate;
+ *         `NETLIB_INVALID_ARGUMENT` for PEM, and for a fingerprint with another length or other characters.
  */
 NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t cert_len, const char *fingerprint,
                                                         netlib_error **err);
@@ -5699,7 +5723,7 @@ NETLIB_MUST_USE netlib_status netlib_assert_fingerprint(const void *cert, size_t
 
 /** Protocol methods of Python's `ssl` module, with Python's numbers: see `netlib_resolve_ssl_version`. */
 enum netlib_ssl_version NETLIB_INT32 {
-    /** The newest TLS version that both peers support is negotiated. */
+    /** The peers negotiate the newest TLS version that both of them support. */
     NETLIB_SSL_VERSION_TLS = 2,
     /** Only TLS 1.2 is allowed. */
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
@@ -5737,7 +5761,8 @@ enum netlib_ssl_version NETLIB_INT32 {
  * reads files. The stream is blocking. If the call fails, it returns no stream; the descriptor stays open, but bytes
  * may have been sent to the peer.
  * @param fd a connected stream socket, borrowed.
- * @param tls_options the settings of a new context, or additions to the settings of `context`, as described above.
+ * @param tls_options the settings of a new context or, if `context` is passed, the settings that are added to those of
+ *        `context` or replace them, as described above.
  * @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if host names are not checked.
@@ -5874,8 +5899,8 @@ const char *netlib_tls_engine_cipher_suite_openssl_name(const netlib_tls_engine 
 
 /* ---- Old names of urllib3. ---- */
 
-/** The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the old and to the new
- * name, `netlib_retry_new` fails.
+/** The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the functions with the
+ * old and the new name, `netlib_retry_new` fails.
  * @param methods an array of `count` method names, compared case-insensitively.
  * @param count the number of methods; with 0, no method is allowed. */
 NETLIB_DEPRECATED_NOTE("use netlib_retry_options_set_allowed_methods")
@@ -5912,9 +5937,9 @@ NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netli
 
 /** Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
  * `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
- * found, both offsets are the text's length. If two delimiters begin at the same byte, the delimiter that comes first
- * in `delimiters` is found. The second part begins one UTF-8 character after the first byte of the delimiter, even if
- * the delimiter is longer. The running time grows with `count`.
+ * found, both offsets are the text's length. If two delimiters begin at the same byte, the call finds the delimiter
+ * that comes first in `delimiters`. The second part begins one UTF-8 character after the first byte of the delimiter,
+ * even if the delimiter is longer. The running time grows with `count`.
  * @param text the text, in UTF-8.
  * @param delimiters `count` NUL-terminated strings, none of them NULL.
  * @param before_end out: the offset in bytes at which the first part ends.

@@ -76,7 +76,7 @@ pub enum netlib_retry_kind {
 /// number that is not listed here also means failure.
 #[repr(C)]
 pub enum netlib_verdict {
-    /// The callback failed. The call during which the callback ran fails with `NETLIB_CALLBACK_FAILED`.
+    /// The callback failed. The outer call, during which the callback ran, then fails with `NETLIB_CALLBACK_FAILED`.
     NETLIB_VERDICT_FAILED = 0,
     /// The operation continues.
     NETLIB_VERDICT_ALLOW = 1,
@@ -100,12 +100,11 @@ pub enum netlib_outcome {
 
 /// Releases the `ctx` of a callback, or the user data of an error. Every function that takes a callback with a `ctx`
 /// also takes a `ctx_free`. A function to which a `ctx_free` is passed takes ownership of `ctx`, even if the function
-/// fails. netlib calls
-/// `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback any more. If a
-/// function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`, the function
-/// calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a `ctx` between
-/// several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx` yourself once nothing
-/// holds the callback any more.
+/// fails. netlib calls `ctx_free` exactly once **for each call that passes it**, as soon as nothing holds the callback
+/// any more. If a function cannot keep the callback (NULL options, a failure), or if no callback is passed with `ctx`,
+/// the function calls `ctx_free` before it returns. So pass a `ctx` that has a `ctx_free` to one call only. To share a
+/// `ctx` between several calls, count its references. Alternatively, pass NULL as `ctx_free`, and release `ctx`
+/// yourself once nothing holds the callback any more.
 ///
 /// Objects made from options hold the options' callbacks. So the last holder of a callback may be a context, a stream,
 /// a `netlib_retry`, a decision, or an error from which `netlib_error_retry` returns a `netlib_retry`. Calling a setter
@@ -117,9 +116,10 @@ pub enum netlib_outcome {
 /// its own copy.
 ///
 /// A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
-/// free the handle passed to that setter. During any other call that may change a handle, a call that `ctx_free` makes
-/// on the same handle fails with `NETLIB_BUSY` (a setter without a status does nothing), and a `_free` takes effect
-/// when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle that is being freed.
+/// free the handle passed to that setter. If `ctx_free` runs during any other call that may change a handle, and calls
+/// a function on the same handle, that function fails with `NETLIB_BUSY` (a setter without a status does nothing), and
+/// a `_free` takes effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle
+/// that is being freed.
 /// @called-by any function that releases the last holder of a callback, or that cannot keep a callback.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
@@ -136,8 +136,8 @@ impl Handle for netlib_error {
 }
 
 /// Optional properties of an error that you make: its cause, its retry kind, the status code of a response, and user
-/// data. **One call at a time**. Without a call to a setter, the error has none of these properties, and
-/// its status determines its retry kind.
+/// data. **One call at a time**. Without a call to a setter, the error has none of these properties, and its status
+/// determines its retry kind.
 pub struct netlib_error_options {
     _private: [u8; 0],
 }
@@ -347,11 +347,12 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// Returns the retry kind of an error, which is never `NETLIB_RETRY_KIND_BY_CAUSE`; `NETLIB_RETRY_KIND_NEVER` for NULL.
 /// `netlib_retry_increment` and `netlib_retry_decide` use the retry kind.
 ///
-/// By default, an error has the kind of its status. Once a stream or engine has accepted application data for
-/// sending, early data included, or has received application data from the peer, its failures of the kind CONNECT or
-/// OTHER have the kind READ instead. For TLS in TLS, only the data of the stream that reports the error counts, because
-/// the outer streams have carried only the handshake of that stream and a proxy's CONNECT. A response that breaks
-/// HTTP's rules has the kind READ. A request header that cannot be sent has the kind NEVER.
+/// By default, an error has the kind of its status. Once a stream or engine has accepted application data for sending,
+/// early data included, or has received application data from the peer, its failures have the kind READ if their
+/// statuses have the kind CONNECT or OTHER. For TLS in TLS, only the data of the stream that reports the error counts,
+/// because the outer streams have carried only the handshake of that stream and a proxy's CONNECT. An error about a
+/// response that breaks HTTP's rules has the kind READ. An error about a request header that cannot be sent has the
+/// kind NEVER.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
@@ -377,9 +378,9 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 }
 
 /// Returns the report of an error: lines of text for a log or a traceback, with the message, the advice and the causes;
-/// NULL when memory is short. The first line is the message. Below it, indented by two blanks for each level, follow
-/// "advice: " with the advice, and "cause: " with the message of the cause, or "cause 1: ", "cause 2: ", … if there are
-/// several causes. The advice and the causes of a cause follow below that cause:
+/// NULL when memory is short. The first line is the message. The lines below it are indented by two blanks for each
+/// level: "advice: " and the advice; "cause: " and the message of the cause, or "cause 1: ", "cause 2: ", … if there
+/// are several causes. The lines below a cause contain its own advice and causes:
 ///
 ///     the proxy failed
 ///       cause: no connection to h port 80

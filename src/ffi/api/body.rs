@@ -30,7 +30,7 @@ impl Handle for netlib_body {
 }
 
 /// Reads from an application-defined body (`netlib_body_new`). The callback is called only during `netlib_body_read`,
-/// on the thread of that call. A call that the callback makes on the body fails with `NETLIB_BUSY`.
+/// on the thread of that call. If the callback makes a call on the same body, that call fails with `NETLIB_BUSY`.
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the size of `buf` in bytes, at least 1.
@@ -43,19 +43,19 @@ pub type netlib_body_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
 /// Stores the read position of an application-defined body (`netlib_body_new`). The callback is called only during
-/// `netlib_set_file_position`, on the thread of that call. A call that the callback makes on the body fails with
-/// `NETLIB_BUSY`.
+/// `netlib_set_file_position`, on the thread of that call. If the callback makes a call on the same body, that call
+/// fails with `NETLIB_BUSY`.
 ///
 /// @param pos out: the position in bytes from the start of the body, 0 or more. netlib presets `pos` to `INT64_MIN`,
 ///        and the callback must store a value.
-/// @return 0 on success; any other number if the position is unknown. If the callback returns any other number, or
-///         returns 0 without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
+/// @return 0 on success; any other number if the position is unknown. If the callback does not return 0, or returns 0
+///         without storing `pos`, `netlib_set_file_position` stores `NETLIB_POSITION_FAILED` in `out_pos`.
 /// @called-by `netlib_set_file_position`.
 pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32>;
 
 /// Moves an application-defined body (`netlib_body_new`) to a position. The callback is called only during
-/// `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. A call that the callback makes on
-/// the body fails with `NETLIB_BUSY`.
+/// `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. If the callback makes a call on the
+/// same body, that call fails with `NETLIB_BUSY`.
 ///
 /// @param pos the position in bytes from the start of the body, 0 or more.
 /// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
@@ -64,8 +64,8 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
 
 /// Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
-/// `netlib_is_fp_closed`, on the thread of that call. A call that the callback makes on the body fails with
-/// `NETLIB_BUSY`.
+/// `netlib_is_fp_closed`, on the thread of that call. If the callback makes a call on the same body, that call fails
+/// with `NETLIB_BUSY`.
 ///
 /// @param closed out: 1 if the body is closed, else 0. netlib presets `closed` to -1, and the callback must store a
 ///        value.
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 /// @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves the body. May be NULL: the body cannot be rewound.
 /// @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
-/// @param ctx_free is called once, when the body is freed, or before this call returns if it fails. May be NULL: `ctx`
+/// @param ctx_free is called once: when the body is freed or, if this call fails, before it returns. May be NULL: `ctx`
 ///        must stay usable until the body is freed.
 /// @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`.
@@ -146,11 +146,12 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
     guard::nothing(|| handle::free(body));
 }
 
-/// Sets the limit that ends reads of this body, and keeps a reference to the limit. Later calls obey the limit.
-/// Default: none, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
+/// Sets the limit that ends reads of a body, and keeps a reference to the limit. Later reads obey the limit. Default:
+/// no limit, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
 ///
-/// With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor meanwhile.
-/// The read callback is not called once the limit has ended, but a running callback is not interrupted.
+/// With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor between the
+/// two steps. After the limit has ended, netlib no longer calls the read callback, but the limit does not interrupt a
+/// running callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
     guard::value((), || {
@@ -190,8 +191,8 @@ pub unsafe extern "C" fn netlib_body_read(
     })
 }
 
-/// Stores the number of bytes of a body that are left to read, which is the Content-Length of a request that sends the
-/// body now.
+/// Stores the number of bytes of a body that are left to read: the Content-Length of a request that sends the body from
+/// its present position.
 ///
 /// @param length out: the number of bytes; -1 when the length is unknown, as for a pipe or an application-defined body.
 /// @return `NETLIB_IO`, with errno.
@@ -238,8 +239,9 @@ pub unsafe extern "C" fn netlib_set_file_position(
 ///
 /// @param pos the position that `netlib_set_file_position` recorded. At a position beyond the end of the memory or the
 ///        file, there is nothing to read.
-/// @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, or no position was recorded, that is, `pos` is
-///         `NETLIB_POSITION_NONE` or `NETLIB_POSITION_FAILED`; `NETLIB_INVALID_ARGUMENT` for any other negative `pos`.
+/// @return `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved, and for `NETLIB_POSITION_NONE` and
+///         `NETLIB_POSITION_FAILED`, which mean that no position was recorded; `NETLIB_INVALID_ARGUMENT` for any other
+///         negative `pos`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rewind_body(
     body: *mut netlib_body,

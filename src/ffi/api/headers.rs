@@ -52,7 +52,7 @@ pub unsafe extern "C" fn netlib_headers_options_clone(
 }
 
 /// Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
-/// the size of the list.
+/// the size of the header list.
 ///
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
 ///         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
@@ -196,7 +196,7 @@ pub unsafe extern "C" fn netlib_headers_options_set_disable_cache(
     });
 }
 
-/// Adds a header field after the headers of the other setters and after the fields added by earlier calls. A name may
+/// Adds a header field, which follows the headers that setters make and the fields that earlier calls added. A name may
 /// be added several times.
 ///
 /// @param name the name, a token (RFC 9110 section 5.1), sent with its letter case unchanged.
@@ -216,7 +216,7 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// `proxy-authorization` and `cache-control` that were set, in this order and with names in lower case, then the
 /// headers that were added.
 ///
-/// @param options the settings. May be NULL: an empty list is made.
+/// @param options the settings. May be NULL: the list of headers is empty.
 /// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
 ///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
@@ -236,8 +236,8 @@ pub unsafe extern "C" fn netlib_make_headers(
 }
 
 /// Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
-/// remove a header that a setter made, call the setter again. All other headers were added with
-/// `netlib_headers_options_add_header`.
+/// remove a header that a setter made, call the setter again. The options treat all other headers as headers that
+/// `netlib_headers_options_add_header` added.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))

@@ -39,7 +39,7 @@ impl Handle for netlib_request {
 /// Forms of the request target, which is the second word of the request line (RFC 9112 section 3.2).
 #[repr(C)]
 pub enum netlib_request_form {
-    /// The path and the query, as in "GET /a?b HTTP/1.1": for a request to the server, also through a tunnel.
+    /// The path and the query, as in "GET /a?b HTTP/1.1": for a request to the server, directly or through a tunnel.
     NETLIB_REQUEST_FORM_ORIGIN = 0,
     /// The URL without userinfo and fragment, as in "GET http://example.com/a?b HTTP/1.1": for a request to a proxy
     /// that passes the request on.
@@ -52,15 +52,16 @@ pub enum netlib_request_form {
 
 /// Makes the head of a request (RFC 9112 sections 3 and 5).
 ///
-/// The first field is Host. Its value comes from `headers`; if they contain no Host, the value is the URL's host and
-/// port (`netlib_url_netloc`), and in the authority form the target. The call adds no other field: `headers` must
-/// contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host keep their order and
-/// letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path is sent as "/". In
-/// the absolute form, an absent scheme is sent as "http".
+/// The first field is Host. Its value comes from `headers`. If `headers` contain no Host, its value is the target in
+/// the authority form, and the URL's host and port (`netlib_url_netloc`) in the other forms. The call adds no other
+/// field: `headers` must contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host
+/// keep their order and letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path
+/// is sent as "/". In the absolute form, an absent scheme is sent as "http".
 ///
 /// The call refuses every request that two recipients could read differently:
 /// - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
-///   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only other URLs have them.
+///   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only URLs with other schemes
+///   contain such bytes.
 /// - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
 ///   and the authority form, a Host that differs from the host and port of the target.
 /// - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
@@ -75,7 +76,7 @@ pub enum netlib_request_form {
 /// @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
 ///        no other method has it. Only OPTIONS has the asterisk form.
 /// @param url the URL of the request.
-/// @param headers the fields. May be NULL: the head has the field Host alone.
+/// @param headers the header fields. May be NULL: Host is the only field.
 /// @param form the form of the target.
 /// @param err the error's offset is the position of the invalid byte in the method, the target, the host or the value
 ///        that the error message names.

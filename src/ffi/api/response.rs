@@ -45,7 +45,7 @@ pub enum netlib_body_framing {
 /// @param request_method the method of the request, a token such as "GET".
 /// @param status the status code of the response, 100 to 999.
 /// @param headers the response's headers.
-/// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token or a status out of range.
+/// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token, and for a status out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_new(
     request_method: *const c_char,
@@ -62,9 +62,9 @@ pub unsafe extern "C" fn netlib_response_new(
     })
 }
 
-/// The maximum length of a response head in bytes; for `netlib_response_parse_final`, with the interim responses before
-/// the head. A buffer of this size is large enough for every head: the parser refuses an incomplete head that fills the
-/// buffer.
+/// The maximum length of a response head in bytes. For `netlib_response_parse_final`, the maximum includes the heads of
+/// the interim responses before the final head. A buffer of this size is large enough for every head: the parser
+/// refuses an incomplete head that fills the buffer.
 pub const NETLIB_RESPONSE_HEAD_MAX: usize = 262144;
 const _: () = assert!(NETLIB_RESPONSE_HEAD_MAX == MAX_HEAD);
 
@@ -85,8 +85,8 @@ const _: () = assert!(NETLIB_RESPONSE_HEAD_MAX == MAX_HEAD);
 ///
 /// Until the empty line that ends the head has arrived, the call parses the status line only; errors in header fields
 /// are reported once the head is complete. The body begins at `head_len`. A response with a status of 100 to 199,
-/// except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. A
-/// caller without a use for interim responses calls `netlib_response_parse_final`.
+/// except 101, is an interim response, such as 100 Continue or 103 Early Hints: another head begins at `head_len`. If
+/// you do not need interim responses, call `netlib_response_parse_final` instead.
 ///
 /// The parser accepts lines that end with LF alone, up to 16 empty lines before the status line, a missing reason
 /// phrase, any blanks around values, and folded lines, which it joins with a space. The parser refuses NUL, a CR
@@ -130,16 +130,16 @@ pub unsafe extern "C" fn netlib_response_parse(
 /// those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
 /// `netlib_response_parse` does.
 ///
-/// At most 16 interim responses are skipped. The interim responses and the final head have at most 256 KiB together. A
-/// defect in the head of an interim response is refused as a defect in the final head is. The result is the response
-/// that repeated calls of `netlib_response_parse` find first after the interim responses.
+/// At most 16 interim responses are skipped. The heads of the interim responses and of the final response have at most
+/// 256 KiB together. The head of an interim response is refused for the same defects as the head of a final response.
+/// The result is the response that repeated calls of `netlib_response_parse` return after the interim responses.
 ///
 /// @param request_method the method of the request, a token such as "GET".
-/// @param head the bytes received so far: interim responses included.
+/// @param head the bytes received so far, including interim responses.
 /// @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
 ///        anew.
-/// @param state in/out: as for `netlib_response_parse`. A `state` of one of the two functions must not be passed to the
-///        other function. May be NULL: each call parses `head` from its start.
+/// @param state in/out: as for `netlib_response_parse`. Do not pass a `state` of `netlib_response_parse` to
+///        `netlib_response_parse_final`, or the reverse. May be NULL: each call parses `head` from its start.
 /// @param head_len out: the length in bytes of all skipped heads and of the final head.
 /// @param err the error's offset is the position of the defect in `head`.
 /// @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
@@ -292,12 +292,13 @@ pub unsafe extern "C" fn netlib_response_framing(
 /// bytes: the proxy or an attacker has sent them.
 ///
 /// `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
-/// the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later; for other statuses,
-/// `NETLIB_RETRY_KIND_OTHER`. For 407, the advice names the function that sets the credentials.
+/// the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later. For any other status, the
+/// error has the retry kind `NETLIB_RETRY_KIND_OTHER`. For 407, the error's advice names the function that sets the
+/// credentials.
 ///
 /// @param response the final response: see `netlib_response_parse_final`.
-/// @return `NETLIB_PROXY_FAILED` for any other status; `NETLIB_INVALID_ARGUMENT` if the request's method is not
-///         CONNECT.
+/// @return `NETLIB_PROXY_FAILED` for a status other than 200 to 299; `NETLIB_INVALID_ARGUMENT` if the request's method
+///         is not CONNECT.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_check_tunnel(
     response: *const netlib_response,

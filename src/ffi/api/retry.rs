@@ -87,9 +87,9 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// decision itself.
 ///
 /// The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
-/// if a response is also passed, READ replaces the kinds CONNECT and OTHER. Without an error, a redirect with a
-/// Location decrements `redirect`, and any other response decrements `status`. With neither an error nor a response,
-/// the call decrements `total` only. The call also adds an entry to the history.
+/// if a response is also passed, an error of the kind CONNECT or OTHER counts as an error of the kind READ. Without an
+/// error, a redirect with a Location decrements `redirect`, and any other response decrements `status`. With neither an
+/// error nor a response, the call decrements `total` only. The call also adds an entry to the history.
 ///
 /// The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
 /// `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns

@@ -28,8 +28,8 @@ use crate::socket::connect_options::ConnectOptions;
 /// `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
 /// lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
 /// the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
-/// until their limit ends. TCP allows a socket to connect to itself if no process listens on the port; netlib treats
-/// such a connection as refused.
+/// until a thread is free or their limit ends. TCP allows a socket to connect to itself if no process listens on the
+/// port; netlib treats such a connection as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets.
@@ -40,10 +40,10 @@ use crate::socket::connect_options::ConnectOptions;
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
 ///         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
 ///         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
-///         thread left (the errno is `EMFILE` or another one); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the
-///         limit ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of
-///         more than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for
-///         an option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
+///         thread left (with an errno such as `EMFILE`); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit
+///         ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more
+///         than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an
+///         option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
 ///         address callback or the resolve callback failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(

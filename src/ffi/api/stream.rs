@@ -18,13 +18,13 @@ use crate::status::Status;
 use crate::stream::Stream;
 use crate::timeout;
 
-/// A stream: a connection that is read and written, with or without TLS. A plain stream passes the bytes on unchanged:
-/// `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes one on
-/// callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. All other functions serve both kinds of
-/// stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL and BIO, and to Python's
-/// `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread may read while another
-/// thread writes; calls of a third thread fail with `NETLIB_BUSY`. Shutting down counts as writing. Setters and getters
-/// may be called from any thread at any time.
+/// A stream: a connection that is read and written, with or without TLS. A plain stream does not change the bytes:
+/// `netlib_stream_new_fd` makes a plain stream on a descriptor, and `netlib_stream_new_callbacks` makes a plain stream
+/// on the application's callbacks. A TLS stream encrypts the bytes: see `netlib_tls_wrap_fd`. The functions that take a
+/// stream accept both kinds of stream, so a client has one code path for http and https. Corresponds to OpenSSL's SSL
+/// and BIO, and to Python's `ssl.SSLSocket` and `socket.socket`. **Concurrent, one reader and one writer**: one thread
+/// may read while another thread writes; reads and writes of a third thread fail with `NETLIB_BUSY`. Shutting down
+/// counts as writing. Setters and getters may be called from any thread at any time.
 ///
 /// On a plain stream, getters of TLS properties return NULL, 0 or the enum's value for "none",
 /// `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
@@ -34,15 +34,15 @@ use crate::timeout;
 /// open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
 /// descriptor: `netlib_stream_set_blocking` determines whether calls wait.
 ///
-/// A failure of the connection or of the TLS session is final: every later call fails with the same error. After a
-/// failure to send, received data can still be read. `NETLIB_READ_TIMEOUT`, `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`,
-/// `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED` are not failures of the connection: after
-/// them, and after an interrupt check that failed, the stream can continue.
+/// A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
+/// send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
+/// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED`
+/// are not failures of the connection: after them, and after a failed interrupt check, the stream can still be used.
 ///
-/// A stream belongs to the process that made it. In a forked child, every call that reads, writes, handshakes, shuts
-/// down or changes a setting of the stream fails with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory.
-/// This rule includes plain streams, because two processes that read one connection divide its bytes at random. A child
-/// that takes over a plain connection makes a stream of its own on the descriptor.
+/// A stream belongs to the process that made it. In a forked child, reads, writes, handshakes, shutdowns and changes of
+/// the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
+/// for plain streams, because two processes that read from one connection would each receive some of its bytes at
+/// random. A child process that takes over a plain connection makes its own stream on the descriptor.
 pub struct netlib_stream {
     _private: [u8; 0],
 }
@@ -63,17 +63,18 @@ pub struct netlib_slice {
 
 /// Receives bytes from the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib
 /// invokes the callback only during a call on the stream, on the thread of that call, and never twice at the same time.
-/// netlib holds no lock meanwhile, so the callback may use other streams. A call that the callback makes on its own
-/// stream fails with `NETLIB_BUSY`.
+/// netlib holds no lock while the callback runs, so the callback may use other streams. If the callback reads from,
+/// writes to or shuts down the stream that invoked the callback, that call fails with `NETLIB_BUSY`.
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the size of `buf` in bytes, at least 1.
 /// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
 ///        presets `n` to `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`.
-///         `NETLIB_END_OF_STREAM` means the same as 0 bytes. `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no
-///         data is available yet; the call on the stream then returns the same status. After a failure status of netlib
-///         (200 or more), the call on the stream fails with the same status, and after any other number with
+/// @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
+///         with `NETLIB_CALLBACK_FAILED`. `NETLIB_END_OF_STREAM` has the same effect as storing 0 in `*n`.
+///         `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no data is available yet; the call on the stream then
+///         returns the same status. If the callback returns a failure status of netlib (200 or more), the call on the
+///         stream fails with the same status; if the callback returns any other number, the call fails with
 ///         `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
 ///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
@@ -87,9 +88,10 @@ pub type netlib_stream_read_fn =
 /// @param len the number of bytes, at least 1.
 /// @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
 ///        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
-/// @return `NETLIB_OK` after storing `*n`; without a stored `*n`, the stream fails with `NETLIB_CALLBACK_FAILED`. Any
-///         other result means that no byte was accepted: `NETLIB_WANT_WRITE` or `NETLIB_WANT_READ` if the transport has
-///         no room yet; other numbers have the same effect as for `netlib_stream_read_fn`.
+/// @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
+///         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
+///         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
+///         `netlib_stream_read_fn`.
 /// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
 ///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
 ///        `netlib_stream_shutdown_both`.
@@ -103,7 +105,7 @@ pub type netlib_stream_write_fn =
 ///
 /// @param fd a connected stream socket, borrowed. If `fd` is not open, the first read or write fails with `NETLIB_IO`.
 /// @return `NETLIB_INVALID_ARGUMENT` for a listening socket, and for an open descriptor that is not a stream socket,
-///         for example a pipe: use `netlib_stream_new_callbacks` for it.
+///         for example a pipe: for such a descriptor, use `netlib_stream_new_callbacks`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_new_fd(
     fd: c_int,
@@ -122,15 +124,15 @@ pub unsafe extern "C" fn netlib_stream_new_fd(
 ///
 /// netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
 /// `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
-/// passed. If the callbacks wait, calls on the stream wait. The limit is checked before each callback; the stream's
-/// timeouts have no effect. If a callback stores no count, or a count larger than `len`, the stream fails with
-/// `NETLIB_CALLBACK_FAILED`, which is final. A failure status that a callback returns is not final, except
-/// `NETLIB_PROTOCOL` and `NETLIB_TLS_HANDSHAKE_EOF`.
+/// passed. If the callbacks wait, calls on the stream wait. netlib checks the stream's limit before each call of a
+/// callback; the stream's timeouts have no effect. If a callback stores no count, or a count larger than `len`, the
+/// stream fails with `NETLIB_CALLBACK_FAILED`, which is final. If a callback returns a failure status, the failure is
+/// not final, unless the status is `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`.
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
-///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback.
 #[unsafe(no_mangle)]
@@ -152,8 +154,9 @@ pub unsafe extern "C" fn netlib_stream_new_callbacks(
     })
 }
 
-/// Releases a stream. The call does no I/O: to tell the peer that no more data follows, call `netlib_stream_shutdown`
-/// before, and close the descriptor afterwards. No other call on the stream may be in progress.
+/// Releases a stream. The call does no I/O: to tell the peer that no more data follows, first call
+/// `netlib_stream_shutdown`. Close the descriptor after `netlib_stream_free`. No other call on the stream may be in
+/// progress.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
     guard::nothing(|| handle::free(stream));
@@ -183,10 +186,10 @@ pub unsafe extern "C" fn netlib_stream_set_read_timeout(
     guard::status(err, || arg!(stream).set_read_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout, as by
-/// `netlib_stream_set_read_timeout`. The total limit bounds all later calls on the stream together: once it has passed,
-/// calls that read or wait for input fail with `NETLIB_READ_TIMEOUT`, and calls that wait to write with
-/// `NETLIB_WRITE_TIMEOUT`. Default: no total limit.
+/// Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout (see
+/// `netlib_stream_set_read_timeout`). The total limit bounds all later calls on the stream together. After the total
+/// limit has passed, a call fails with `NETLIB_READ_TIMEOUT` if it reads or waits for input, and with
+/// `NETLIB_WRITE_TIMEOUT` if it waits to write. Default: no total limit.
 ///
 /// The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
 /// with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
@@ -222,23 +225,23 @@ pub unsafe extern "C" fn netlib_stream_set_write_timeout(
     guard::status(err, || arg!(stream).set_write_timeout(timeout::resolve(seconds, "seconds")?))
 }
 
-/// Sets a minimum throughput for reads, which detects a peer that sends a little now and then and so never exceeds the
-/// read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next
-/// period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the next read
-/// starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the application
-/// spends between its reads does not count.
+/// Sets a minimum throughput for reads, which detects a peer that sends a few bytes now and then, often enough to
+/// prevent the read timeout. In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived,
+/// the next period begins. If fewer bytes arrive in a period, the waiting read fails with `NETLIB_TOO_SLOW`, and the
+/// next read starts a new period. Default: none. Corresponds to curl's CURLOPT_LOW_SPEED_LIMIT, but the time that the
+/// application spends between its reads does not count.
 ///
 /// netlib counts the bytes that reads return; during a TLS handshake, netlib counts every received byte. For a
 /// non-blocking stream, the time from `NETLIB_WANT_READ` to the next call is waiting time; use a timer to make that
 /// call even if nothing arrives. The time until the server begins to respond is also waiting time: if that time may be
 /// long, set the minimum when the response has begun. Each call of `netlib_stream_set_minimum_throughput` or
-/// `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to the stream for which it
-/// is set. The minimum does not apply while the first call on the inner stream makes the outer handshake: to bound that
-/// handshake, use a limit.
+/// `netlib_stream_is_dropped` starts a new period. For TLS in TLS, the minimum applies only to calls on the stream for
+/// which it is set. If the first call on the inner stream also makes the handshake of the outer stream, no minimum
+/// applies to that handshake: to bound the handshake, use a limit.
 ///
 /// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
 /// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
-/// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
+/// @return `NETLIB_INVALID_ARGUMENT` if `bytes` is not 0 and `seconds` is 0, negative or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_minimum_throughput(
     stream: *mut netlib_stream,
@@ -249,9 +252,9 @@ pub unsafe extern "C" fn netlib_stream_set_minimum_throughput(
     guard::status(err, || arg!(stream).set_minimum_throughput(Throughput::new(bytes, seconds)?))
 }
 
-/// Sets whether calls on a stream wait. Default: 1. With 0, a call that would have to wait returns `NETLIB_WANT_READ`
-/// or `NETLIB_WANT_WRITE`, which correspond to OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE: poll the
-/// descriptor for the event, then make the same call again. During a TLS handshake, a read may return
+/// Sets whether calls on a stream wait. Default: 1. With 0, a call returns `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
+/// instead of waiting: poll the descriptor for the event, then make the same call again. The two statuses correspond to
+/// OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE. During a TLS handshake, a read may return
 /// `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
 /// stream may have buffered plaintext although the descriptor has no more data.
 ///
@@ -270,17 +273,18 @@ pub unsafe extern "C" fn netlib_stream_set_blocking(
 /// into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
 ///
 /// On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
-/// path can end the connection: compare the data with its announced length.
+/// path can end the connection: compare the number of bytes with the announced length.
 ///
 /// @param len the size of `buf` in bytes; with 0, nothing is read.
 /// @param n out: the number of bytes read.
 /// @return `NETLIB_END_OF_STREAM` when the peer has ended its data: on a plain stream, by closing the connection or its
 ///         sending direction, and on a TLS stream by close_notify; `NETLIB_TLS_TRUNCATED` when the connection of a TLS
 ///         stream ended without close_notify, so that data may be missing; `NETLIB_PROTOCOL` when the connection was
-///         reset; `NETLIB_WANT_READ` and, during a TLS handshake, `NETLIB_WANT_WRITE` if non-blocking;
-///         `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`;
-///         `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that
-///         the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+///         reset; `NETLIB_WANT_READ` if the stream is non-blocking and no data has arrived, and during a TLS handshake
+///         also `NETLIB_WANT_WRITE`; `NETLIB_READ_TIMEOUT`; `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_IO`; on a stream with
+///         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+///         `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
@@ -300,8 +304,9 @@ pub unsafe extern "C" fn netlib_stream_read(
 }
 
 /// Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
-/// A TLS stream decrypts a record that has already been received to determine the number. A plain stream has such a
-/// byte only after `netlib_stream_is_dropped` has read it from the read callback. Corresponds to OpenSSL's SSL_pending.
+/// To determine the number, a TLS stream decrypts a record that has already been received. For a plain stream, the
+/// number is 0, or 1 if `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's
+/// SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -310,24 +315,25 @@ pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> 
 /// Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
 /// `netlib_is_connection_dropped` reports too many TLS connections as dropped, because session tickets and key updates
 /// may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
-/// check leaves data and failures to the next read.
+/// next read still returns the data or the failure that the check found.
 ///
 /// The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
-/// them immediately. For a stream on callbacks, the check calls the callbacks, and for TLS in TLS, the check reads the
-/// outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a connection
-/// as dropped only if the connection has ended or the handshake has failed.
+/// them immediately. For a stream with callbacks, the check calls the callbacks; for TLS in TLS, the check also reads
+/// from the outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a
+/// connection as dropped only if the connection has ended or the handshake has failed.
 ///
 /// @param dropped out: 1 if the connection has been dropped, else 0.
-/// @param why out: the status that a read would return. `NETLIB_WANT_READ`: nothing has arrived, and the connection has
-///        not been dropped; `NETLIB_OK`: unsolicited data has arrived; `NETLIB_END_OF_STREAM`; `NETLIB_TLS_TRUNCATED`;
-///        `NETLIB_PROTOCOL`: the connection was reset; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status: the
-///        session has failed with this status; `NETLIB_IO`: the descriptor is not open. If a read would wait, `why` may
-///        also be `NETLIB_TOO_MUCH_DATA` after tens of kilobytes of tickets, or the status that a write would return:
-///        `NETLIB_CLOSED` after a shutdown, `NETLIB_PROTOCOL` if the last write found the connection closed,
-///        `NETLIB_WANT_WRITE` if the last write was not finished. May be NULL.
-/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, or another stream runs inside the
-///         stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
-///         `NETLIB_OUT_OF_MEMORY`; on callbacks, the statuses that the callbacks return.
+/// @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why
+///        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived; `NETLIB_END_OF_STREAM` if the peer has ended its
+///        data; `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL`
+///        if the connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor
+///        is not open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets;
+///        `NETLIB_CLOSED` if the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not
+///        finished; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this
+///        status. May be NULL.
+/// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, and while another stream runs inside
+///         the stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
+///         `NETLIB_OUT_OF_MEMORY`; on a stream with callbacks, the statuses that the callbacks return.
 /// @threads one call at a time, which counts as reading and as writing
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_is_dropped(
@@ -348,22 +354,22 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
     })
 }
 
-/// Writes data. A blocking stream writes all data, and a non-blocking stream as much as can be sent. `n` counts the
-/// bytes that the operating system, or the write callback, has accepted. Corresponds to send(2), and to OpenSSL's
-/// SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+/// Writes data. A blocking stream writes all data, and a non-blocking stream writes as much as can be sent at once. `n`
+/// counts the bytes that the operating system or the write callback has accepted. Corresponds to send(2), and to
+/// OpenSSL's SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
-/// Bytes that `n` does not count may have been sent or encrypted already, so the next write must continue with the same
-/// bytes, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`. netlib sends no byte
-/// twice.
+/// Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
+/// that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
+/// netlib sends no byte twice.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
-/// @return `NETLIB_WANT_WRITE` and, during a TLS handshake, `NETLIB_WANT_READ` if non-blocking; `NETLIB_CLOSED` after a
-///         shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when the call passes fewer bytes than an earlier
-///         write has sent or encrypted but not counted; `NETLIB_PROTOCOL` when the connection is closed;
-///         `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on
-///         callbacks, `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
-///         `netlib_stream_handshake` returns.
+/// @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
+///         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
+///         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
+///         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks, `NETLIB_CALLBACK_FAILED`
+///         and the statuses that the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
@@ -385,8 +391,8 @@ pub unsafe extern "C" fn netlib_stream_write(
 /// Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
 /// stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
 /// cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
-/// write that did not count all bytes, the next write must continue with the same bytes, which may be divided
-/// differently.
+/// write that did not count all bytes, the next write must begin with the bytes that were not counted, but may divide
+/// them into other pieces.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
@@ -415,14 +421,14 @@ pub unsafe extern "C" fn netlib_stream_writev(
 
 /// Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
 /// On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
-/// 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. A
-/// plain stream on callbacks tells the peer nothing: end the transport yourself. Nothing can be written after the call.
-/// The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
+/// 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. On a
+/// plain stream with callbacks, the call sends nothing: end the transport yourself. Nothing can be written after the
+/// call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
 /// harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
 ///
-/// @return `NETLIB_WANT_WRITE` if non-blocking: call again; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
-///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child; `NETLIB_PROTOCOL` when the
-///         connection is closed; `NETLIB_IO`; the status with which the stream has failed.
+/// @return `NETLIB_WANT_WRITE` if the stream is non-blocking and the call must be repeated; `NETLIB_WRITE_TIMEOUT`;
+///         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child;
+///         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_IO`; the status with which the stream has failed.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
@@ -438,14 +444,14 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
 /// the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
 /// connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
 ///
-/// Data that the peer sends before its end is discarded, at most 1 MiB over all calls. If the peer may send more data,
-/// read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the call does not
-/// wait.
+/// While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
+/// than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the
+/// call does not wait.
 ///
-/// @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if
-///         non-blocking: call again; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream ended without the
-///         peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or writes; all that
-///         `netlib_stream_shutdown` and `netlib_stream_read` return.
+/// @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
+///         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream
+///         ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or
+///         writes; all that `netlib_stream_shutdown` and `netlib_stream_read` return.
 /// @threads one call at a time, which counts as reading and as writing
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]

@@ -29,9 +29,9 @@ impl Handle for netlib_timeout {
 }
 
 /// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
-/// before an earlier one, the call that reads the clock fails with `NETLIB_CALLBACK_FAILED`.
+/// before an earlier one, the outer call fails with `NETLIB_CALLBACK_FAILED`.
 ///
-/// @param seconds out: the time since any fixed moment, in seconds, never less than at an earlier call. netlib presets
+/// @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
 ///        `seconds` to NaN, and the callback must store a value.
 /// @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
 ///         also failed.
@@ -80,8 +80,8 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 /// Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
 ///
 /// @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
-/// @param ctx_free is called once the timeout and all its clones are freed or have another clock function, or before
-///        this call returns if it fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param ctx_free is called when the timeout and all its clones have been freed or have another clock function; if
+///        this call fails, before it returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_set_clock(

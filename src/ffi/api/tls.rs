@@ -51,8 +51,8 @@ impl Handle for netlib_tls_context {
     type Ownership = Shared;
 }
 
-/// The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**.
-/// `netlib_tls_context_new`, not the setters, reads files.
+/// The settings from which `netlib_tls_context_new` makes a TLS context. **One call at a time**. The setters read no
+/// files: `netlib_tls_context_new` reads them.
 pub struct netlib_tls_options {
     _private: [u8; 0],
 }

@@ -83,8 +83,8 @@ pub unsafe extern "C" fn netlib_parse_url(
 /// Parses an absolute http or https URL from an untrusted source. The parser refuses text that `netlib_parse_url` would
 /// repair, and text that other programs are known to parse differently. The three kinds of URL parsers that
 /// `netlib_url_compare_readers` compares find the same scheme, host and port in every URL that
-/// `netlib_parse_url_strict` accepts. The result equals that of `netlib_parse_url`. The parser does not check the
-/// host's addresses: see `netlib_connect_options_refuse_addresses`.
+/// `netlib_parse_url_strict` accepts. The result equals the result of `netlib_parse_url` for the same text. The parser
+/// does not check the host's addresses: see `netlib_connect_options_refuse_addresses`.
 ///
 /// Each component must follow RFC 3986's grammar, which allows no backslash, no blank, no control character and no
 /// stray "%" or bracket. Only the host may contain non-ASCII letters. In addition, the following rules apply:

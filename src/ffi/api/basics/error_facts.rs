@@ -54,7 +54,7 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_MISSING = 16,
     /// No pin matches the certificate or its chain: see `netlib_tls_options_add_pin`.
     NETLIB_CERTIFICATE_PROBLEM_NOT_PINNED = 17,
-    /// The certificate has a name that the nameConstraints of an authority above it in the chain exclude.
+    /// An authority above the certificate in the chain has nameConstraints that exclude a name of the certificate.
     NETLIB_CERTIFICATE_PROBLEM_NAME_CONSTRAINTS = 18,
     /// A certificate of the chain has more authorities below it than its pathlen (basicConstraints) allows.
     NETLIB_CERTIFICATE_PROBLEM_PATH_LENGTH = 19,
@@ -91,8 +91,8 @@ pub enum netlib_rewind_problem {
     NETLIB_REWIND_PROBLEM_POSITION_FAILED = 2,
     /// The body has no `netlib_body_seek_fn`.
     NETLIB_REWIND_PROBLEM_NO_SEEK = 3,
-    /// Seeking failed: `netlib_error_errno` returns the reason for a descriptor (ESPIPE for a pipe), and the cause of
-    /// the error is the failure of a `netlib_body_seek_fn`.
+    /// Seeking failed. For a descriptor, `netlib_error_errno` returns the reason (ESPIPE for a pipe). For an
+    /// application-defined body, the cause of the error is the failure of its `netlib_body_seek_fn`.
     NETLIB_REWIND_PROBLEM_SEEK_FAILED = 4,
 }
 
@@ -153,7 +153,7 @@ pub enum netlib_header_defect {
     NETLIB_HEADER_DEFECT_NO_NAME = 4,
     /// A multipart Content-Type has no boundary.
     NETLIB_HEADER_DEFECT_NO_BOUNDARY = 5,
-    /// A multipart body must not have this Content-Transfer-Encoding.
+    /// The Content-Type is multipart, and the Content-Transfer-Encoding is not one that multipart allows.
     NETLIB_HEADER_DEFECT_MULTIPART_ENCODING = 6,
     /// A CR without LF ends the header fields, and further bytes follow, which were not parsed.
     NETLIB_HEADER_DEFECT_UNREAD_DATA = 7,
@@ -193,9 +193,9 @@ pub unsafe extern "C" fn netlib_error_options_set_user_data(
     );
 }
 
-/// Returns the user data of an error; NULL when it has none, and for every error that netlib makes. To find the user
-/// data of the failure that ended the retries, walk the causes with `netlib_error_cause`; an entry of the history lends
-/// its error through `netlib_retry_history_error`.
+/// Returns the user data of an error; NULL when the error has none, and for every error that netlib makes. To find the
+/// user data of the failure that ended the retries, search the causes with `netlib_error_cause`;
+/// `netlib_retry_history_error` returns the error of an entry in the history.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *mut c_void {
     read(error, std::ptr::null_mut(), |error| {
@@ -205,11 +205,12 @@ pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *
 
 /// Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
 ///
-/// Errors of the retry policy that a response caused have a status code: `NETLIB_MAX_RETRY`, `NETLIB_RESPONSE_STATUS`,
-/// `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location that cannot be followed,
-/// and `NETLIB_INVALID_HEADER` for a malformed Retry-After. A `NETLIB_MAX_RETRY` error that an error caused has the
-/// status code of this cause. An error of `netlib_response_check_tunnel` has the status code of the proxy's response.
-/// An error of the application has the status code of `netlib_error_options_set_http_status`.
+/// An error of the retry policy has a status code if a response caused the error: `NETLIB_MAX_RETRY`,
+/// `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
+/// that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
+/// `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
+/// has the status code of the proxy's response. An error of the application has the status code of
+/// `netlib_error_options_set_http_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_http_status(error: *const netlib_error) -> i32 {
     read(error, 0, |error| error.http_status().map_or(0, i32::from))
@@ -226,8 +227,8 @@ pub unsafe extern "C" fn netlib_error_expected_fingerprint(
 }
 
 /// Returns the fingerprint of the certificate that does not have the expected fingerprint, in lower-case hex digits;
-/// NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The digest is the digest
-/// of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
+/// NULL when the error is not `NETLIB_FINGERPRINT_MISMATCH`, or when there was no certificate. The hash function is
+/// that of the expected fingerprint (MD5, SHA-1 or SHA-256). If no pin of a context matched
 /// (`netlib_tls_options_add_pin`), the result is the SHA-256 fingerprint of the peer's own certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_actual_fingerprint(
@@ -247,8 +248,8 @@ pub unsafe extern "C" fn netlib_error_public_key_pin(error: *const netlib_error,
 
 /// Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
 /// `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
-/// then the connect timeout, then the read timeout. For the single value of `netlib_timeout_from_float`, the result is
-/// `NETLIB_TIMEOUT_KIND_CONNECT`, which urllib3 also names.
+/// then the connect timeout, then the read timeout. `netlib_timeout_from_float` has only one value: the result is then
+/// `NETLIB_TIMEOUT_KIND_CONNECT`, because urllib3's error also names the connect timeout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_invalid_timeout(error: *const netlib_error) -> enum_netlib_timeout_kind {
     read(error, 0, |error| error.invalid_timeout().map_or(0, |kind| kind as i32))

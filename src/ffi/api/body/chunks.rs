@@ -28,7 +28,7 @@ pub const NETLIB_CHUNK_SUFFIX_SIZE: usize = 2;
 ///     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &n, &err);
 ///     if (status == NETLIB_OK) status = send_all(connection, buf, n, &err);
 ///
-/// Without data, there is nothing to send, because an empty chunk would end the body.
+/// If `data_len` is 0, there is nothing to send, because an empty chunk would end the body.
 ///
 /// @param size the size of `buf` in bytes, at least `NETLIB_CHUNK_PREFIX_SIZE` + `data_len` +
 ///        `NETLIB_CHUNK_SUFFIX_SIZE`.
@@ -56,16 +56,16 @@ pub unsafe extern "C" fn netlib_chunk_encode(
     })
 }
 
-/// Encodes the last chunk of a request body, which is empty, the trailer, and the empty line that ends the body (RFC
-/// 9112 section 7.1).
+/// Encodes the end of a chunked request body (RFC 9112 section 7.1): the last chunk, which is empty; the trailer; and
+/// the empty line that ends the body.
 ///
 /// @param trailers the trailer fields. May be NULL: the body has no trailer. Fields that a trailer must not contain are
 ///        refused; the comment of struct netlib_body_decoder lists them.
 /// @param size the size of `buf` in bytes: at least 5, plus the length of the text that `netlib_headers_to_wire`
 ///        returns for the trailer fields.
 /// @param len out: the number of bytes to send, which begin at `buf`.
-/// @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must not
-///         contain.
+/// @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must
+///         not contain.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_chunk_encode_last(
     trailers: *const netlib_headers,

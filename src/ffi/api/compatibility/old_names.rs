@@ -16,8 +16,8 @@ use crate::retry::{self, MethodsSetting, Retry};
 use crate::tls::TlsOptions;
 use crate::url::{Url, split_first};
 
-/// The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the old and to the new
-/// name, `netlib_retry_new` fails.
+/// The old name of `netlib_retry_options_set_allowed_methods`. If the same options are passed to the functions with the
+/// old and the new name, `netlib_retry_new` fails.
 ///
 /// @param methods an array of `count` method names, compared case-insensitively.
 /// @param count the number of methods; with 0, no method is allowed.
@@ -95,9 +95,9 @@ pub unsafe extern "C" fn netlib_get_host(
 
 /// Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
 /// `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
-/// found, both offsets are the text's length. If two delimiters begin at the same byte, the delimiter that comes first
-/// in `delimiters` is found. The second part begins one UTF-8 character after the first byte of the delimiter, even if
-/// the delimiter is longer. The running time grows with `count`.
+/// found, both offsets are the text's length. If two delimiters begin at the same byte, the call finds the delimiter
+/// that comes first in `delimiters`. The second part begins one UTF-8 character after the first byte of the delimiter,
+/// even if the delimiter is longer. The running time grows with `count`.
 ///
 /// @param text the text, in UTF-8.
 /// @param delimiters `count` NUL-terminated strings, none of them NULL.

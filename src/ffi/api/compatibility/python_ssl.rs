@@ -19,7 +19,7 @@ use crate::tls::config::python_names;
 /// Protocol methods of Python's `ssl` module, with Python's numbers: see `netlib_resolve_ssl_version`.
 #[repr(C)]
 pub enum netlib_ssl_version {
-    /// The newest TLS version that both peers support is negotiated.
+    /// The peers negotiate the newest TLS version that both of them support.
     NETLIB_SSL_VERSION_TLS = 2,
     /// Only TLS 1.2 is allowed.
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
@@ -58,7 +58,8 @@ pub enum netlib_ssl_version {
 /// may have been sent to the peer.
 ///
 /// @param fd a connected stream socket, borrowed.
-/// @param tls_options the settings of a new context, or additions to the settings of `context`, as described above.
+/// @param tls_options the settings of a new context or, if `context` is passed, the settings that are added to those of
+///        `context` or replace them, as described above.
 /// @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if host names are not checked.

@@ -139,8 +139,8 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
 ///        colons.
 /// @param err for a mismatch, the error message contains the expected and the actual fingerprint.
-/// @return `NETLIB_FINGERPRINT_MISMATCH` for another certificate and for no certificate; `NETLIB_INVALID_ARGUMENT` for
-///         PEM, and for a fingerprint with another length or other characters.
+/// @return `NETLIB_FINGERPRINT_MISMATCH` if the certificate has another fingerprint, and if there is no certificate;
+///         `NETLIB_INVALID_ARGUMENT` for PEM, and for a fingerprint with another length or other characters.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_assert_fingerprint(
     cert: *const c_void,

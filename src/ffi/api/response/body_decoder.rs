@@ -74,8 +74,9 @@ pub unsafe extern "C" fn netlib_body_decoder_free(decoder: *mut netlib_body_deco
     guard::nothing(|| handle::free(decoder));
 }
 
-/// Sets the limits of a chunked body. Default: 4096, 16384 and 100. A limit applies to the bytes that are decoded after
-/// this call. If the peer exceeds a limit, `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
+/// Sets the limits of a chunked body. Default: 4096 for `max_size_line`, 16384 for `max_trailer` and 100 for
+/// `max_trailer_fields`. A limit applies to the bytes that are decoded after this call. If the peer exceeds a limit,
+/// `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
 ///
 /// A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
 /// twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
@@ -100,8 +101,8 @@ pub unsafe extern "C" fn netlib_body_decoder_set_limits(
     })
 }
 
-/// Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line. Default: 0, because
-/// an intermediary that does not regard LF as a line end finds another end of the body.
+/// Sets whether LF without CR may end a chunk-size line, the data of a chunk or a trailer line. Default: 0, because an
+/// intermediary that does not accept LF as a line end would find the end of the body in another place.
 ///
 /// @param allow 0 or 1. The value applies to the bytes that are decoded after this call.
 /// @return `NETLIB_INVALID_ARGUMENT` if `allow` is neither 0 nor 1.
@@ -119,9 +120,9 @@ pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
 
 /// Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
 ///
-/// `NETLIB_OK` comes with at least one byte of the body, and the other results with none. A piece ends at the end of a
-/// chunk, of the body, or of `data`. The statuses with which outputs are filled are `NETLIB_OK`, `NETLIB_WANT_READ` and
-/// `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+/// With `NETLIB_OK`, the piece has at least one byte; with any other status, there is no piece. A piece ends at the end
+/// of a chunk, at the end of the body or at the end of `data`. The outputs are filled for `NETLIB_OK`,
+/// `NETLIB_WANT_READ` and `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
 ///
 /// @param data the received bytes that no earlier call has consumed.
 /// @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if
@@ -131,10 +132,10 @@ pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
 /// @param body_len out: the length of the piece in bytes.
 /// @param err the error's offset is the position of the defect, counted from the first byte after the head.
 /// @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
-///         bytes must be received, or `netlib_body_decoder_end` called if the peer has closed the connection;
+///         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
 ///         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
 ///         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
-///         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned it.
+///         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_decode(
     decoder: *mut netlib_body_decoder,
@@ -168,14 +169,14 @@ pub unsafe extern "C" fn netlib_body_decoder_decode(
     })
 }
 
-/// Tells the decoder that the peer has closed the connection. A body that lasts until the peer closes the connection is
-/// then complete.
+/// Tells the decoder that the peer has closed the connection. If the body lasts until the peer closes the connection,
+/// the body is then complete.
 ///
 /// Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
 /// the body.
 ///
 /// @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
-///         `NETLIB_PROTOCOL` if an earlier call failed with it.
+///         `NETLIB_PROTOCOL` if an earlier call failed with this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_end(
     decoder: *mut netlib_body_decoder,
@@ -184,16 +185,16 @@ pub unsafe extern "C" fn netlib_body_decoder_end(
     guard::status(err, || arg_mut!(decoder).end())
 }
 
-/// Returns 1 if the body is complete and no call has failed, else 0. The body is complete at once if the response has
-/// none.
+/// Returns 1 if the body is complete and no call has failed, else 0. If the response has no body, the result is 1 from
+/// the start.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_is_done(decoder: *const netlib_body_decoder) -> i32 {
     read_bool(decoder, false, BodyDecoder::is_done)
 }
 
-/// Returns the trailer fields, which follow the last chunk of a body; an empty list if a complete body has none; NULL
-/// if the body is not complete. Do not merge trailer fields into the response's headers: a server can send a field
-/// in the trailer that an intermediary checks only in the head.
+/// Returns the trailer fields, which follow the last chunk of a body; an empty list if the body is complete and has no
+/// trailer fields; NULL if the body is not complete. Do not merge trailer fields into the response's headers: a server
+/// can send a field in the trailer that an intermediary checks only in the head.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_trailers(decoder: *const netlib_body_decoder) -> *const netlib_headers {
     read(decoder, std::ptr::null(), |decoder| handle::lend(decoder.trailers()))
@@ -212,8 +213,8 @@ pub unsafe extern "C" fn netlib_body_decoder_bytes_left(decoder: *const netlib_b
     read(decoder, -1, |decoder| decoder.bytes_left().map_or(-1, |left| i64::try_from(left).unwrap_or(i64::MAX)))
 }
 
-/// Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Ask after
-/// the body was read. Close the connection if the result is 0.
+/// Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Call the
+/// function after the body was read. Close the connection if the result is 0.
 ///
 /// The result is 1 if the server keeps the connection open, and the end of the response is certain:
 ///     - The Connection headers do not contain `close`, and are lists of tokens.
@@ -221,13 +222,14 @@ pub unsafe extern "C" fn netlib_body_decoder_bytes_left(decoder: *const netlib_b
 ///       has no version, and counts as HTTP/1.0.
 ///     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
 ///     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
-///     - The headers do not leave room for another end of the response: no Transfer-Encoding with a Content-Length or
-///       in HTTP/1.0, no Transfer-Encoding or Content-Length that `netlib_response_framing` refuses, and no announced
-///       body for the status 204. This also holds for responses without a body.
+///     - The headers do not leave room for another end of the response: no Transfer-Encoding together with a
+///       Content-Length, no Transfer-Encoding in HTTP/1.0, no Transfer-Encoding or Content-Length that
+///       `netlib_response_framing` refuses, and no announced body for the status 204. This also holds for responses
+///       without a body.
 ///
-/// The function does not know whether the request contained `Connection: close`, and whether the peer has closed the
-/// connection since: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow the body
-/// although no other request is pending, close the connection.
+/// The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
+/// connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
+/// the body although no other request is pending, close the connection.
 ///
 /// @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
 ///        unread.

@@ -75,7 +75,7 @@ impl Handle for netlib_decision {
 ///
 /// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
 /// the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
-/// is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, the same causes are added after its own causes.
+/// is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, these outcomes are added after the error's own causes.
 ///
 /// In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
 /// headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until

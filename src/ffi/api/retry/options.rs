@@ -120,7 +120,7 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
 ///
 /// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
 ///        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
-///        fails with `NETLIB_MAX_RETRY`. A negative number means an exhausted counter.
+///        fails with `NETLIB_MAX_RETRY`. Any other negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_total", |o| {
@@ -146,8 +146,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
 /// Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
 /// processed a request that did not reach it. Default: `NETLIB_NONE`.
 ///
-/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
-///        negative number means an exhausted counter.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+///        Any other negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_connect", |o| {
@@ -156,12 +156,12 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
     });
 }
 
-/// Sets the `read` counter: the maximum number of retries after read errors. In a read error, the request was sent in
-/// whole or in part, but its response did not arrive or was not complete. The server may have processed the request, so
-/// the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
+/// Sets the `read` counter: the maximum number of retries after read errors. A read error means that the request was
+/// sent in whole or in part, but that its response did not arrive or was not complete. The server may have processed
+/// the request, so the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
 ///
-/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged. A
-///        negative number means an exhausted counter.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+///        Any other negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_read", |o| {
@@ -174,8 +174,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 /// 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
 ///
 /// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
-///        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. A negative number means an
-///        exhausted counter.
+///        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. Any other negative number
+///        means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_redirect", |o| {
@@ -186,20 +186,20 @@ pub unsafe extern "C" fn netlib_retry_options_set_redirect(options: *mut netlib_
 
 /// Sets the `status` counter: the maximum number of retries because of a response's status. Default: `NETLIB_NONE`.
 ///
-/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
-///        an exhausted counter.
+/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
+///        number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_status", |o| o.set_status(Count::from_code(count)));
 }
 
 /// Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
-/// example a refused certificate. Failures after which the server may have processed the request are read errors
+/// example a refused certificate. If the server may have processed the request, the failure is a read error
 /// (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
 /// Default: `NETLIB_NONE`. Recommended: 0.
 ///
-/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. A negative number means
-///        an exhausted counter.
+/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
+///        number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));

@@ -28,7 +28,7 @@ use crate::retry::{Retry, RetryOptions};
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
 ///   section 10.2.3).
 /// - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
-///   overloaded server asks for a wait, an earlier request adds to the overload [4].
+///   overloaded server asks for a wait, a request before the end of that wait adds to the overload [4].
 /// - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry

@@ -95,13 +95,13 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// `NETLIB_LONG_RETRY_AFTER_CLAMP`. Recommended: `NETLIB_LONG_RETRY_AFTER_STOP`.
 ///
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
-/// `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the error has the status
+/// `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the `NETLIB_MAX_RETRY` error has the status
 /// `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
 /// `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
-/// the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; its `netlib_decision_delay_uncapped` is the
-/// wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail
-/// with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait that
-/// the server asked for.
+/// the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; `netlib_decision_delay_uncapped` returns
+/// the wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`
+/// fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait
+/// that the server asked for.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
@@ -119,7 +119,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 }
 
 /// Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
-/// applies. With 0, the call that needs the header fails with `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
+/// applies. With 0, such a header is an error with the status `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
 /// Recommended: 1, because a malformed header does not mean that the next request would fail.
 ///
 /// `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting.

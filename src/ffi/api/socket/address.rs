@@ -48,8 +48,9 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
     /// Addresses for benchmarks: 198.18.0.0/15, 2001:2::/48.
     NETLIB_ADDRESS_CLASS_BENCHMARKING = 0x200,
-    /// Addresses that a protocol uses: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64, 100:0:0:1::/64,
-    /// 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such as 192.0.0.9.
+    /// Addresses that are assigned to certain protocols: 192.0.0.0/24, 192.88.99.0/24, 64:ff9b:1::/48, 100::/64,
+    /// 100:0:0:1::/64, 2001::/23, 2002::/16, 5f00::/16, except those that the registries call globally reachable, such
+    /// as 192.0.0.9.
     NETLIB_ADDRESS_CLASS_SPECIAL = 0x400,
     /// Unix domain sockets, which have no IP address.
     NETLIB_ADDRESS_CLASS_UNIX = 0x800,
@@ -67,16 +68,17 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// calls the callback again for the same address. If several threads connect with the same options, they may call the
 /// callback at the same time.
 ///
-/// The callback may call netlib. A call on the `netlib_connect` that invoked the callback fails with `NETLIB_BUSY`.
-/// Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in progress. The
-/// callback should return quickly: nothing interrupts a running callback, and the other attempts wait until the
-/// callback returns.
+/// The callback may call netlib. If a `netlib_connect` invoked the callback, calls on that `netlib_connect` fail with
+/// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
+/// progress. The callback should return quickly: nothing interrupts a running callback, and the other attempts wait
+/// until the callback returns.
 ///
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
 ///        the callback returns.
 /// @param classes the classes of the address, as bits of `netlib_address_class`.
-/// @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. After any
-///         other number, 0 included, no other address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
+///         callback returns any other number, 0 included, no further address is tried, and connecting fails with
+///         `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step` and
 ///        `netlib_connect_run`.
 pub type netlib_address_fn = Option<
@@ -142,7 +144,7 @@ pub unsafe extern "C" fn netlib_classify_address(
 /// which getaddrinfo(3) accepts as an address. To check the address to which a host resolves, use
 /// `netlib_connect_options_refuse_addresses`.
 ///
-/// @param text four decimal numbers (IPv4), or IPv6 with or without brackets and a zone.
+/// @param text an IPv4 address as four decimal numbers, or an IPv6 address, which may have brackets and a zone.
 /// @param classes out: at least one bit of `netlib_address_class`.
 /// @return `NETLIB_INVALID_ARGUMENT` for text that is not an address; `NETLIB_INVALID_UTF8`.
 #[unsafe(no_mangle)]

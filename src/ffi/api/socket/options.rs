@@ -69,15 +69,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout, as by
-/// `netlib_connect_options_set_timeout`; with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
-/// `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included, which fails with
-/// `NETLIB_CONNECT_TIMEOUT` when the total limit has passed. Default: no total limit.
+/// Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
+/// `netlib_connect_options_set_timeout`); with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
+/// `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included: when the total
+/// limit has passed, connecting fails with `NETLIB_CONNECT_TIMEOUT`. Default: no total limit.
 ///
-/// If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed is part of
-/// the total limit, and the rest counts from this call on. Otherwise the total limit counts from the start of each
-/// connect operation. In both cases netlib measures the rest with the system's clock. Later changes of `timeout` have
-/// no effect.
+/// If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed counts
+/// towards the total limit, and the rest of the total limit begins with this call. Otherwise, the total limit begins
+/// with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
+/// clock. Later changes of `timeout` have no effect.
 ///
 /// @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`.
 #[unsafe(no_mangle)]
@@ -102,9 +102,10 @@ pub enum netlib_address_family {
     NETLIB_ADDRESS_FAMILY_IPV6 = 2,
 }
 
-/// Sets the family of the addresses to connect to. A name lookup asks only for addresses of the family. netlib skips
-/// all other addresses, whether they are given as the host, by the resolve callback or in a list. If no address is
-/// left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not affected.
+/// Sets the family of the addresses to connect to. A name lookup asks only for addresses of this family. netlib skips
+/// an address of another family, whether the host is that address, the resolve callback returns it, or an address list
+/// contains it. If no address is left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not
+/// affected.
 ///
 /// @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`.
 #[unsafe(no_mangle)]
@@ -119,11 +120,11 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_family(
 }
 
 /// Sets the local address and port to which sockets are bound. By default, the system chooses the local address and
-/// port. Connection attempts to addresses whose family is not that of the local address fail. Connections to Unix
+/// port. A connection attempt fails if the family of its address is not that of the local address. Connections to Unix
 /// domain sockets ignore the setting.
 ///
-/// With a fixed local port, only one connection at a time to the same address is possible. All attempts of a race share
-/// the local port, for which netlib sets `SO_REUSEADDR`.
+/// With a fixed local port, only one connection at a time to each remote address and port is possible. All attempts of
+/// a race share the local port, for which netlib sets `SO_REUSEADDR`.
 ///
 /// @param host an address or name of the local machine; with "", the system chooses the address.
 /// @param port the local port, 0 to 65535; with 0, the system chooses the port.

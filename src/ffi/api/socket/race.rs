@@ -25,8 +25,8 @@ use crate::status::Status;
 /// network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
 /// netlib tries only the first 64 addresses of the alternating order.
 ///
-/// At most 64 name lookups run at once in a process. Further lookups wait in a queue until their limit ends. An event
-/// loop cannot distinguish a queued lookup from a slow lookup.
+/// At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
+/// own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.
 ///
 /// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. The following loop has room for a limit
 /// and 63 attempts, which begin within 16 seconds:
@@ -70,14 +70,15 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
 }
 
 /// Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
-/// waits for a resolve callback. The operation looks up no name and calls no resolve callback. A step returns
-/// `NETLIB_WANT_ADDRESSES` once the addresses are needed, and until they are supplied: meanwhile, the application runs
-/// its own resolver, and also waits for the descriptors of `netlib_connect_wait_fd` and at most for the time of
-/// `netlib_connect_wait_seconds`, because the limit and the total timeout apply. A host that is an address needs no
-/// lookup. Default: 0.
+/// waits for a resolve callback. The operation looks up no name and calls no resolve callback. As long as the operation
+/// needs addresses that were not supplied yet, each step returns `NETLIB_WANT_ADDRESSES`. Meanwhile, the application
+/// runs its own resolver. The application also waits for the descriptors of `netlib_connect_wait_fd`, and at most for
+/// the time of `netlib_connect_wait_seconds`, because the limit and the total timeout still apply. A host that is an
+/// address needs no lookup. Default: 0.
 ///
-/// `netlib_connect_run` and `netlib_create_connection` fail with `NETLIB_INVALID_ARGUMENT` if the host is a name, and
-/// so does a source address that is a name.
+/// If the host is a name, `netlib_create_connection` fails with `NETLIB_INVALID_ARGUMENT`, and so does
+/// `netlib_connect_run`, unless the addresses have already been supplied. If the source address is a name, all
+/// functions that connect fail with `NETLIB_INVALID_ARGUMENT`.
 ///
 /// @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses.
 #[unsafe(no_mangle)]
@@ -170,8 +171,8 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
 /// Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
 /// `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
 ///
-/// It is harmless to step before a descriptor is ready or the timer has fired. A step that is late by several attempt
-/// delays starts only one attempt.
+/// It is harmless to step before a descriptor is ready or the timer has fired. If a step is late by several attempt
+/// delays, it starts only one attempt.
 ///
 /// @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
 ///        while no attempt is connected.
@@ -223,7 +224,7 @@ pub unsafe extern "C" fn netlib_connect_supply_addresses(
 /// Supplies the reason why the addresses of the host were not found, after a step returned `NETLIB_WANT_ADDRESSES`. The
 /// next step, which should follow at once, ends the operation with the error.
 ///
-/// @param error the error, for example one of `netlib_error_new` with the status `NETLIB_NAME_RESOLUTION`. As in
+/// @param error the error, for example one that `netlib_error_new` made with the status `NETLIB_NAME_RESOLUTION`. As in
 ///        `netlib_resolve_fn`, `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`.
 /// @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses.
 #[unsafe(no_mangle)]
@@ -296,8 +297,8 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 }
 
 /// Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
-/// has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose
-/// backlog was full is tried again. 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
+/// has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was
+/// full is tried again. The result is 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
 /// needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
 /// the resolution of your event loop's timer.
 #[unsafe(no_mangle)]
@@ -359,7 +360,7 @@ pub unsafe extern "C" fn netlib_connect_attempt_end(connect: *const netlib_conne
 /// in progress; `NETLIB_CLOSED` if the attempt was in progress when another attempt won; `NETLIB_CONNECT_FAILED` or
 /// `NETLIB_CONNECT_TIMEOUT` if the attempt failed; `NETLIB_ADDRESS_REFUSED` if the address policy of the options
 /// refuses the address; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended the attempt;
-/// `NETLIB_CALLBACK_FAILED` if the address callback failed, for the same address or for another one;
+/// `NETLIB_CALLBACK_FAILED` if the address callback failed, for the address of this attempt or of another attempt;
 /// `NETLIB_INVALID_ARGUMENT` for an index that is too large; `NETLIB_NULL_ARGUMENT` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_attempt_status(

@@ -65,9 +65,9 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// left: nothing interrupts a running callback. The callback is called at most once per call of
 /// `netlib_create_connection` and per `netlib_connect`.
 ///
-/// The callback may call netlib, for example to connect to a name server. A call on the `netlib_connect` that invoked
-/// the callback fails with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no
-/// effect on the call in progress.
+/// The callback may call netlib, for example to connect to a name server. If a `netlib_connect` invoked the callback,
+/// calls on that `netlib_connect` fail with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its
+/// options, has no effect on the call in progress.
 ///
 /// @param host the host name, never an address, in ASCII (an internationalised name is converted); borrowed until the
 ///        callback returns.
@@ -77,9 +77,10 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 /// @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
 ///        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
 /// @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
-///         `NETLIB_NAME_RESOLUTION`. After a failure status of netlib (200 or more), connecting fails with the same
-///         status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`, because no
-///         request has been sent yet. After any other number, connecting fails with `NETLIB_CALLBACK_FAILED`.
+///         `NETLIB_NAME_RESOLUTION`. If the callback returns a failure status of netlib (200 or more), connecting fails
+///         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
+///         because no request has been sent yet. If the callback returns any other number, connecting fails with
+///         `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`.
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(

@@ -9,8 +9,8 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
-/// A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a little
-/// now and then and so never exceeds a read timeout. **One call at a time**.
+/// A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a few
+/// bytes now and then, often enough to prevent a read timeout. **One call at a time**.
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -35,7 +35,7 @@ impl Handle for netlib_throughput {
 ///
 /// @param bytes the number of bytes that must arrive in each period; 0 for no minimum, with any `seconds`.
 /// @param seconds the length of a period, more than 0; `NETLIB_TIMEOUT_NONE` for no minimum.
-/// @return `NETLIB_INVALID_ARGUMENT` for a value of `seconds` that is not allowed.
+/// @return `NETLIB_INVALID_ARGUMENT` if `bytes` is not 0 and `seconds` is 0, negative or NaN.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_throughput_new(
     bytes: usize,

@@ -19,11 +19,12 @@ use crate::socket::{self, sys, wait};
 /// @param events `POLLIN`, `POLLOUT` or their sum.
 /// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
 ///        to wait without bound.
-/// @param ready out: `POLLIN`, `POLLOUT` or their sum: the elements of `events` that are possible; 0 if the timeout
-///        passed first.
-/// @return `NETLIB_OK` if at least one element of `events` is possible; `NETLIB_TIMED_OUT` if the timeout passed first;
-///         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_ARGUMENT` for
-///         invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno `EBADF`), or if poll(2) failed.
+/// @param ready out: `POLLIN`, `POLLOUT` or their sum: those of `events` for which the descriptor is ready; 0 if the
+///        timeout passed first.
+/// @return `NETLIB_OK` if the descriptor is ready for at least one of `events`; `NETLIB_TIMED_OUT` if the timeout
+///         passed first; `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first;
+///         `NETLIB_INVALID_ARGUMENT` for invalid events or an invalid timeout; `NETLIB_IO` if `fd` is not open (errno
+///         `EBADF`), or if poll(2) failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait(
     fd: c_int,

@@ -89,8 +89,8 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
 
 /// Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
 /// an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
-/// `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. An attribute for which OpenSSL
-/// has no name appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
+/// `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. If OpenSSL has no name for an
+/// attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
 /// `netlib_certificate_name` returns the host names for which a certificate is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
@@ -110,8 +110,8 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
 }
 
 /// Returns the number of attributes of a certificate's subject or issuer. The attributes have the order of the
-/// certificate, the first relative distinguished name (RDN) first. Together with their getters, they correspond to the
-/// items `subject` and `issuer` of Python's getpeercert.
+/// certificate, the first relative distinguished name (RDN) first. The attributes correspond to the items `subject` and
+/// `issuer` of Python's getpeercert.
 ///
 /// @param name the distinguished name; 0 is returned for an unknown number.
 #[unsafe(no_mangle)]
@@ -151,7 +151,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_short_name(
 
 /// Returns the value of an attribute, for example "Example, Inc."; only the escapes that `struct netlib_certificate`
 /// describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
-/// hex digits: "#020107". A string that begins with "#" begins with "\23" instead.
+/// hex digits: "#020107". If a string begins with "#", the text begins with "\23" instead.
 ///
 /// @param name the distinguished name; NULL is returned for an unknown number.
 #[unsafe(no_mangle)]
@@ -165,7 +165,8 @@ pub unsafe extern "C" fn netlib_certificate_attribute_value(
 }
 
 /// Returns the index of the RDN that contains an attribute: 0 for the first RDN; -1 when there is no attribute with
-/// this index, and for NULL. Almost every RDN has one attribute; if an RDN has several, they share the index of the RDN.
+/// this index, and for NULL. Almost every RDN has one attribute; if an RDN has several attributes, the result is the
+/// same for all of them.
 ///
 /// @param name the distinguished name; -1 is returned for an unknown number.
 #[unsafe(no_mangle)]

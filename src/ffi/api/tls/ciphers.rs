@@ -15,16 +15,16 @@ use crate::tls::TlsOptions;
 /// The cipher string consists of words, separated by `:`, `,`, `;` or blanks, which are applied from left to right. A
 /// word is the OpenSSL name ("ECDHE-RSA-AES128-GCM-SHA256") or the IANA name of a suite, or an alias of OpenSSL 3.0
 /// ("HIGH", "ECDHE", "AESGCM", "aRSA", …). Words joined by `+` select the suites that all of these words select. A word
-/// appends its suites to the list of selected suites. A word after `!` removes its suites permanently, a word after `-`
-/// until they are added again, and a word after `+` moves its suites to the end. "DEFAULT" at the start selects all
-/// suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1" and "=2"
-/// change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and its
-/// variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// appends its suites to the list of selected suites. A word after `!` removes its suites permanently; a word after `-`
+/// removes its suites until they are added again; a word after `+` moves its suites to the end. "DEFAULT" at the start
+/// selects all suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1"
+/// and "=2" change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and
+/// its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
 /// The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
 /// unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
 /// in the order of the string; a name after `!` or `-` removes its suite. (OpenSSL has a separate setting for TLS 1.3
-/// suites.) A TLS version for which no suite is left is not offered.
+/// suites.) If no suite is left for a TLS version, that version is not offered.
 ///
 /// As in OpenSSL, a misspelt word, or a word for a suite that netlib does not have, selects nothing: see
 /// `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
@@ -46,9 +46,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 ///
 /// Groups have their IANA or OpenSSL names ("secp256r1", "P-256", "prime256v1"), which are case-insensitive and
 /// separated by `:`. In addition to the default groups, SecP256r1MLKEM768, MLKEM768 and MLKEM1024 are available. All
-/// groups with MLKEM in their name require TLS 1.3. A TLS version for which `groups` names no group is not offered. An
-/// unknown group makes `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; an unknown group after `?` is
-/// ignored, as in OpenSSL 3.3. A group may be named only once.
+/// groups with MLKEM in their name require TLS 1.3. If `groups` names no group for a TLS version, that version is not
+/// offered. An unknown group makes `netlib_tls_context_new` fail with `NETLIB_INVALID_ARGUMENT`; an unknown group after
+/// `?` is ignored, as in OpenSSL 3.3. A group may be named only once.
 ///
 /// A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
 /// client also sends a key share for x25519, at no extra cost. A server that prefers another group requests a key share

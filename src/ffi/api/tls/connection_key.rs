@@ -20,7 +20,8 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 
 /// Computes the key under which a connection pool keeps a connection. A connection may serve a request only if the key
 /// of the connection equals the key of the request: then the connection leads to the server of the request, over the
-/// same proxy, with the same trusted certificates, pins and identities. Corresponds to urllib3's `PoolKey`.
+/// proxy of the request, with the trusted certificates, pins and identities of the request. Corresponds to urllib3's
+/// `PoolKey`.
 ///
 /// The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
 /// path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every

@@ -35,8 +35,8 @@ pub unsafe extern "C" fn netlib_tls_context_to_options(
     read(context, std::ptr::null_mut(), |context| handle::give(Box::new(Options::new(context.to_options()))))
 }
 
-/// Returns the number of certificates, of authorities and of peers, that a context trusts. Certificates with the same
-/// name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
+/// Returns the number of certificates that a context trusts, those of authorities and those of peers. Certificates with
+/// the same name and key count once, even if several trust sources contain them. Corresponds to the length of Python's
 /// `get_ca_certs()`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const netlib_tls_context) -> usize {
@@ -44,9 +44,9 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
 }
 
 /// Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
-/// authority, whose certificate netlib does not have, and if `netlib_tls_options_set_keep_trust_anchors` was not set to
-/// 1. If several trusted certificates have the same name and key, the result is the one that expires last. Corresponds
-/// to Python's `get_ca_certs(binary_form=True)`.
+/// authority, whose certificate netlib does not have, and for every certificate if
+/// `netlib_tls_options_set_keep_trust_anchors` was not set to 1. If several trusted certificates have the same name and
+/// key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
 ///
 /// @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
@@ -164,9 +164,9 @@ pub unsafe extern "C" fn netlib_tls_context_verify_flags(context: *const netlib_
     read(context, netlib_verify_flag::NETLIB_VERIFY_FLAG_DEFAULT as i32, Context::verify_flags)
 }
 
-/// Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. Versions that
-/// `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
-/// Python's `minimum_version`.
+/// Returns the oldest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_2` for NULL. A version does not count
+/// if `netlib_tls_options_set_option_bits` excludes it, or if there is no cipher suite for it. Corresponds to Python's
+/// `minimum_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     context: *const netlib_tls_context,
@@ -174,9 +174,9 @@ pub unsafe extern "C" fn netlib_tls_context_minimum_version(
     read(context, netlib_tls_version::NETLIB_TLS_VERSION_1_2 as i32, |context| context.minimum_version() as i32)
 }
 
-/// Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. Versions that
-/// `netlib_tls_options_set_option_bits` excludes, or for which there is no cipher suite, are ignored. Corresponds to
-/// Python's `maximum_version`.
+/// Returns the newest TLS version that can be negotiated; `NETLIB_TLS_VERSION_1_3` for NULL. A version does not count
+/// if `netlib_tls_options_set_option_bits` excludes it, or if there is no cipher suite for it. Corresponds to Python's
+/// `maximum_version`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_maximum_version(
     context: *const netlib_tls_context,

@@ -37,10 +37,10 @@ pub enum netlib_ech_status {
 
 /// Sets the ECHConfigList with which clients encrypt their ClientHello (Encrypted Client Hello, RFC 9849): an observer
 /// of the connection sees the list's public name instead of the server's name. An ECHConfigList is for one server name:
-/// it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the record over an
-/// encrypted connection, because otherwise an observer can read the name in the query. `netlib_tls_context_with_ech`
-/// adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's SSL_set1_ech_config_list and curl's
-/// CURLOPT_ECH with "ecl:". Default: none.
+/// it is the `ech` parameter of that name's HTTPS record in the DNS (RFC 9848, RFC 9460). Query the HTTPS record over
+/// an encrypted connection, because otherwise an observer can read the server name in the query.
+/// `netlib_tls_context_with_ech` adds an ECHConfigList to a copy of an existing context. Corresponds to OpenSSL's
+/// SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
 /// other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`

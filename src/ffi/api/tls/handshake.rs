@@ -69,10 +69,10 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
     })
 }
 
-/// Makes the TLS handshake, unless the handshake is already done; on a plain stream, succeeds without I/O. Reads and
-/// writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is sent. If
-/// another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's SSL_do_handshake
-/// and Python's `do_handshake`.
+/// Makes the TLS handshake, unless the handshake is already done. On a plain stream, the call succeeds without I/O.
+/// Reads and writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is
+/// sent. If another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's
+/// SSL_do_handshake and Python's `do_handshake`.
 ///
 /// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
 /// would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
@@ -80,7 +80,7 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 /// certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
 /// read fails.
 ///
-/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
+/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if the stream is non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
 ///         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses the handshake;
 ///         `NETLIB_TLS_INCOMPATIBLE` when netlib finds no TLS version, cipher suite or other parameter in common with
@@ -88,8 +88,8 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 ///         `NETLIB_TLS_HANDSHAKE_EOF` when the connection ends during the handshake, with errno if it was reset;
 ///         `NETLIB_CALLBACK_FAILED` if the callback of `netlib_tls_options_set_wall_clock` or
 ///         `netlib_tls_options_set_servername_callback` failed; `NETLIB_READ_TIMEOUT`; `NETLIB_WRITE_TIMEOUT`;
-///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on callbacks,
-///         the statuses that the callbacks return.
+///         `NETLIB_TOO_SLOW`; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream
+///         with callbacks, the statuses that the callbacks return.
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_handshake(

@@ -13,12 +13,12 @@ use crate::tls::TlsOptions;
 ///
 /// The key is an RSA key of 2048 to 8192 bits, an EC key on P-256, P-384 or P-521, or an Ed25519 key, in the format
 /// PKCS#8, PKCS#1 or SEC1. An encrypted key needs `netlib_tls_options_set_key_password`. The supported encryptions are
-/// PKCS#8 with PBES2 (AES-128, -192 or -256-CBC or DES-EDE3-CBC; PBKDF2 with HMAC-SHA1 to -SHA512, or scrypt), PKCS#8
-/// with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a DEK-Info header with one of
-/// the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other sections, such as EC
-/// PARAMETERS, are skipped.
+/// PKCS#8 with PBES2 (AES-128-CBC, AES-192-CBC, AES-256-CBC or DES-EDE3-CBC; scrypt, or PBKDF2 with HMAC-SHA1 to
+/// HMAC-SHA512), PKCS#8 with the schemes of PKCS#12 (SHA-1 with 3DES or RC2), and traditional PEM encryption (a
+/// DEK-Info header with one of the ciphers of PBES2). If the PEM contains several keys, netlib uses the first; other
+/// sections, such as EC PARAMETERS, are skipped.
 ///
-/// Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as browsers, Windows and Java export them;
+/// Certificate and key may be in one PKCS#12 file (.p12, .pfx; RFC 7292), as exported by browsers, Windows and Java;
 /// the format is detected automatically. For a PKCS#12 file, pass NULL as `key_path`, and set the password of the file.
 /// The MAC of the file, with SHA-1 to SHA-512 or PBMAC1 (RFC 9579), is verified before anything is decrypted. A file
 /// without a MAC is accepted. netlib uses the first key that has a matching certificate, the matching certificate (if
@@ -29,14 +29,14 @@ use crate::tls::TlsOptions;
 /// `NETLIB_WRONG_PASSWORD` for a wrong password, `NETLIB_KEY_MISMATCH` for a key that does not belong to the first
 /// certificate, `NETLIB_INVALID_PEM` for a malformed key or certificate, or a file without a key or certificate,
 /// `NETLIB_INVALID_ARGUMENT` for a separate key in addition to PKCS#12, and `NETLIB_UNSUPPORTED` for a key of another
-/// kind, a key with another encryption, or a key whose decryption takes more than 2,000,000 iterations of PBKDF2
-/// (8,000,000 for all parts of PKCS#12), or with scrypt more than 128 MiB or an N*r*p of more than 2,097,152.
+/// kind, a key with another encryption, or a key whose decryption costs too much: more than 2,000,000 iterations of
+/// PBKDF2 (8,000,000 for all parts of PKCS#12), more than 128 MiB for scrypt, or a scrypt N*r*p of more than 2,097,152.
 ///
 /// @param chain_path the path of the file with the local certificate, followed by the certificates that lead to an
 ///        authority, in PEM or DER; or the path of the PKCS#12 file. The file has up to 16 MiB, and may be a pipe that
 ///        ends within 5 seconds.
-/// @param key_path the path of the file with the private key, with the same limits. May be NULL: the key is in the file
-///        of `chain_path`.
+/// @param key_path the path of the file with the private key; the limits of `chain_path` apply. May be NULL: the key is
+///        in the file of `chain_path`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
     options: *mut netlib_tls_options,

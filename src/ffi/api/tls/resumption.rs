@@ -21,8 +21,8 @@ use crate::tls::{Context, SavedSession};
 /// further calls (`netlib_tls_options_set_resumption`). Take a session out of the cache to choose the connection that
 /// resumes it. A session can be resumed only with the context that made it, for the same server name and with the same
 /// application protocols offered. A session is not bound to a port, an address or a proxy: only a server that has
-/// proved the name, or that shares the keys of that server, can resume the session. A stream for which no session is
-/// set resumes a session from the context's cache.
+/// proved the name, or that shares the keys of that server, can resume the session. If no session is set for a stream,
+/// the stream resumes a session from the context's cache.
 ///
 /// A TLS 1.3 session is a ticket for one connection, so that an observer cannot link two connections of one client (RFC
 /// 8446 appendix C.4). A TLS 1.2 session can be used several times. A session cannot be serialised: it does not outlive
@@ -36,7 +36,7 @@ impl Handle for netlib_tls_session {
     type Ownership = Shared;
 }
 
-/// Returns another reference to the same session. A session that is used up through one reference is used up for all
+/// Returns another reference to the same session. If a session is used up through one reference, it is used up for all
 /// references.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_clone(session: *const netlib_tls_session) -> *mut netlib_tls_session {
@@ -119,10 +119,10 @@ pub unsafe extern "C" fn netlib_stream_take_session(
 /// @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
 ///        connections of the same client. Sessions that the server sends are still cached.
 /// @param err the reason why the stream cannot resume the session.
-/// @return `NETLIB_INVALID_ARGUMENT` if the session was made by another context, for another server name or with other
-///         application protocols offered, or is used up or too old, and if the handshake has begun, the context does
-///         not resume sessions, or the stream is a server's; `NETLIB_BUSY` if another stream runs inside the stream;
-///         the status with which the stream has failed.
+/// @return `NETLIB_INVALID_ARGUMENT` if the session belongs to another context, another server name or other offered
+///         application protocols, is used up, or is too old. `NETLIB_INVALID_ARGUMENT` also if the handshake has begun,
+///         if the context does not resume sessions, and for a server's stream; `NETLIB_BUSY` if another stream runs
+///         inside the stream; the status with which the stream has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_session(
     stream: *mut netlib_stream,

@@ -10,13 +10,13 @@ use crate::ffi::tls_callbacks;
 use crate::tls::TlsOptions;
 
 /// Chooses a server's context by the host name that a client requests (SNI, RFC 6066 section 3). The callback is called
-/// once per handshake, when the ClientHello is complete, on the thread that makes the handshake, without a lock. The
-/// callback may run on several threads at once. The callback may call the getters of the stream whose handshake invoked
-/// the callback, but not read, write or handshake on that stream. A call on the engine whose handshake invoked the
-/// callback fails with `NETLIB_BUSY`.
+/// once per handshake, when the ClientHello is complete, on the thread that makes the handshake; netlib holds no lock
+/// while the callback runs. The callback may run on several threads at once. The callback may call the getters of the
+/// stream whose handshake invoked the callback, but must not read from that stream, write to it or make its handshake.
+/// If the handshake of an engine invoked the callback, calls on that engine fail with `NETLIB_BUSY`.
 ///
 /// @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
-///        returns. NULL if the client sent no name, or an IP address.
+///        returns. NULL if the client sent no name, or sent an IP address.
 /// @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
 ///        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
 ///        client verification of the new context, but does not call the new context's callback. netlib takes ownership
@@ -24,9 +24,9 @@ use crate::tls::TlsOptions;
 /// @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
 ///         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
 ///         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
-///         `netlib_error_tls_alert` returns the alert. After any other number, 0 included, and for a replacement
-///         without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the client receives
-///         the alert internal_error (80).
+///         `netlib_error_tls_alert` returns the alert. If the callback returns any other number, 0 included, or stores
+///         a replacement without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the
+///         client receives the alert internal_error (80).
 /// @called-by every call that makes a TLS handshake on a server.
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(

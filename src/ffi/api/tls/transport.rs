@@ -18,9 +18,9 @@ use crate::stream::{Stream, Transport};
 /// carried plain text: after an http proxy has answered CONNECT, or after STARTTLS. Inside a TLS stream, the result is
 /// TLS in TLS, for example to an origin server through an https proxy; corresponds to urllib3's SSLTransport
 /// (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
-/// the handshake of an outer TLS stream is not done yet, the same call makes the outer handshake first. Each of the two
-/// peers proves its own host name. Before the call, read exactly the response to CONNECT or STARTTLS from the outer
-/// stream: the bytes after the response belong to the inner stream.
+/// the handshake of an outer TLS stream is not done yet, the same call makes both handshakes: first the outer one, then
+/// the inner one. Each of the two peers proves its own host name. Before the call, read exactly the response to CONNECT
+/// or STARTTLS from the outer stream: the bytes after the response belong to the inner stream.
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
 /// and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -31,8 +31,8 @@ use crate::stream::{Stream, Transport};
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
 /// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
 /// bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the inner
-/// peer's close_notify, with or without a close_notify of its own, the inner stream fails with `NETLIB_TLS_TRUNCATED`,
-/// with the outer stream's error as a cause.
+/// peer's close_notify, the inner stream fails with `NETLIB_TLS_TRUNCATED`, even if the outer stream ended with a
+/// close_notify. If an outer TLS stream ended without close_notify, its error is a cause of the inner stream's error.
 ///
 /// @param outer a plain stream, or a client's or a server's TLS stream.
 /// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
@@ -86,8 +86,8 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 ///        only if the context does not check host names.
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
-///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
@@ -119,8 +119,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called once the stream and every stream inside it are freed, or before this call returns if it
-///        fails. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
+///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(

@@ -93,12 +93,12 @@ pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netli
 }
 
 /// Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
-/// `NETLIB_INVALID_ARGUMENT`. Unless `netlib_tls_options_set_system_trust` sets 1, netlib then reads the system's
-/// authorities only if `netlib_tls_options_set_verify_mode` requests client certificates, which saves the few
-/// milliseconds that reading a store of 140 authorities takes.
-/// Default: 0, because netlib cannot distinguish the settings of a server from those of a client with a certificate.
-/// With 1 and without a local certificate, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds
-/// to Python's PROTOCOL_TLS_SERVER and OpenSSL's TLS_server_method.
+/// `NETLIB_INVALID_ARGUMENT`. With 1, netlib reads the system's authorities only if
+/// `netlib_tls_options_set_verify_mode` requests client certificates or `netlib_tls_options_set_system_trust` sets 1.
+/// Not reading a store of 140 authorities saves a few milliseconds. Default: 0, because netlib cannot distinguish the
+/// settings of a server from those of a client with a certificate. With 1 and without a local certificate,
+/// `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT`. Corresponds to Python's PROTOCOL_TLS_SERVER and
+/// OpenSSL's TLS_server_method.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_server_only", |options: &mut TlsOptions| {

@@ -34,10 +34,10 @@ pub enum netlib_verify_flag {
     /// No certificate of the chain, except that of the trusted authority, may be revoked, and a CRL of each issuer must
     /// have been added.
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
-    /// Every certificate of the chain, including the trusted one, must obey more rules of RFC 5280. Every certificate
-    /// must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The certificate
-    /// of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with
-    /// keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature.
+    /// Every certificate of the chain, including the trusted one, must obey additional rules of RFC 5280. Every
+    /// certificate must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The
+    /// certificate of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage
+    /// with keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature.
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
     /// `NETLIB_UNSUPPORTED`.
@@ -83,8 +83,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_check_hostname(options: *mut net
 /// trusted authority at the end of the chain (the authority's key, and its certificate if the certificate was added to
 /// the options). Other certificates that the peer sent are ignored, because anyone can send a copy of a certificate.
 /// With `NETLIB_CERT_NONE`, and after `netlib_tls_options_set_pins_replace_chain`, netlib compares only the peer's own
-/// certificate, because the handshake proves possession of that key only. If no pin matches, the handshake fails with
-/// `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
+/// certificate and its key, because the handshake proves possession of that key only. If no pin matches, the handshake
+/// fails with `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
 ///
 /// A server compares its clients' certificates with the pins. If a server requests no certificate, which is the
 /// default, `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
@@ -181,9 +181,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
 /// may run on several threads at once, and may be called until all contexts and options that hold it are freed. While
 /// the callback runs, netlib holds no lock: the callback may call the getters and setters of the stream whose handshake
-/// starts, but not read, write or handshake on that stream. A call on the engine whose handshake starts fails with
-/// `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full handshake verified the certificates,
-/// and a session is not resumed after the server's certificates have expired.
+/// starts, but must not read from that stream, write to it or make its handshake. If the handshake of an engine starts,
+/// calls on that engine fail with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full
+/// handshake verified the certificates, and a session is not resumed after the server's certificates have expired.
 ///
 /// @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
 ///        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
