@@ -10,9 +10,9 @@ use crate::timing::{median, timed};
 
 const LIMIT: f64 = 2.2;
 const SIZES: std::ops::RangeInclusive<u32> = 6..=20;
-/// The number of rounds; each round puts the URL at another address. The time of a round is that of its shortest
-/// repetition, because other processes can only increase a time. The result is the median over the rounds, because some
-/// addresses are faster than others.
+/// The number of rounds; each round puts the URL at a different address in memory. The time of a round is that of its
+/// shortest repetition, because other processes can only increase a time. The result is the median over the rounds,
+/// because some addresses are faster than others.
 const ROUNDS: usize = 15;
 const REPETITIONS: usize = 3;
 /// The factor by which the number of rounds grows if a ratio is above the limit and the measurement is repeated.

@@ -179,7 +179,8 @@ static void callback_setters_free_the_ctx_once(void) {
         CHECK_INT(1, b.freed);
         kind->free_options(options);
         CHECK_INT(1, a.freed);
-        /* In each turn of the loop, another object that was created from the options is the last owner of the ctx. */
+        /* In each turn of the loop, a different object that was created from the options is the last owner of the
+         * ctx. */
         for (int last = 0; last < KEPT; last++) {
             a.freed = b.freed = 0;
             void *kept[KEPT] = {NULL};
@@ -258,8 +259,8 @@ static void ctx_free_may_use_and_free_the_handle_of_its_callback(void) {
                     setters[i].set(acting.options, true, &next);
                 }
                 CHECK_INT(1, acting.counted.freed);
-                /* ctx_free sets its callback last, so the ctx of that callback is freed only together with the
-                 * options. */
+                /* The callback that ctx_free sets is the last one that is set, so its ctx is freed only together with
+                 * the options. */
                 CHECK_INT(replaced, next.freed);
                 CHECK_INT(0, again.freed);
                 if (action == SET_AGAIN) {

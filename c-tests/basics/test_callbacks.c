@@ -1,10 +1,11 @@
-/* Tests callbacks that return 0 and store nothing, as in language bindings whose callback raises an exception. The call
- * that runs such a callback fails. Other results of callbacks are tested in the test programs of each handle type. */
+/* Tests callbacks that return 0 and store nothing, as a callback of a language binding does after an exception. The
+ * call that runs such a callback fails. Other results of callbacks are tested in the test programs of each handle
+ * type. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
 
-/* Each function whose name begins with `of_` makes one call that runs the callback, and returns the status of that
+/* Each function whose name begins with `of_` makes one call that runs such a callback, and returns the status of that
  * call. */
 
 static netlib_status of_clock(netlib_error **err) {

@@ -1,4 +1,4 @@
-/* Tests the facts that an error records as values. */
+/* Tests the values that errors record: HTTP status codes, invalid timeouts, problems of rewinding, and fingerprints. */
 #define _GNU_SOURCE
 #include "retry_makers.h"
 
@@ -6,7 +6,7 @@
 #include <math.h>
 #include <unistd.h>
 
-static void errors_of_a_response_record_its_status_code(void) {
+static void errors_about_a_response_record_its_http_status(void) {
     static const struct {
         const char *label;
         int32_t total;
@@ -52,7 +52,7 @@ static void errors_of_a_response_record_its_status_code(void) {
     CHECK_INT(0, netlib_error_http_status(NULL));
 }
 
-/* Returns an error of the application with this status code. */
+/* Returns an error that the application makes, with a netlib status and an HTTP status code. */
 static netlib_error *error_with_http_status(netlib_status status, int32_t http_status) {
     netlib_error *err = NULL, *error = NULL;
     netlib_error_options *options = netlib_error_options_new();
@@ -62,7 +62,7 @@ static netlib_error *error_with_http_status(netlib_status status, int32_t http_s
     return error;
 }
 
-static void max_retry_has_the_status_code_of_the_error_that_caused_it(void) {
+static void a_max_retry_error_has_the_http_status_of_its_cause(void) {
     static const int codes[] = {0, 407};
     for (size_t i = 0; i < sizeof codes / sizeof codes[0]; i++) {
         netlib_error *err = NULL, *error = error_with_http_status(NETLIB_PROXY_FAILED, codes[i]);
@@ -79,7 +79,7 @@ static void max_retry_has_the_status_code_of_the_error_that_caused_it(void) {
     }
 }
 
-static void error_options_accept_only_three_digit_status_codes(void) {
+static void error_options_accept_only_0_and_three_digit_http_status_codes(void) {
     static const struct {
         int32_t http_status;
         netlib_status expected;
@@ -152,7 +152,7 @@ static enum netlib_outcome fail_to_seek(void *ctx, int64_t pos) {
     return NETLIB_OUTCOME_FAILED;
 }
 
-static void errors_of_rewinding_record_the_reason(void) {
+static void errors_of_rewinding_a_body_record_the_reason(void) {
     enum { MEMORY, PIPE, WITHOUT_SEEK, WITH_SEEK };
     static const struct {
         int body;
@@ -231,11 +231,11 @@ static void a_fingerprint_mismatch_records_the_expected_and_the_actual_digest(vo
 }
 
 int main(void) {
-    errors_of_a_response_record_its_status_code();
-    max_retry_has_the_status_code_of_the_error_that_caused_it();
-    error_options_accept_only_three_digit_status_codes();
+    errors_about_a_response_record_its_http_status();
+    a_max_retry_error_has_the_http_status_of_its_cause();
+    error_options_accept_only_0_and_three_digit_http_status_codes();
     errors_of_invalid_timeouts_record_which_timeout_is_invalid();
-    errors_of_rewinding_record_the_reason();
+    errors_of_rewinding_a_body_record_the_reason();
     a_fingerprint_mismatch_records_the_expected_and_the_actual_digest();
     return report("error facts");
 }

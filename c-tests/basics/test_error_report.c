@@ -7,7 +7,7 @@
 #define MAX_LENGTH 65536
 #define ELLIPSIS "\xe2\x80\xa6"
 
-static void a_report_has_the_message_the_advice_and_the_causes_on_indented_lines(void) {
+static void a_report_has_the_message_then_indented_lines_for_advice_and_causes(void) {
     size_t len = 99;
     CHECK(netlib_error_report(NULL, &len) == NULL);
     CHECK_INT(0, (long long)len);
@@ -69,13 +69,13 @@ static void several_causes_in_a_report_are_numbered(void) {
     netlib_error_free(refused);
 }
 
-/* Each message has two bytes per character. */
+/* Each character of the messages has two bytes. The end of a truncated report must not split a character. */
 static void a_report_is_truncated_at_65536_bytes(void) {
     enum { CHARACTERS = 9000 };
     static char message[2 * CHARACTERS + 1];
     for (size_t i = 0; i < CHARACTERS; i++) memcpy(message + 2 * i, "\xc3\xa9", 2);
     netlib_error *error = NULL;
-    /* A report has at most 4 lines: 3 whole messages, and the start of the fourth. */
+    /* A report has room for three of these messages, and for the start of a fourth. */
     for (int depth = 1; depth <= 16; depth++) {
         netlib_error *outer = error_around(NETLIB_APPLICATION_ERROR, message, error);
         netlib_error_free(error);
@@ -96,7 +96,7 @@ static void a_report_is_truncated_at_65536_bytes(void) {
     netlib_error_free(error);
 }
 
-static void a_report_of_a_long_chain_has_16_causes_at_most(void) {
+static void a_report_of_100_nested_errors_has_at_most_16_causes(void) {
     netlib_error *error = NULL;
     for (int depth = 0; depth < 100; depth++) {
         netlib_error *outer = error_around(NETLIB_APPLICATION_ERROR, "x", error);
@@ -117,7 +117,7 @@ static void *report_of(void *error) {
     return (void *)(uintptr_t)netlib_error_report(error, NULL);
 }
 
-static void all_threads_and_clones_get_the_same_report(void) {
+static void an_error_has_one_report_for_all_its_clones_and_all_threads(void) {
     netlib_error *leaf = error_around(NETLIB_CONNECT_FAILED, "refused", NULL);
     netlib_error *error = error_around(NETLIB_PROXY_FAILED, "no proxy", leaf), *clone = netlib_error_clone(error);
     pthread_t threads[THREADS];
@@ -139,10 +139,10 @@ static void all_threads_and_clones_get_the_same_report(void) {
 }
 
 int main(void) {
-    a_report_has_the_message_the_advice_and_the_causes_on_indented_lines();
+    a_report_has_the_message_then_indented_lines_for_advice_and_causes();
     several_causes_in_a_report_are_numbered();
     a_report_is_truncated_at_65536_bytes();
-    a_report_of_a_long_chain_has_16_causes_at_most();
-    all_threads_and_clones_get_the_same_report();
+    a_report_of_100_nested_errors_has_at_most_16_causes();
+    an_error_has_one_report_for_all_its_clones_and_all_threads();
     return report("error report");
 }

@@ -28,7 +28,7 @@ static netlib_error *error_with(netlib_status status, struct exception *exceptio
     return error;
 }
 
-static void application_errors_have_the_retry_kind_other_and_a_class_of_their_own(void) {
+static void application_errors_have_a_class_of_their_own_and_retry_kind_other(void) {
     netlib_error *err = NULL, *error = NULL;
     CHECK_INT(1100, NETLIB_APPLICATION_ERROR);
     CHECK_INT(NETLIB_CLASS_APPLICATION, netlib_status_class(NETLIB_APPLICATION_ERROR));
@@ -42,8 +42,8 @@ static void application_errors_have_the_retry_kind_other_and_a_class_of_their_ow
     CHECK(netlib_error_user_data(NULL) == NULL);
 }
 
-/* In each turn of the loop, another holder of the user data is freed last. */
-static void user_data_is_freed_once_with_its_last_holder(void) {
+/* In each turn of the outer loop, a different holder of the user data is freed last. */
+static void user_data_is_freed_once_when_its_last_holder_is_freed(void) {
     enum { OPTIONS, FIRST, SECOND, CLONE, WRAPPER, HISTORY, EXHAUSTED, NOT_RETRIED, HOLDERS };
     for (int last = 0; last < HOLDERS; last++) {
         netlib_error *err = NULL, *first = NULL, *second = NULL;
@@ -58,7 +58,7 @@ static void user_data_is_freed_once_with_its_last_holder(void) {
         CHECK(netlib_error_user_data(wrapper) == NULL);
         CHECK(netlib_error_user_data(netlib_error_cause(wrapper, 0)) == &exception);
 
-        /* The history of a Retry, and the cause of NETLIB_MAX_RETRY. */
+        /* The history of a Retry and the cause of a NETLIB_MAX_RETRY error hold the user data too. */
         netlib_retry_options *policy = netlib_retry_options_new();
         netlib_retry_options_set_total(policy, 1);
         netlib_retry *retry = retry_of(policy), *next = NULL, *none = NULL;
@@ -95,8 +95,9 @@ static void user_data_is_freed_once_with_its_last_holder(void) {
     }
 }
 
-/* A history keeps copies of errors without the Retry that a NETLIB_MAX_RETRY error carries. */
-static void history_copies_of_an_error_around_max_retry_have_its_user_data(void) {
+/* The history of a Retry keeps a copy of each error. If an error is caused by a NETLIB_MAX_RETRY error, the Retry of
+ * this cause is missing in the copy. */
+static void the_history_copy_of_an_error_caused_by_max_retry_has_the_user_data(void) {
     netlib_error *err = NULL, *exhausted = NULL, *around = NULL;
     struct exception exception = {.text = "ValueError: no"};
     netlib_retry_options *policy = netlib_retry_options_new();
@@ -123,7 +124,7 @@ static void history_copies_of_an_error_around_max_retry_have_its_user_data(void)
     netlib_retry_free(once);
 }
 
-static void the_setter_frees_replaced_user_data_and_user_data_that_it_cannot_keep(void) {
+static void the_user_data_setter_frees_replaced_data_and_data_that_it_cannot_keep(void) {
     netlib_error *err = NULL, *error = NULL;
     struct exception a = {.text = "a"}, b = {.text = "b"}, c = {.text = "c"};
     netlib_error_options *options = netlib_error_options_new();
@@ -133,7 +134,7 @@ static void the_setter_frees_replaced_user_data_and_user_data_that_it_cannot_kee
     CHECK_INT(0, b.freed);
     CHECK_OK(netlib_error_new(NETLIB_APPLICATION_ERROR, "x", options, &error, &err));
     CHECK(netlib_error_user_data(error) == &b);
-    /* Without a destructor, netlib only keeps the pointer. */
+    /* Without a destructor, netlib keeps the pointer, but frees nothing. */
     netlib_error_options_set_user_data(options, &c, NULL);
     netlib_error_free(error);
     CHECK_INT(1, b.freed);
@@ -189,7 +190,7 @@ static void user_data_is_freed_once_on_the_thread_that_frees_the_last_error(void
     CHECK_INT(1, exception.freed);
     CHECK(pthread_equal(last, exception.freed_by));
 
-    /* Any of the threads may be the last one. */
+    /* Any of the threads may free the last error. */
     struct exception raced = {.text = "shared"};
     error = error_with(NETLIB_APPLICATION_ERROR, &raced);
     pthread_barrier_init(&barrier, NULL, THREADS);
@@ -205,10 +206,10 @@ static void user_data_is_freed_once_on_the_thread_that_frees_the_last_error(void
 }
 
 int main(void) {
-    application_errors_have_the_retry_kind_other_and_a_class_of_their_own();
-    user_data_is_freed_once_with_its_last_holder();
-    history_copies_of_an_error_around_max_retry_have_its_user_data();
-    the_setter_frees_replaced_user_data_and_user_data_that_it_cannot_keep();
+    application_errors_have_a_class_of_their_own_and_retry_kind_other();
+    user_data_is_freed_once_when_its_last_holder_is_freed();
+    the_history_copy_of_an_error_caused_by_max_retry_has_the_user_data();
+    the_user_data_setter_frees_replaced_data_and_data_that_it_cannot_keep();
     a_destructor_may_free_another_error_with_user_data();
     user_data_is_freed_once_on_the_thread_that_frees_the_last_error();
     return report("error user data");

@@ -78,7 +78,7 @@ TYPE(headers, netlib_headers_options_new(), netlib_headers_options_clone, netlib
      netlib_headers_options_free)
 TYPE(connect, netlib_connect_options_new(), netlib_connect_options_clone, netlib_connect_options_check,
      netlib_connect_options_free)
-/* With an authority of their own, TLS options do not depend on the certificates of the system. */
+/* These TLS options contain a trusted certificate, so they do not depend on the system's certificates. */
 TYPE(tls, client_options(), netlib_tls_options_clone, netlib_tls_options_check, netlib_tls_options_free)
 
 static const struct type *const types[] = {&error_type,   &url_type,     &retry_type,
@@ -90,7 +90,7 @@ enum { TYPES = sizeof types / sizeof types[0] };
 static const char *const bad_names[] = {"a b"}, *const names[] = {"a"};
 static const int32_t bad_codes[] = {99}, codes[] = {503};
 
-/* Each function passes one value to a setter. */
+/* Each function calls one setter. */
 #define CALL(name, call) \
     static void name(void *o) { call; }
 CALL(kind_bad, netlib_error_options_set_retry_kind(o, (enum netlib_retry_kind)9))
@@ -170,7 +170,8 @@ CALL(npn_good, netlib_tls_options_set_npn_protocols(o, NULL, 0))
 #define BAD_IDENTITY TLS "set_identity: chain must not be NULL"
 
 static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) {
-    /* The calls of a row, and the status and message of the error that is left; NETLIB_OK for none. */
+    /* The setters that are called in this order, and the status and message of the error that is left; NETLIB_OK if
+     * none is left. */
     static const struct {
         const struct type *type;
         void (*calls[3])(void *options);
@@ -282,8 +283,8 @@ static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) 
         netlib_error *err = NULL;
         void *options = type->make();
         for (size_t call = 0; call < 3 && rows[i].calls[call] != NULL; call++) rows[i].calls[call](options);
-        /* The second of two equal checks gives the result of the first, and the object is refused with the same error.
-         * A clone has the error too, even after the original is freed. */
+        /* Two checks in a row find the same error, and making the object fails with this error. A clone has the error
+         * too, even after the original is freed. */
         for (int check = 0; check < 2; check++) {
             netlib_status status = type->check(options, &err);
             CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
@@ -314,7 +315,7 @@ static void a_check_of_null_or_new_options_succeeds(void) {
     }
 }
 
-static void a_check_of_tls_options_reads_no_file_and_compares_no_settings(void) {
+static void a_check_of_tls_options_ignores_missing_files_and_contradictions(void) {
     netlib_error *err = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_add_ca_file(options, "/no/such/file");
@@ -329,7 +330,7 @@ static void a_check_of_tls_options_reads_no_file_and_compares_no_settings(void) 
     netlib_tls_options_free(options);
 }
 
-static void a_refused_value_leaves_the_earlier_value(void) {
+static void a_setting_keeps_its_earlier_value_if_a_later_value_is_refused(void) {
     netlib_error *err = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_max(options, 7);
@@ -348,7 +349,7 @@ static void a_refused_value_leaves_the_earlier_value(void) {
 
 /* ---- clone ---- */
 
-/* Returns a text that contains the values that the functions below set. */
+/* Makes an object from the options, and writes a text that shows the settings which the tests change. */
 typedef void describe_fn(const void *options, char text[128]);
 
 static void describe_error(const void *options, char text[128]) {
@@ -399,7 +400,8 @@ CALL(agent, netlib_headers_options_set_user_agent(o, "a/1"))
 CALL(no_delay, netlib_connect_options_set_no_delay(o, 1))
 
 static void a_clone_of_options_is_an_independent_copy(void) {
-    /* `before` is called before the options are cloned; `first` and `second` are then called with one of the copies. */
+    /* `before` is called before the options are cloned; `first` and `second` are then called with either the clone or
+     * the original. */
     static const struct {
         const struct type *type;
         describe_fn *describe;
@@ -436,7 +438,7 @@ static void a_clone_of_options_is_an_independent_copy(void) {
             CHECK(strcmp(unchanged, changed) != 0);
             rows[i].describe(kept, text);
             CHECK_STR(unchanged, text);
-            /* The copy that was kept behaves like the other copy, also after the other copy is freed. */
+            /* After the changed options are freed, the same calls change the unchanged options in the same way. */
             type->free(changing);
             rows[i].describe(kept, text);
             CHECK_STR(unchanged, text);
@@ -502,7 +504,7 @@ static void user_data_is_freed_once_after_the_options_and_their_clone(void) {
 
 enum { THREADS = 4, ROUNDS = 50 };
 
-/* A row of the table below, and the clone that a thread uses. */
+/* A row of the table in the test below, and the options that a thread uses: a clone or the original. */
 struct task {
     const struct type *type;
     describe_fn *describe;
@@ -560,8 +562,8 @@ static void threads_use_clones_of_the_same_options_at_the_same_time(void) {
 int main(void) {
     a_check_fails_with_the_first_error_that_no_later_call_removed();
     a_check_of_null_or_new_options_succeeds();
-    a_check_of_tls_options_reads_no_file_and_compares_no_settings();
-    a_refused_value_leaves_the_earlier_value();
+    a_check_of_tls_options_ignores_missing_files_and_contradictions();
+    a_setting_keeps_its_earlier_value_if_a_later_value_is_refused();
     a_clone_of_options_is_an_independent_copy();
     options_and_their_clone_record_errors_independently();
     user_data_is_freed_once_after_the_options_and_their_clone();

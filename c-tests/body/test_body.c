@@ -164,7 +164,7 @@ static void body_from_a_pipe_cannot_be_rewound(void) {
     close(ends[0]);
 }
 
-/* A sparse file of 5 GiB has positions that do not fit 32 bits. */
+/* A sparse file of 5 GiB has positions that do not fit in 32 bits. */
 static void file_positions_above_4_gib_are_exact(void) {
     const int64_t far = 5368709120;
     char path[] = "/tmp/netlib-test-body-XXXXXX";

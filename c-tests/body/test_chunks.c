@@ -1,9 +1,9 @@
-/* Tests the encoder for chunked request bodies, also against the body decoder. */
+/* Tests the encoder for chunked request bodies, alone and together with the body decoder. */
 #include "harness.h"
 
 enum { AROUND = NETLIB_CHUNK_PREFIX_SIZE + NETLIB_CHUNK_SUFFIX_SIZE };
 
-static void data_becomes_a_chunk_around_which_the_buffer_is_unchanged(void) {
+static void data_becomes_a_chunk_and_the_rest_of_the_buffer_is_unchanged(void) {
     static const struct {
         size_t data_len;
         const char *size_line;
@@ -118,7 +118,7 @@ static void an_encoded_body_is_decoded_to_the_same_bytes_and_trailer(void) {
 }
 
 int main(void) {
-    data_becomes_a_chunk_around_which_the_buffer_is_unchanged();
+    data_becomes_a_chunk_and_the_rest_of_the_buffer_is_unchanged();
     empty_data_gives_no_bytes_to_send();
     the_last_chunk_ends_the_body_with_the_trailer();
     buffers_that_are_too_small_are_refused();

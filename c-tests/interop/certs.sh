@@ -1,6 +1,6 @@
 #!/bin/sh
-# Creates the certificates of the interoperation tests with the openssl command, in the current, empty directory:
-# a root CA (RSA), an intermediate CA (P-256), and a server and a client certificate for each kind of key.
+# Creates the certificates of the interoperation tests with the openssl command, in the current directory, which must be
+# empty: a root CA (RSA), an intermediate CA (P-256), and a server and a client certificate for each kind of key.
 #
 # NAME.pem is a certificate, NAME.key its key, NAME-chain.pem the certificate and its issuer, NAME-both.pem all three.
 # NAME.p12 has all three for each client, with an empty password.

@@ -5,7 +5,7 @@
  * usage: peer client port=N SETTING...    connects to 127.0.0.1
  *        peer server SETTING...           prints "port N", then accepts
  *
- * Prints one line with the negotiated parameters of each session, and writes the message of each failure to standard
+ * For each session, prints one line with the negotiated parameters. Writes the message of each failure to standard
  * error.
  */
 #define _GNU_SOURCE

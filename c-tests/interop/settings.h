@@ -16,9 +16,9 @@ struct settings {
     size_t bytes;
     size_t early;     /* the number of bytes written as early data, if the session allows it */
     const char *name; /* the server name for a client */
-    /* "echo", "reversed": the peer returns the bytes; "get": gets a page; "receive": the peer sends the bytes; "read":
-       reads only the end of the session; "peer-first": like "echo", but the peer closes first; "say": sends the bytes,
-       some of them as early data */
+    /* "echo", "reversed": the peer returns the test data; "get": gets a page; "receive": the peer sends the test data;
+       "read": reads only the end of the session; "peer-first": like "echo", but the peer closes first; "say": sends the
+       test data, a part of it as early data */
     const char *how;
     const char *page; /* the file to which the mode "get" appends the page */
     const char *ech;  /* an ECHConfigList in base64, or "grease" */

@@ -22,8 +22,8 @@ struct phase {
     /* Checks the effect of a successful call. NULL means that there is nothing to check. */
     void (*check)(void);
     void (*tear_down)(void);
-    /* The waiting thread is not in poll(2) of netlib, but in poll(2) of the test, or waits for another thread. So
-     * signals do not interrupt a wait of netlib. */
+    /* True if signals do not interrupt a wait of netlib, because the thread waits in a poll(2) of the test, or for
+     * another thread. */
     bool is_not_interrupted;
 };
 
@@ -32,8 +32,7 @@ struct phase {
 #define TOLERANCE 1.0
 
 static bool prints_times;
-/* True after the blocking call has returned. A `release` function that must run as long as the call reads this variable
- * to know when to return. */
+/* True after the blocking call has returned. Some `release` functions run until this variable is true. */
 static atomic_int call_has_returned;
 
 /* Returns the microseconds between two signals. Under valgrind, signal handlers are too slow for one signal per
@@ -167,20 +166,20 @@ enum stop {
 
 static const char *const stop_names[] = {
     "the deadline passes",
-    "cancelled before",
+    "cancelled before the call",
     "cancelled by a thread",
     "cancelled by a handler",
     "cancelled by a handler with SA_RESTART",
     "the deadline of the parent passes",
-    "parent cancelled before",
+    "parent cancelled before the call",
     "parent cancelled by a thread",
     "parent cancelled by a handler",
     "signals until the deadline",
-    "signals until it is released",
+    "signals until the call is released",
     "interrupt check stops the wait",
     "interrupt check of the parent stops the wait",
     "interrupt check fails",
-    "interrupt check continues until it is released",
+    "interrupt check continues until the call is released",
 };
 
 static inline void run_phase(const struct phase *phase, enum stop stop) {
@@ -205,7 +204,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     ticks = 0;
     call_has_returned = 0;
     double began = netlib_current_time();
-    /* The event ends `ending`. The call obeys `limit`, which is the same limit or a child of it. */
+    /* The event ends the limit `ending`. The blocking call gets `limit`, which is a clone or a child of `ending`. */
     interrupt.is_used = false;
     netlib_limit *ending = !has_check                           ? limit_of(seconds)
                            : stop == CHECK_CONTINUES_TO_SUCCESS ? interruptible_limit(NETLIB_INTERRUPT_CONTINUE)

@@ -1,6 +1,6 @@
-/* Tests interrupt checks: their results, the thread and the order in which they run, and what they may do. Signals
- * arrive every millisecond until a call returns. `test_stop` and `test_stop_tls` test interrupt checks with every
- * blocking call. */
+/* Tests interrupt checks: their results, the thread on which they run, their order, and what they may do. Signals
+ * arrive every millisecond until the blocking call returns. `test_stop` and `test_stop_tls` test interrupt checks with
+ * every blocking call. */
 #define _GNU_SOURCE
 #include "retry_makers.h"
 #include "stop.h"
@@ -53,7 +53,7 @@ static netlib_status wait_with_signals(const netlib_limit *limit, double timeout
     return status;
 }
 
-static void the_result_of_the_check_determines_the_status_of_the_wait(void) {
+static void the_result_of_the_interrupt_check_determines_the_status_of_the_wait(void) {
     static const struct {
         int answer;
         netlib_status status;
@@ -76,7 +76,7 @@ static void the_result_of_the_check_determines_the_status_of_the_wait(void) {
         CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
         CHECK_STATUS(rows[i].status, status);
         CHECK_INT(1, interrupter.calls);
-        /* The check ends the wait, but not the limit. */
+        /* The interrupt check ends only the wait. The limit can be used again. */
         CHECK_STATUS(NETLIB_OK, netlib_limit_check(limit, &err));
         interrupter.answer = NETLIB_INTERRUPT_CONTINUE;
         CHECK_STATUS(NETLIB_TIMED_OUT, wait_with_signals(limit, 0.05, &err));
@@ -88,8 +88,9 @@ static void the_result_of_the_check_determines_the_status_of_the_wait(void) {
     CHECK_INT(NETLIB_RETRY_KIND_NEVER, netlib_status_retry_kind(NETLIB_INTERRUPTED));
 }
 
-/* The child's check runs first, then the parent's check, then the one of the parent's parent. */
-static void the_first_check_that_stops_ends_the_wait_and_later_checks_do_not_run(void) {
+/* The interrupt check of the child limit runs first, then the check of its parent, then the check of its
+ * grandparent. */
+static void the_first_interrupt_check_that_stops_or_fails_is_the_last_that_runs(void) {
     static const struct {
         int child, parent, grandparent;
         const char *order;
@@ -129,7 +130,7 @@ static void use_own_limit(struct interrupter *self) {
     netlib_limit_free(child);
 }
 
-static void a_check_may_use_and_cancel_the_limit_of_the_wait(void) {
+static void an_interrupt_check_may_use_and_cancel_the_limit_of_the_wait(void) {
     netlib_error *err = NULL;
     struct interrupter interrupter = {.answer = NETLIB_INTERRUPT_CONTINUE, .act = cancel_own_limit};
     netlib_limit *limit = interrupter.limit = limit_with(&interrupter, NULL);
@@ -152,7 +153,7 @@ static void a_check_may_use_and_cancel_the_limit_of_the_wait(void) {
     close(pipe_ends[1]);
 }
 
-/* Calls that the check makes on the stream, whose handshake waits. */
+/* Calls functions on the stream from the interrupt check, while the stream's handshake waits. */
 static void use_the_waiting_stream(struct interrupter *self) {
     netlib_error *err = NULL;
     char byte = 0;
@@ -170,7 +171,7 @@ static void replace_the_limit_of_the_waiting_stream(struct interrupter *self) {
     netlib_stream_set_limit(self->stream, NULL);
 }
 
-static void a_check_may_free_the_waiting_stream_but_not_read_or_write(void) {
+static void an_interrupt_check_may_free_the_waiting_stream_but_not_read_or_write(void) {
     static const struct {
         void (*act)(struct interrupter *self);
         bool frees;
@@ -200,7 +201,7 @@ static void a_check_may_free_the_waiting_stream_but_not_read_or_write(void) {
     netlib_tls_context_free(context);
 }
 
-/* ctx_free runs without the lock of the stream, so it may use the stream. */
+/* The ctx_free of a limit runs without the lock of the stream, so it may use the stream. */
 static netlib_stream *stream_of_ctx_free;
 static int calls_of_ctx_free;
 
@@ -217,9 +218,10 @@ static enum netlib_interrupt release_own_limit(void *ctx) {
     return NETLIB_INTERRUPT_STOP;
 }
 
-static void ctx_free_may_use_the_stream_that_releases_the_last_reference(void) {
+static void ctx_free_of_a_limit_may_use_the_stream_that_releases_the_limit(void) {
     netlib_tls_context *context = client_context();
-    /* In the second round the check replaces the limit, so that the waiting call holds the last reference. */
+    /* In the second round, the interrupt check removes the limit from the stream, so that the waiting call holds the
+     * last reference to the limit. */
     for (int released_by_call = 0; released_by_call < 2; released_by_call++) {
         netlib_error *err = NULL;
         netlib_limit *limit = NULL;
@@ -253,7 +255,7 @@ static void free_the_sleeping_retry(struct interrupter *self) {
     retry_to_free = NULL;
 }
 
-static void a_check_may_free_the_retry_that_sleeps(void) {
+static void an_interrupt_check_may_free_the_retry_that_sleeps(void) {
     netlib_error *err = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_factor(options, 20);
@@ -270,7 +272,7 @@ static void a_check_may_free_the_retry_that_sleeps(void) {
     netlib_limit_free(limit);
 }
 
-static void a_limit_that_cannot_be_made_releases_the_ctx(void) {
+static void ctx_is_released_if_the_interruptible_limit_cannot_be_made(void) {
     static const struct {
         double seconds;
         bool has_check, has_output;
@@ -292,7 +294,7 @@ static void a_limit_that_cannot_be_made_releases_the_ctx(void) {
     }
 }
 
-/* The thread of each wait, to which the test sends signals. */
+/* A thread that waits with the limit. */
 struct waiter {
     netlib_limit *limit;
     pthread_t thread;
@@ -334,7 +336,8 @@ static void a_signal_ends_only_the_wait_of_the_thread_that_handles_it(void) {
         CHECK(pthread_create(&waiters[i].thread, NULL, wait_on_thread, &waiters[i]) == 0);
         if (i == 0) signalled_thread = waiters[0].thread;
     }
-    /* Only a signal that arrives during the wait interrupts it. */
+    /* A signal interrupts the wait only if it arrives during the wait, so the test sends signals until the wait
+     * ends. */
     for (double began = netlib_current_time(); !waiters[0].is_done && IN_TIME(began);) {
         CHECK(pthread_kill(waiters[0].thread, SIGALRM) == 0);
         short_pause();
@@ -351,13 +354,13 @@ static void a_signal_ends_only_the_wait_of_the_thread_that_handles_it(void) {
 }
 
 int main(void) {
-    the_result_of_the_check_determines_the_status_of_the_wait();
-    the_first_check_that_stops_ends_the_wait_and_later_checks_do_not_run();
-    a_check_may_use_and_cancel_the_limit_of_the_wait();
-    a_check_may_free_the_waiting_stream_but_not_read_or_write();
-    ctx_free_may_use_the_stream_that_releases_the_last_reference();
-    a_check_may_free_the_retry_that_sleeps();
-    a_limit_that_cannot_be_made_releases_the_ctx();
+    the_result_of_the_interrupt_check_determines_the_status_of_the_wait();
+    the_first_interrupt_check_that_stops_or_fails_is_the_last_that_runs();
+    an_interrupt_check_may_use_and_cancel_the_limit_of_the_wait();
+    an_interrupt_check_may_free_the_waiting_stream_but_not_read_or_write();
+    ctx_free_of_a_limit_may_use_the_stream_that_releases_the_limit();
+    an_interrupt_check_may_free_the_retry_that_sleeps();
+    ctx_is_released_if_the_interruptible_limit_cannot_be_made();
     a_signal_ends_only_the_wait_of_the_thread_that_handles_it();
     return report("interrupts");
 }

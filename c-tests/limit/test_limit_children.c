@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-/* A limit may have this number of ancestors. */
+/* The maximum number of ancestors of a limit. */
 enum { MAX_ANCESTORS = 8 };
 
 static bool is_readable(int fd) {
@@ -103,7 +103,7 @@ static void a_cancel_of_one_child_does_not_reach_its_sibling(void) {
     netlib_limit_free(parent);
 }
 
-static void a_child_keeps_its_freed_parent_and_closes_all_descriptors(void) {
+static void a_child_keeps_its_freed_parent_alive_and_closes_all_descriptors(void) {
     netlib_error *err = NULL;
     int before = open_descriptors();
     netlib_limit *parent = limit_of(NETLIB_TIMEOUT_NONE);
@@ -180,7 +180,7 @@ static void a_cancel_in_a_forked_child_does_not_reach_limits_of_the_parent_proce
 }
 
 /* A child and its parent need three descriptors: one for each limit, and the one that stands for both. */
-static void limit_fd_of_a_child_fails_without_a_free_descriptor(void) {
+static void limit_fd_of_a_child_fails_without_three_free_descriptors(void) {
     netlib_error *err = NULL;
     struct rlimit files, none;
     netlib_limit *parent = limit_of(60.0), *child = child_of(parent);
@@ -218,7 +218,7 @@ static void *wait_for_a_silent_descriptor(void *limit) {
     return (void *)(intptr_t)status;
 }
 
-/* Children are made, waited for and freed by eight threads while the parent is cancelled. */
+/* Makes child limits, each of which ends one wait and is freed, until the parent limit is cancelled. */
 static void *make_children_until_cancelled(void *parent) {
     intptr_t status = NETLIB_OK;
     while (status != NETLIB_CANCELLED) {
@@ -256,11 +256,11 @@ int main(void) {
     the_earlier_deadline_of_parent_and_child_counts();
     a_cancel_reaches_all_descendants_and_no_ancestor();
     a_cancel_of_one_child_does_not_reach_its_sibling();
-    a_child_keeps_its_freed_parent_and_closes_all_descriptors();
+    a_child_keeps_its_freed_parent_alive_and_closes_all_descriptors();
     a_limit_has_at_most_8_ancestors();
     the_descriptor_of_a_child_wakes_nested_epoll_instances();
     a_cancel_in_a_forked_child_does_not_reach_limits_of_the_parent_process();
-    limit_fd_of_a_child_fails_without_a_free_descriptor();
+    limit_fd_of_a_child_fails_without_three_free_descriptors();
     one_cancel_of_the_parent_wakes_the_waits_of_all_children();
     return report("limit children");
 }

@@ -364,7 +364,7 @@ static void signals_do_not_shorten_a_sleep(void) {
 
 /* Makes room in the backlog. The server then answers the SYN that the kernel repeats after one second. */
 static void make_room_in_the_full_backlog(void) {
-    /* Closes and accepts the connection that filled the backlog. */
+    /* Closes the client's end of the connection that filled the backlog, then accepts this connection. */
     CHECK(dup2(silent, silent_filler) == silent_filler);
     int fd = accept(silent, NULL, NULL);
     CHECK(fd >= 0);

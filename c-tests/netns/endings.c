@@ -26,7 +26,7 @@ static void a_deadline_ends_all_attempts(int tun, enum api api) {
     CHECK_INT(api == SEQUENTIAL ? 1 : 3, (long long)netlib_error_cause_count(outcome.err));
     if (api != SEQUENTIAL) CHECK_STR(message, netlib_error_message(outcome.err, NULL));
     CHECK_ENDED(NETLIB_DEADLINE_EXCEEDED, outcome);
-    /* The deadline of 0.6 s began shortly before the call. */
+    /* The 0.6 s until the deadline began shortly before the call. */
     CHECK_SECONDS(0.59, outcome.seconds);
     if (api == SEQUENTIAL) {
         CHECK_INT(0, seen_at(&peer, 1).syns + seen_at(&peer, 2).syns);

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 #include <sys/wait.h>
 
-/* The seconds that a busy machine may add to a measured time. A measured time is never shorter than expected. */
+/* The seconds by which a measured time may exceed the expected time on a busy machine. */
 #define TOLERANCE 0.5
 /* A scenario that takes longer than SCENARIO_SECONDS counts as hanging, and is killed. */
 enum { SCENARIO_SECONDS = 40, CHILDREN_MAX = 48, PORT = 80 };

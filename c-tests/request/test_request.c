@@ -1,4 +1,4 @@
-/* Tests request heads. */
+/* Tests netlib_request_new: the request heads that it makes, and the requests that it refuses. */
 #include "harness.h"
 
 struct field {
@@ -22,7 +22,7 @@ static netlib_url *make_url(const char *text) {
     return url;
 }
 
-static void each_request_form_has_its_target_and_host_comes_first(void) {
+static void each_request_form_has_its_target_and_host_as_its_first_field(void) {
     static const struct {
         const char *method, *url;
         struct field fields[3];
@@ -95,7 +95,7 @@ static void each_request_form_has_its_target_and_host_comes_first(void) {
     }
 }
 
-static void requests_that_recipients_could_read_differently_are_refused(void) {
+static void malformed_and_ambiguous_requests_are_refused(void) {
     static const struct {
         const char *method, *url;
         struct field fields[3];
@@ -263,7 +263,7 @@ static void requests_that_recipients_could_read_differently_are_refused(void) {
     }
 }
 
-static void a_request_without_headers_has_the_field_host_alone(void) {
+static void a_request_that_is_made_without_headers_has_only_the_field_host(void) {
     netlib_error *err = NULL;
     netlib_request *request = NULL;
     netlib_url *url = make_url("http://h/a");
@@ -282,9 +282,9 @@ static void functions_on_null_requests_return_null(void) {
 }
 
 int main(void) {
-    each_request_form_has_its_target_and_host_comes_first();
-    requests_that_recipients_could_read_differently_are_refused();
-    a_request_without_headers_has_the_field_host_alone();
+    each_request_form_has_its_target_and_host_as_its_first_field();
+    malformed_and_ambiguous_requests_are_refused();
+    a_request_that_is_made_without_headers_has_only_the_field_host();
     functions_on_null_requests_return_null();
     return report("request");
 }

@@ -1,9 +1,9 @@
 /*
  * Compares the body decoder with h11 and llhttp. The program generates 100,000 messages from a fixed seed: heads with
  * each framing, and bodies that are valid or mutated. netlib decodes each message whole, byte by byte and in pieces of
- * random sizes, with the same result. tests/vectors/bodies.py recorded the results of h11 and llhttp for the same
- * messages. netlib may refuse more messages than h11 and llhttp, for one of the reasons in the table. The results for
- * all other messages must be equal.
+ * random sizes, and must find the same result each time. tests/vectors/bodies.py recorded the results of h11 and llhttp
+ * for the same messages. netlib may refuse more messages than h11 and llhttp, for one of the reasons in the table
+ * `reasons`. The results for all other messages must be equal.
  *
  * With the argument "print", the program prints the messages for bodies.py: the head and the bytes after the head of
  * each message, in hexadecimal digits.
@@ -23,7 +23,7 @@ struct message {
 
 static uint64_t random_state;
 
-/* Returns a number below `limit`: the generator SplitMix64. */
+/* Returns a random number below `limit`, from the generator SplitMix64. */
 static size_t pick(size_t limit) {
     uint64_t z = random_state += 0x9e3779b97f4a7c15;
     z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -160,7 +160,7 @@ static void mutate(struct message *message) {
     }
 }
 
-/* Generates the message with this number. The bytes after the head do not depend on the previous messages. */
+/* Generates the message with this number. A message depends only on its number. */
 static struct message generate(size_t number) {
     static const char *const heads[] = {
         "HTTP/1.1 200 OK\r\n\r\n",        "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n",
@@ -254,7 +254,7 @@ static struct result decode(netlib_response *response, const struct message *mes
     return result;
 }
 
-/* Decodes a message in each way, and checks that the results are equal. */
+/* Decodes a message whole, byte by byte and in random pieces, and checks that the results are equal. */
 static struct result decode_all_ways(const struct message *message) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
@@ -275,9 +275,9 @@ static struct result decode_all_ways(const struct message *message) {
 enum { H11, LLHTTP, PARSERS };
 static const char *const parsers[] = {"h11", "llhttp"};
 
-/* The reasons for which netlib refuses a message that h11 or llhttp accepts, or of which h11 or llhttp expects more
- * bytes. A reason applies if netlib's error message contains `message`; the first one counts. h11 checks a line only
- * when the line is complete, and a trailer only when the trailer is complete. */
+/* The reasons for which netlib refuses messages that h11 or llhttp accepts or still considers incomplete. A reason
+ * applies if netlib's error message contains `message`; if several reasons apply, the first one counts. h11 checks a
+ * line only when the line is complete, and a trailer only when the trailer is complete. */
 static const struct {
     const char *message, *reason;
 } reasons[] = {
@@ -303,7 +303,8 @@ static size_t reason_of(const struct result *result) {
     return reason;
 }
 
-/* Returns true if netlib expects more bytes of a malformed trailer line, which it checks when the line is complete. */
+/* Returns true if the message ends inside a malformed trailer line, which netlib refuses only when the line is
+ * complete. */
 static bool is_refused_later(const struct result *result, const struct message *message) {
     struct message complete = *message;
     add_text(&complete, "\r\n\r\n");
@@ -331,9 +332,9 @@ static void print_message(const struct message *message) {
     }
 }
 
-static void bodies_are_equal_to_those_of_h11_and_llhttp_or_refused_for_listed_reasons(void) {
+static void bodies_equal_those_of_h11_and_llhttp_or_are_refused_for_a_listed_reason(void) {
     size_t equal[PARSERS] = {0}, later[PARSERS] = {0}, stricter[REASONS][PARSERS] = {0}, complete = 0;
-    /* Valgrind is slow. */
+    /* Valgrind is slow, so under Valgrind only every hundredth message is decoded. */
     size_t every = under_valgrind() ? 100 : 1;
     FILE *file = fopen("tests/vectors/parsers/bodies.txt", "rb");
     CHECK(file != NULL);
@@ -388,6 +389,6 @@ int main(int argc, char **argv) {
         }
         return EXIT_SUCCESS;
     }
-    bodies_are_equal_to_those_of_h11_and_llhttp_or_refused_for_listed_reasons();
+    bodies_equal_those_of_h11_and_llhttp_or_are_refused_for_a_listed_reason();
     return report("body_corpus");
 }

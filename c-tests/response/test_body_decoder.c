@@ -1,4 +1,5 @@
-/* Tests the body decoder: bodies with a length, chunked bodies, and bodies that last until the peer closes. */
+/* Tests the body decoder: bodies with a length, chunked bodies, and bodies that last until the peer closes the
+ * connection. */
 #include "harness.h"
 
 #define LENGTH "Content-Length: 5\r\n"
@@ -90,7 +91,7 @@ static void bodies_with_each_framing_are_decoded_in_pieces_of_any_size(void) {
     }
 }
 
-static void malformed_chunked_bodies_are_refused_with_an_offset_and_failures_are_final(void) {
+static void malformed_chunked_bodies_fail_with_an_offset_and_stay_failed(void) {
     static const struct {
         const char *input, *message;
         int64_t offset;
@@ -188,7 +189,7 @@ static void limits_and_the_switch_for_bare_lf_change_what_is_accepted(void) {
     }
 }
 
-/* Sends `size` bytes of filler after a prefix, and returns the status of the last call. */
+/* Decodes a prefix and then up to `size` bytes of filler. Returns the status of the last call. */
 static netlib_status flood(const char *prefix, const char *filler, size_t size, int64_t *offset) {
     netlib_body_decoder *decoder = decoder_for(CHUNKED);
     struct outcome outcome = decode(decoder, prefix, 99);
@@ -201,7 +202,7 @@ static netlib_status flood(const char *prefix, const char *filler, size_t size, 
     return outcome.status;
 }
 
-static void default_limits_are_4096_bytes_per_size_line_16_kib_of_trailer_and_100_fields(void) {
+static void default_limits_are_4_kib_per_size_line_16_kib_of_trailer_and_100_fields(void) {
     int64_t offset = 0;
     CHECK_INT(NETLIB_WANT_READ, flood("0;", "a", 4094, &offset));
     CHECK_INT(NETLIB_PROTOCOL, flood("0;", "a", 4095, &offset));
@@ -235,7 +236,7 @@ static void invalid_arguments_of_the_body_decoder_are_refused(void) {
     CHECK(netlib_body_decoder_trailers(NULL) == NULL);
 }
 
-static void a_response_with_two_lengths_has_no_decoder(void) {
+static void a_response_with_two_content_lengths_has_no_body_decoder(void) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
     netlib_body_decoder *decoder = NULL;
@@ -249,11 +250,11 @@ static void a_response_with_two_lengths_has_no_decoder(void) {
 
 int main(void) {
     bodies_with_each_framing_are_decoded_in_pieces_of_any_size();
-    malformed_chunked_bodies_are_refused_with_an_offset_and_failures_are_final();
+    malformed_chunked_bodies_fail_with_an_offset_and_stay_failed();
     a_closed_connection_completes_only_a_body_that_lasts_until_then();
     limits_and_the_switch_for_bare_lf_change_what_is_accepted();
-    default_limits_are_4096_bytes_per_size_line_16_kib_of_trailer_and_100_fields();
+    default_limits_are_4_kib_per_size_line_16_kib_of_trailer_and_100_fields();
     invalid_arguments_of_the_body_decoder_are_refused();
-    a_response_with_two_lengths_has_no_decoder();
+    a_response_with_two_content_lengths_has_no_body_decoder();
     return report("body_decoder");
 }

@@ -1,4 +1,4 @@
-/* Tests netlib_response_keeps_alive: whether the next request may be sent on a connection. */
+/* Tests netlib_response_keeps_alive: whether the next request may be sent on the connection of a response. */
 #include "harness.h"
 
 /* Parses a head, decodes `body` unless it is NULL, and returns the answer of netlib_response_keeps_alive. */
@@ -27,7 +27,7 @@ static int32_t keeps_alive(const char *method, const char *head, const char *bod
     return answer;
 }
 
-static void a_connection_is_kept_if_the_server_keeps_it_and_the_end_of_the_response_is_certain(void) {
+static void a_connection_is_kept_if_the_server_keeps_it_and_the_body_end_is_certain(void) {
     static const struct {
         const char *method, *head, *body;
         int32_t keeps_alive;
@@ -60,7 +60,7 @@ static void a_connection_is_kept_if_the_server_keeps_it_and_the_end_of_the_respo
         {"GET", "1 101 x", NULL, 0},
         {"CONNECT", "1 200 x", NULL, 0},
         {"CONNECT", "1 407 x\r\nContent-Length: 0", NULL, 1},
-        /* headers with which another recipient may find another end */
+        /* headers with which two recipients may disagree about the end of the response */
         {"GET", "1 200 x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5", "0\r\n\r\n", 0},
         {"GET", "0 200 x\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive", "0\r\n\r\n", 0},
         {"HEAD", "1 200 x\r\nTransfer-Encoding: chunked\r\nContent-Length: 5", NULL, 0},
@@ -94,7 +94,7 @@ static void a_response_without_a_version_counts_as_http_1_0(void) {
 }
 
 int main(void) {
-    a_connection_is_kept_if_the_server_keeps_it_and_the_end_of_the_response_is_certain();
+    a_connection_is_kept_if_the_server_keeps_it_and_the_body_end_is_certain();
     a_response_without_a_version_counts_as_http_1_0();
     return report("keeps_alive");
 }

@@ -260,7 +260,7 @@ static netlib_status parse_final(const char *input, size_t len, size_t step, net
     return status;
 }
 
-static void a_final_head_is_parsed_after_up_to_16_skipped_interim_heads(void) {
+static void a_final_head_is_parsed_after_up_to_16_skipped_interim_responses(void) {
     static const struct {
         const char *heads;
         int32_t status;
@@ -295,7 +295,7 @@ static void a_final_head_is_parsed_after_up_to_16_skipped_interim_heads(void) {
     }
 }
 
-static void a_17th_interim_head_and_defects_in_interim_heads_are_refused_with_an_offset(void) {
+static void a_17th_interim_response_or_a_malformed_one_is_refused_with_an_offset(void) {
     static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
     static const char final[] = "HTTP/1.1 200 OK\r\n\r\n";
     enum { LEN = sizeof interim - 1 };
@@ -389,7 +389,7 @@ static void a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failur
         CHECK_STATUS(rows[i].status, status);
         netlib_response_free(response);
     }
-    /* A response that another HTTP parser has parsed has no reason phrase. */
+    /* netlib_response_new makes a response without a reason phrase. */
     netlib_error *err = NULL;
     netlib_headers *headers = NULL;
     netlib_response *response = NULL;
@@ -548,7 +548,7 @@ static void header_defects_are_listed_with_line_and_byte_offset(void) {
 }
 
 /* In `kinds`, the letter a stands for the defect with the number 1, b for the defect with the number 2, and so on. */
-static void header_defects_are_returned_as_kind_line_and_unparsed_offset(void) {
+static void header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset(void) {
     static const struct {
         const char *block, *kinds;
         int64_t lines[5], unparsed;
@@ -631,15 +631,15 @@ int main(void) {
     a_wrong_parser_state_never_changes_the_parsed_response();
     a_location_that_is_not_utf8_is_percent_encoded();
     interim_responses_are_parsed_one_by_one();
-    a_final_head_is_parsed_after_up_to_16_skipped_interim_heads();
-    a_17th_interim_head_and_defects_in_interim_heads_are_refused_with_an_offset();
+    a_final_head_is_parsed_after_up_to_16_skipped_interim_responses();
+    a_17th_interim_response_or_a_malformed_one_is_refused_with_an_offset();
     interim_heads_received_byte_by_byte_are_parsed_in_linear_time();
     a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failures();
     responses_can_be_created_from_method_status_and_headers();
     body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_the_case_of_the_method();
     header_defects_are_listed_with_line_and_byte_offset();
-    header_defects_are_returned_as_kind_line_and_unparsed_offset();
+    header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset();
     functions_on_null_responses_return_an_empty_value_or_null_argument();
     return report("response");
 }

@@ -46,8 +46,8 @@ static size_t elements(const struct head *head, const char *name) {
     return count;
 }
 
-/* The reasons for different results. Each reason has a function that returns true for the heads to which the reason
- * applies. */
+/* The reasons for which h11 or llhttp finds a different framing from netlib, or refuses the head. Each reason has a
+ * function that returns true for the heads to which the reason applies. */
 
 /* Responses to HEAD, and responses with the statuses 1xx, 204 and 304, have no body, even if a field announces one (RFC
  * 9112 section 6.3). h11 and llhttp read the fields first, and llhttp knows only the statuses 100 to 103. */

@@ -1,4 +1,4 @@
-/* Tests which retry kind errors have if a response arrived, if the request was not sent, and if a proxy failed. */
+/* Tests the retry kinds of errors: after a response, before the request was sent, and if a proxy failed. */
 #include "retry_makers.h"
 #include "retry_outcomes.h"
 
@@ -195,13 +195,13 @@ static void errors_about_invalid_responses_are_treated_as_read_errors(void) {
         netlib_status status;
         enum netlib_retry_kind kind;
     } rows[] = {
-        {"no HTTP", of_head, "SSH-2.0", NETLIB_PROTOCOL, READ},
+        {"bytes that are not HTTP", of_head, "SSH-2.0", NETLIB_PROTOCOL, READ},
         {"a head cut by a NUL", of_head, "HTTP/1.1 200 OK\r\nA: b\x01\r\n: x\r\n\r\n", NETLIB_PROTOCOL, READ},
-        {"two lengths", of_framing, "Content-Length: 1\r\nContent-Length: 2\r\n", NETLIB_PROTOCOL, READ},
-        {"a defect", of_block, "no colon\r\n", NETLIB_HEADER_PARSING, READ},
-        {"a Retry-After", of_retry_after, "soon", NETLIB_INVALID_HEADER, READ},
-        {"a Retry-After of a response", of_wait, "Retry-After: soon\r\n", NETLIB_INVALID_HEADER, READ},
-        {"a Location", of_location, "Location: http://[\r\n", NETLIB_INVALID_URL, READ},
+        {"two content lengths", of_framing, "Content-Length: 1\r\nContent-Length: 2\r\n", NETLIB_PROTOCOL, READ},
+        {"a header defect", of_block, "no colon\r\n", NETLIB_HEADER_PARSING, READ},
+        {"a malformed Retry-After", of_retry_after, "soon", NETLIB_INVALID_HEADER, READ},
+        {"a malformed Retry-After of a response", of_wait, "Retry-After: soon\r\n", NETLIB_INVALID_HEADER, READ},
+        {"an invalid Location", of_location, "Location: http://[\r\n", NETLIB_INVALID_URL, READ},
         {"a Location without a host", of_location, "Location: http://:80/\r\n", NETLIB_INVALID_URL, READ},
         /* The last two errors concern the request itself, which was not sent. */
         {"a request's header", of_request_header, "a\nb", NETLIB_INVALID_HEADER, NEVER},

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* A random callback that always returns the double in `ctx`. */
+/* A random callback that always returns the double to which `ctx` points. */
 static int32_t constant_random(void *ctx, double *value) {
     *value = *(double *)ctx;
     return 0;

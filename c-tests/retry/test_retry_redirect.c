@@ -1,5 +1,5 @@
-/* Tests redirects for vulnerabilities that other libraries had. docs/reference/incidents.md lists the vulnerabilities
- * with their tests. */
+/* Tests that redirects have none of the vulnerabilities that other libraries had. docs/reference/incidents.md lists the
+ * vulnerabilities with their tests. */
 #include "retry_makers.h"
 
 enum { MANY = 64 };
@@ -298,7 +298,7 @@ static void only_listed_headers_are_kept_on_redirects_to_other_origins(void) {
 
     /* A redirect to the same origin keeps all headers. After a redirect to another origin, only the headers in the
      * policy's list of headers to keep are sent for the rest of the chain of redirects. A header in
-     * remove_headers_on_redirect is dropped even if that list contains it. */
+     * remove_headers_on_redirect is dropped even if the list of headers to keep contains it. */
     netlib_headers *request = headers_of(names, 6);
     static const struct {
         const char *url, *location, *kept;
@@ -390,7 +390,7 @@ static void the_total_and_redirect_counts_determine_whether_a_302_is_followed(vo
         netlib_decision_free(decision);
         netlib_retry_free(retry);
     }
-    /* netlib_retry_from_int follows or disables redirects in the same way as the options. */
+    /* In netlib_retry_from_int, the total and the argument `redirect` determine whether a 302 is followed. */
     static const struct {
         int32_t count, redirect;
         int32_t action;

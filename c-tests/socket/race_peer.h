@@ -93,7 +93,7 @@ static inline netlib_connect_options *options_with(double stagger, double timeou
     return options;
 }
 
-/* Returns true if the epoll already has a registration of the descriptor. */
+/* Returns true if the descriptor is already registered in the epoll instance. */
 static inline bool epoll_has(int epoll, int fd, uint32_t events) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);

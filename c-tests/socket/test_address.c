@@ -192,7 +192,7 @@ static void the_address_callback_gets_the_address_to_which_netlib_connects(void)
     close(fd);
     close(accept(server, NULL, NULL));
 
-    /* A callback that raises an exception in another language returns 0, which must not allow the address. */
+    /* A callback of a language binding returns 0 after an exception. This result must not allow the address. */
     static const char must_return[] = "it must return NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE";
     static const struct {
         int32_t answer;

@@ -377,7 +377,8 @@ static void a_deadline_or_a_cancel_ends_create_connection(void) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, connect_silently, &c) == 0);
     began = netlib_current_time();
-    /* After this sleep the call usually waits for the connection. The cancel must work at any time. */
+    /* After this pause, the other thread's call usually waits for the connection already. If not, the cancel must still
+     * end the call. */
     CHECK(poll(NULL, 0, 20) == 0);
     netlib_limit_cancel(limit);
     CHECK(pthread_join(thread, NULL) == 0);

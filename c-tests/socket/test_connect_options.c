@@ -251,7 +251,7 @@ static void invalid_connect_option_values_are_refused(void) {
 
 static void interface_loopback(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "lo"); }
 static void interface_unknown(netlib_connect_options *o) { netlib_connect_options_set_interface(o, "no-such-device0"); }
-/* netlib applies the interface before raw socket options, regardless of the order of the setters. */
+/* netlib applies the interface before added socket options, regardless of the order of the setters. */
 static void interface_unknown_and_raw_unknown(netlib_connect_options *o) {
     raw(o, 999, 1, 1);
     netlib_connect_options_set_interface(o, "no-such-device0");
@@ -341,7 +341,7 @@ static void own_source(netlib_connect_options *o) {
 }
 
 /* Opens two connections from one source port to two servers. Sockets can share a port only if SO_REUSEADDR is set
- * before bind(2). netlib sets SO_REUSEADDR by default, and a raw socket option can reset it. */
+ * before bind(2). netlib sets SO_REUSEADDR by default, and an added socket option can reset it. */
 static void socket_options_are_set_before_bind(void) {
     int32_t ports[2] = {0, 0};
     int servers[2] = {listener(&ports[0]), listener(&ports[1])};

@@ -491,8 +491,9 @@ static void resolve_callbacks_replace_the_system_resolver(void) {
     close(server);
 }
 
-/* A connect that has ended or is freed leaves no registration in an epoll. The next connect gets the same descriptor
- * numbers, which the application can register again. A later cancel of the limit causes no event in the epoll. */
+/* A connect that has ended or is freed leaves no registration in an epoll instance. The next connect gets the same
+ * descriptor numbers, which the application can register again. A later cancel of the limit causes no event in the
+ * epoll instance. */
 static void ended_or_freed_connects_leave_no_registration_in_epoll(void) {
     netlib_error *err = NULL;
     int32_t port = 0, silent_port = 0;

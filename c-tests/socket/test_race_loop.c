@@ -147,9 +147,9 @@ static void an_event_loop_may_keep_its_epoll_registrations_between_steps(void) {
     close(silent);
 }
 
-/* Connects that share a limit have separate descriptors for the limit. One epoll can register all of these descriptors,
- * and a cancel wakes each connect. After the limit of a connect is removed, the next step does not reuse the descriptor
- * number of that limit. */
+/* Connects that share a limit have separate descriptors for the limit. All of these descriptors can be registered in
+ * one epoll instance, and a cancel wakes each connect. After the limit of a connect is removed, the next step does not
+ * reuse the descriptor number of that limit. */
 static void connects_that_share_a_limit_can_be_registered_in_one_epoll(void) {
     netlib_error *err = NULL;
     int32_t silent_port = 0;

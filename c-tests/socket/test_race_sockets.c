@@ -30,7 +30,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
         socklen_t len = sizeof own;
         CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
         CHECK_INT(own_port, ntohs(own.sin_port));
-        /* Closes with a reset, so that the port is free for the second run. */
+        /* Closes the sockets with a reset, so that the port is free for the second run. */
         struct linger at_once = {1, 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(fd);

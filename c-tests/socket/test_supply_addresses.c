@@ -43,7 +43,7 @@ static void a_connect_operation_continues_with_supplied_addresses(void) {
         close_both(fd, server);
         netlib_connect_free(connect);
     }
-    /* A host that is an address needs no addresses. */
+    /* A numeric host needs no supplied addresses. */
     netlib_connect *connect = connect_to("127.0.0.1", port, options);
     CHECK_OK(netlib_connect_run(connect, NULL, &fd, &err));
     close_both(fd, server);
@@ -93,7 +93,7 @@ static void calls_that_would_wait_for_addresses_fail(void) {
     close(server);
 }
 
-static void an_empty_list_or_a_supplied_error_ends_the_operation(void) {
+static void an_empty_address_list_or_a_supplied_error_ends_connecting(void) {
     static const struct {
         netlib_status supplied, status;
         const char *message;
@@ -185,7 +185,7 @@ static int32_t resolve_both(void *ctx, const char *host, int32_t port, double se
     return 0;
 }
 
-static void only_addresses_of_the_family_are_tried(void) {
+static void only_addresses_of_the_selected_family_are_tried(void) {
     enum source { LIST, SUPPLIED, CALLBACK, SOURCES };
     static const struct {
         enum netlib_address_family family;
@@ -226,7 +226,7 @@ static void only_addresses_of_the_family_are_tried(void) {
     close(closed);
 }
 
-static void a_host_without_an_address_of_the_family_is_not_found(void) {
+static void a_host_without_an_address_of_the_selected_family_is_not_found(void) {
     static const struct {
         const char *host;
         enum netlib_address_family family;
@@ -245,7 +245,7 @@ static void a_host_without_an_address_of_the_family_is_not_found(void) {
         CHECK_STATUS(NETLIB_NAME_RESOLUTION, status);
         netlib_connect_options_free(options);
     }
-    /* A name lookup asks for addresses of the family: localhost is 127.0.0.1. */
+    /* A name lookup asks only for addresses of the selected family, so localhost is 127.0.0.1. */
     netlib_error *err = NULL;
     int32_t port = 0;
     int server = listener(&port), fd = -1;
@@ -268,10 +268,10 @@ static void a_host_without_an_address_of_the_family_is_not_found(void) {
 int main(void) {
     a_connect_operation_continues_with_supplied_addresses();
     calls_that_would_wait_for_addresses_fail();
-    an_empty_list_or_a_supplied_error_ends_the_operation();
+    an_empty_address_list_or_a_supplied_error_ends_connecting();
     the_limit_ends_an_operation_that_waits_for_addresses();
     the_address_policy_applies_to_supplied_addresses();
-    only_addresses_of_the_family_are_tried();
-    a_host_without_an_address_of_the_family_is_not_found();
+    only_addresses_of_the_selected_family_are_tried();
+    a_host_without_an_address_of_the_selected_family_is_not_found();
     return report("supply addresses");
 }

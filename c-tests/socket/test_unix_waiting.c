@@ -117,7 +117,7 @@ static void a_connection_attempt_succeeds_after_the_backlog_drains(void) {
         const netlib_limit *limit;
         bool disturbed;
     } rows[] = {
-        /* Without a limit and a timeout, the call waits in connect(2), which a signal interrupts. */
+        /* If neither a limit nor a timeout is set, the call waits in connect(2), which a signal interrupts. */
         {never, NULL, false},    {never, NULL, true}, {sndtimeo, NULL, false},
         {never, lasting, false}, {late, NULL, false}, {late, lasting, true},
     };

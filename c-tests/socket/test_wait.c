@@ -2,7 +2,7 @@
 #define _GNU_SOURCE
 #include "socket_peer.h"
 
-static void netlib_wait_stores_the_events_that_are_possible(void) {
+static void netlib_wait_stores_which_of_the_requested_events_are_ready(void) {
     netlib_error *err = NULL;
     int ends[2];
     connected_pair(ends);
@@ -93,7 +93,7 @@ static void an_ended_limit_ends_netlib_wait_even_if_the_descriptor_is_ready(void
 }
 
 int main(void) {
-    netlib_wait_stores_the_events_that_are_possible();
+    netlib_wait_stores_which_of_the_requested_events_are_ready();
     invalid_arguments_of_netlib_wait_are_refused();
     an_ended_limit_ends_netlib_wait_even_if_the_descriptor_is_ready();
     return report("wait");

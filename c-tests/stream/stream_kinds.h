@@ -1,4 +1,4 @@
-/* Connects two streams of one kind: plain or TLS, on a descriptor or on callbacks. */
+/* Connects two streams of one kind: plain, TLS, or TLS inside a plain stream; on a descriptor or on callbacks. */
 #ifndef NETLIB_TEST_STREAM_KINDS_H
 #define NETLIB_TEST_STREAM_KINDS_H
 
@@ -99,7 +99,7 @@ static inline void *do_handshake(void *stream) {
     return NULL;
 }
 
-/* Sets whether calls on both streams wait, and whether the callbacks do. */
+/* Sets whether calls on both streams wait, and whether the callbacks of the streams wait. */
 static inline void set_waiting(struct ends *ends, bool waits) {
     netlib_error *err = NULL;
     ends->near_wire.flags = ends->far_wire.flags = waits ? 0 : MSG_DONTWAIT;
@@ -127,7 +127,8 @@ static inline void free_ends(struct ends *ends) {
     close_pair(ends->pair);
 }
 
-/* Shuts down the sending direction of a stream. A plain stream on callbacks leaves the transport to the application. */
+/* Shuts down the sending direction of a stream. A plain stream on callbacks cannot do this, so the test shuts down the
+ * socket itself. */
 static inline void shut_down(struct ends *ends, bool is_near) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_stream_shutdown(is_near ? ends->near : ends->far, &err));

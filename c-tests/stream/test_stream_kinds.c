@@ -209,7 +209,8 @@ static void a_stream_continues_after_a_timeout_or_a_cancellation(enum kind kind)
     write_text(ends.far, "late");
     read_text(ends.near, "late");
 
-    /* The first write sends a part of its data. The repeated write sends the rest, and counts all of it. */
+    /* The first write sends a part of its data. The repeated write sends the rest, and returns the length of the whole
+     * data. */
     enum { TOTAL = 700000 };
     unsigned char *bytes = malloc(TOTAL);
     if (bytes == NULL) abort();
@@ -261,7 +262,7 @@ static void a_reset_connection_fails_with_protocol_and_stays_failed(enum kind ki
     free_ends(&ends);
 }
 
-static void a_forked_child_gets_closed(enum kind kind) {
+static void calls_in_a_forked_child_return_closed(enum kind kind) {
     netlib_error *err = NULL;
     struct ends ends;
     connect_ends(&ends, kind, unix_pair());
@@ -309,7 +310,7 @@ static void *read_one_byte(void *argument) {
     return NULL;
 }
 
-static void a_second_reader_gets_busy_while_a_writer_continues(enum kind kind) {
+static void a_second_concurrent_read_returns_busy_and_a_write_succeeds(enum kind kind) {
     netlib_error *err = NULL;
     struct ends ends;
     connect_ends(&ends, kind, unix_pair());
@@ -317,7 +318,7 @@ static void a_second_reader_gets_busy_while_a_writer_continues(enum kind kind) {
     pthread_t thread;
     CHECK(pthread_create(&thread, NULL, read_one_byte, &reading) == 0);
     while (!atomic_load(&reading.has_begun)) usleep(100);
-    /* The check succeeds until the other thread has begun to read. */
+    /* netlib_stream_is_dropped succeeds until the other thread has begun to read. */
     int32_t dropped = 0;
     while (netlib_stream_is_dropped(ends.near, &dropped, NULL, NULL) == NETLIB_OK) usleep(100);
     expect_read(NETLIB_BUSY, ends.near);
@@ -345,8 +346,8 @@ int main(void) {
         is_dropped_reports_what_the_next_read_returns(kind);
         a_stream_continues_after_a_timeout_or_a_cancellation(kind);
         a_reset_connection_fails_with_protocol_and_stays_failed(kind);
-        a_forked_child_gets_closed(kind);
-        a_second_reader_gets_busy_while_a_writer_continues(kind);
+        calls_in_a_forked_child_return_closed(kind);
+        a_second_concurrent_read_returns_busy_and_a_write_succeeds(kind);
         if (checks_failed != failed_before) fprintf(stderr, "the checks above failed for %s\n", kind_names[kind]);
     }
     netlib_tls_context_free(client);

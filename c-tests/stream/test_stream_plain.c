@@ -113,7 +113,7 @@ static void empty_reads_and_writes_succeed_without_io(void) {
     netlib_stream_free(stream);
 }
 
-/* The results of both callbacks of a stream. */
+/* What both callbacks of a stream return, and how often they were called. */
 struct result {
     int32_t answer;
     size_t count; /* the count that is stored; SIZE_MAX: none */
@@ -209,7 +209,7 @@ static void each_callback_result_is_mapped_to_a_stream_status(void) {
     }
 }
 
-static void is_dropped_fails_or_answers_for_each_result_of_the_read_callback(void) {
+static void each_read_callback_result_is_mapped_to_a_result_of_is_dropped(void) {
     static const struct {
         int32_t answer;
         size_t count;
@@ -239,7 +239,7 @@ static void is_dropped_fails_or_answers_for_each_result_of_the_read_callback(voi
     }
 }
 
-static void a_callback_may_free_its_stream_and_gets_busy_from_it(void) {
+static void a_callback_may_free_its_stream_but_not_read_or_write(void) {
     for (int call = 0; call < 3; call++) {
         netlib_error *err = NULL;
         struct result result = {.answer = NETLIB_OK, .count = 1};
@@ -280,7 +280,7 @@ static void ctx_free_runs_once_when_the_stream_is_freed_or_refused(void) {
     CHECK_INT(3, freed);
 }
 
-static void a_failure_has_retry_kind_read_once_data_was_sent_or_received(void) {
+static void after_data_was_sent_or_received_failures_have_retry_kind_read(void) {
     static const struct {
         const char *first; /* the call before the failing read */
         enum netlib_retry_kind expected;
@@ -307,7 +307,7 @@ static void a_failure_has_retry_kind_read_once_data_was_sent_or_received(void) {
         case 3: CHECK_OK(netlib_stream_write(stream, "x", 1, &n, &err)); break;
         default: CHECK_OK(netlib_stream_read(stream, bytes, 1, &n, &err)); break;
         }
-        /* A failure whose status has the kind OTHER. */
+        /* A failure whose status has the retry kind OTHER. */
         result.answer = NETLIB_TLS_PROTOCOL;
         netlib_status status = netlib_stream_read(stream, bytes, 1, &n, &err);
         CHECK_INT(rows[row].expected, netlib_error_retry_kind(err));
@@ -387,10 +387,10 @@ int main(void) {
     a_read_without_limits_waits_on_blocking_and_nonblocking_descriptors();
     empty_reads_and_writes_succeed_without_io();
     each_callback_result_is_mapped_to_a_stream_status();
-    is_dropped_fails_or_answers_for_each_result_of_the_read_callback();
-    a_callback_may_free_its_stream_and_gets_busy_from_it();
+    each_read_callback_result_is_mapped_to_a_result_of_is_dropped();
+    a_callback_may_free_its_stream_but_not_read_or_write();
     ctx_free_runs_once_when_the_stream_is_freed_or_refused();
-    a_failure_has_retry_kind_read_once_data_was_sent_or_received();
+    after_data_was_sent_or_received_failures_have_retry_kind_read();
     functions_for_tls_find_no_tls_on_a_plain_stream();
     errors_of_a_plain_stream_name_the_peer();
     netlib_tls_context_free(client);

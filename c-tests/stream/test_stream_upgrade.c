@@ -26,7 +26,7 @@ static void shake_hands(netlib_stream *near, netlib_stream *far) {
 
 static const enum kind plain_kinds[] = {PLAIN_FD, PLAIN_CALLBACKS};
 
-/* The client sends its ClientHello together with the end of the plain text. */
+/* The client sends its ClientHello directly after the plain text, without waiting for an answer. */
 static void tls_begins_after_plain_text_without_losing_bytes(void) {
     for (size_t row = 0; row < 2; row++) {
         netlib_error *err = NULL;
@@ -39,7 +39,7 @@ static void tls_begins_after_plain_text_without_losing_bytes(void) {
         CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(near, &err));
         ends.near_wire.flags = 0;
         CHECK_OK(netlib_stream_set_blocking(near, 1, &err));
-        /* The check must not take a byte from the ClientHello. */
+        /* netlib_stream_is_dropped must not take a byte from the ClientHello. */
         expect_dropped(1, NETLIB_OK, ends.far);
         read_text(ends.far, "CONNECT localhost:443 HTTP/1.1\r\n\r\n");
         expect_dropped(1, NETLIB_OK, ends.far);
@@ -96,7 +96,7 @@ static void the_inner_stream_keeps_the_plain_stream_alive(void) {
     free_ends(&ends);
 }
 
-static void a_plain_stream_that_cannot_send_is_refused(void) {
+static void a_plain_stream_that_cannot_send_is_refused_as_a_transport(void) {
     netlib_error *err = NULL;
     netlib_stream *inner = NULL;
     struct ends ends;
@@ -123,7 +123,7 @@ static void a_plain_stream_that_cannot_send_is_refused(void) {
     free_ends(&ends);
 }
 
-static void sixteen_tls_streams_fit_into_a_plain_stream(void) {
+static void sixteen_nested_tls_streams_fit_into_a_plain_stream(void) {
     netlib_error *err = NULL;
     struct ends ends;
     connect_ends(&ends, PLAIN_FD, unix_pair());
@@ -138,8 +138,8 @@ static void sixteen_tls_streams_fit_into_a_plain_stream(void) {
     free_ends(&ends);
 }
 
-/* A handshake failure after CONNECT happens before the request, although the plain stream has sent bytes. */
-static void inner_failures_have_the_retry_kind_of_the_inner_stream(void) {
+/* If the handshake after CONNECT fails, no request has been sent, although the plain stream has sent bytes. */
+static void the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream(void) {
     static const struct {
         bool handshake_done, request_sent;
         netlib_status status;
@@ -170,8 +170,8 @@ static void inner_failures_have_the_retry_kind_of_the_inner_stream(void) {
     }
 }
 
-/* A failure of the plain stream has the kind READ once the inner stream has sent bytes, although the plain stream was
- * not used itself. */
+/* Once the inner stream has sent bytes, a failure of the plain stream has the retry kind READ, although no call was
+ * made on the plain stream itself. */
 static void bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream(void) {
     for (int sends = 0; sends < 2; sends++) {
         netlib_error *err = NULL;
@@ -182,7 +182,7 @@ static void bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream(void) {
         netlib_stream *inner = inside(stream, false);
         if (sends) CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_handshake(inner, &err));
         netlib_stream_free(inner);
-        /* A failure whose status has the kind OTHER. */
+        /* A failure whose status has the retry kind OTHER. */
         wire.failure = NETLIB_TLS_PROTOCOL;
         char byte;
         size_t n = 0;
@@ -225,9 +225,9 @@ int main(void) {
     tls_begins_after_plain_text_without_losing_bytes();
     the_plain_stream_is_busy_until_the_inner_stream_is_freed();
     the_inner_stream_keeps_the_plain_stream_alive();
-    a_plain_stream_that_cannot_send_is_refused();
-    sixteen_tls_streams_fit_into_a_plain_stream();
-    inner_failures_have_the_retry_kind_of_the_inner_stream();
+    a_plain_stream_that_cannot_send_is_refused_as_a_transport();
+    sixteen_nested_tls_streams_fit_into_a_plain_stream();
+    the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream();
     bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream();
     settings_of_the_inner_stream_apply_and_outer_settings_do_not();
     netlib_tls_context_free(client);

@@ -1,4 +1,4 @@
-/* Callbacks of every type that return 0 and store nothing, like a callback of a language binding that raises an
+/* Callbacks of every type that return 0 and store nothing, as a callback of a language binding does after an
  * exception. */
 #ifndef NETLIB_TEST_CALLBACKS_H
 #define NETLIB_TEST_CALLBACKS_H

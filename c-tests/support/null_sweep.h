@@ -17,7 +17,7 @@
 #define SWEEP_SECONDS 20
 #endif
 
-/* The exit status of a passed case. The status is not 0, because a child whose thread is canceled ends with status
+/* The exit status of a passed case. The status is not 0, because a child whose thread is cancelled ends with status
  * 0. */
 #define SWEEP_PASSED 42
 

@@ -14,7 +14,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-/* A timeout in seconds that only a test that hangs reaches. */
+/* A timeout in seconds, which only a hanging test reaches. */
 #define LONG 30.0
 #define IN_TIME(began) (netlib_current_time() - (began) < 10.0)
 

@@ -16,7 +16,7 @@
 #define CERTS "tests/certs/"
 #endif
 
-/* A timeout in seconds that only a test that hangs reaches. */
+/* A timeout in seconds, which only a hanging test reaches. */
 #define LONG 60.0
 
 struct pair {

@@ -1,5 +1,6 @@
-/* Tests the first use of process-wide values, and of values that a handle creates on first use, by eight threads at the
- * same time. For process-wide values, each row runs in its own process, which has not called netlib before. */
+/* Tests that eight threads may be the first to use a value at the same time: a value of the process, or one that a
+ * handle creates on first use. For values of the process, each row runs in its own process, which has not called netlib
+ * before. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"

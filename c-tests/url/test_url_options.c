@@ -145,7 +145,7 @@ static void credentials_are_encoded_and_read_back(void) {
     }
 }
 
-static void a_url_without_slashes_gets_a_leading_slash_in_its_path(void) {
+static void options_of_a_url_without_slashes_add_a_leading_slash_to_the_path(void) {
     netlib_error *err = NULL;
     netlib_url *base = NULL, *url = NULL;
     CHECK_OK(netlib_parse_url("http://h/", NETLIB_NTS, &base, &err));
@@ -162,6 +162,6 @@ int main(void) {
     a_value_that_would_begin_another_component_is_refused();
     components_that_do_not_fit_together_are_refused();
     credentials_are_encoded_and_read_back();
-    a_url_without_slashes_gets_a_leading_slash_in_its_path();
+    options_of_a_url_without_slashes_add_a_leading_slash_to_the_path();
     return report("url options");
 }

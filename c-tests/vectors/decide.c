@@ -2,8 +2,8 @@
  * server. */
 #include "retry_vectors.h"
 
-/* If a test case leads to more requests, the answer is "goes on" and differs from urllib3's. urllib3 never sends that
- * many requests. */
+/* If a test case leads to more requests than this, netlib's answer is "goes on", which differs from urllib3's answer:
+ * urllib3 never sends that many requests. */
 enum { MOST_SENDS = 100 };
 
 static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }

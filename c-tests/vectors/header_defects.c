@@ -2,7 +2,7 @@
  * Python's email parser, which urllib3 uses. */
 #include "vectors.h"
 
-/* The name in Python's email parser of each defect. */
+/* The name of each defect in Python's email parser. */
 static const char *const names_of[] = {
     [NETLIB_HEADER_DEFECT_NOT_A_HEADER] = "MissingHeaderBodySeparatorDefect",
     [NETLIB_HEADER_DEFECT_CONTINUATION_FIRST] = "FirstHeaderLineIsContinuationDefect",

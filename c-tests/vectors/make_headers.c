@@ -1,7 +1,8 @@
 /* Tests netlib_make_headers. */
 #include "vectors.h"
 
-/* Sets a flag to 1 if the next word is "T", and to 0 for another word. If the word is "-", the setter is not called. */
+/* Reads the next word. If the word is "T", sets the flag to 1. If the word is "-", does not call the setter. Otherwise
+ * sets the flag to 0. */
 static void set_flag(char **words, netlib_headers_options *options, void (*set)(netlib_headers_options *, int32_t)) {
     const char *word = next_word(words);
     if (strcmp(word, "-") != 0) set(options, strcmp(word, "T") == 0);

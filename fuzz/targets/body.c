@@ -27,7 +27,7 @@ static netlib_body_decoder *make_decoder(const netlib_response *response, unsign
     return decoder;
 }
 
-/* Decodes the input in pieces of `step` bytes, and then closes the connection. */
+/* Decodes the input in pieces of `step` bytes, and then tells the decoder that the connection was closed. */
 static struct result decode(netlib_body_decoder *decoder, struct input input, size_t step) {
     const size_t size = input.len;
     struct result result = {.status = NETLIB_OK, .offset = -1, .body = exact(NULL, 0)};
@@ -43,7 +43,7 @@ static struct result decode(netlib_body_decoder *decoder, struct input input, si
         result.status = netlib_body_decoder_decode(decoder, at, piece.len, &consumed, &body, &body_len, &err);
         MUST(consumed <= piece.len);
         if (result.status == NETLIB_OK) {
-            /* The piece of the body is not empty, and ends at the consumed bytes. */
+            /* The piece of the body is not empty, and ends where the consumed bytes end. */
             MUST(body_len > 0 && body_len <= consumed && body + body_len == at + consumed);
             memcpy(result.body + result.body_len, body, body_len);
             result.body_len += body_len;
@@ -149,7 +149,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         struct result pieces = decode(other, input, steps[i]);
         MUST(pieces.status == whole.status && pieces.offset == whole.offset);
         MUST(strcmp(pieces.message, whole.message) == 0);
-        /* A failed call consumes nothing, so the number of bytes that were consumed before depends on the pieces. */
+        /* A call that fails consumes nothing, so the number of bytes consumed by the earlier calls depends on the
+         * pieces. */
         MUST(whole.status == NETLIB_PROTOCOL || pieces.consumed == whole.consumed);
         MUST(pieces.body_len == whole.body_len && memcmp(pieces.body, whole.body, whole.body_len) == 0);
         MUST(same_headers(netlib_body_decoder_trailers(other), netlib_body_decoder_trailers(decoder)));

@@ -1,5 +1,5 @@
-/* Fuzzes the parser of cipher strings. An accepted string selects at least one suite, and the names of the selected
- * suites select the same suites. */
+/* Fuzzes the parser of cipher strings. An accepted string selects at least one cipher suite, and the names of the
+ * selected suites select the same suites. */
 #include "../fuzz.h"
 
 static netlib_status context_of(const char *ciphers, size_t len, netlib_tls_context **context) {

@@ -1,5 +1,5 @@
-/* Fuzzes the parsers of response heads, which receive the input in pieces of any size, with and without skipped interim
- * responses, and of header blocks. */
+/* Fuzzes the parsers of header blocks and of response heads. The parsers of response heads receive the input in pieces
+ * of any size, and do or do not skip interim responses. */
 #include "../fuzz.h"
 
 static netlib_retry *retry;

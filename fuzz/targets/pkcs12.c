@@ -1,4 +1,4 @@
-/* Fuzzes the loading of PKCS#12 files: without a password, with the right password, and with an empty one. */
+/* Fuzzes the loading of PKCS#12 files: without a password, with the right password, and with an empty password. */
 #include "../fuzz.h"
 
 static netlib_status load(const uint8_t *data, size_t size, const char *password) {

@@ -14,8 +14,8 @@ static void check_query_text(const char *text, size_t len) {
     for (; *text != 0; text++) MUST(*text > ' ' && *text < 0x7f && *text != '#');
 }
 
-/* Checks that encoded data is decoded to the data, and that encoding decoded text and decoding it again gives the
- * decoded text. */
+/* Encodes and decodes data, which must not change it: first the input itself, then the data that decoding the input
+ * gives. */
 static void encode_and_decode(enum netlib_url_component component, const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     netlib_bytes *encoded = NULL, *decoded = NULL;
@@ -61,7 +61,7 @@ static void check_same_pairs(const netlib_query *a, const netlib_query *b) {
     }
 }
 
-/* Checks that the text of a query is parsed into the same pairs, and can be the query of a URL. */
+/* Checks that the text of a query is parsed into the pairs of the query, and can be the query of a URL. */
 static void round_trip(const netlib_query *query, enum netlib_query_format format) {
     netlib_error *err = NULL;
     netlib_query *again = NULL;

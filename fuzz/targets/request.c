@@ -1,8 +1,9 @@
-/* Fuzzes request heads, and compares them with what an independent strict parser finds in their bytes: one request
- * line with the method and the target, then Host once, then exactly the given fields, then the empty line. */
+/* Fuzzes netlib_request_new, and checks each head that it makes with a strict parser in this file. A head must have one
+ * request line with the method and the target, then Host once, then exactly the given fields, then the empty line. */
 #include "../fuzz.h"
 
-/* The input: a byte for form and parser, the method and the URL, each up to a LF, then lines "name:value". */
+/* The input: a byte that selects one of three common methods or the method of the input; the method up to a LF; the URL
+ * up to a LF; then lines "name:value". */
 struct parts {
     uint8_t choice;
     char *method;
@@ -34,7 +35,7 @@ static void expect(const char **at, const char *text) {
     *at += len;
 }
 
-/* Returns the length of the text up to the next CRLF, which contains no other CR, LF or NUL. */
+/* Returns the length of the line, which must end with CRLF and contain no other CR, LF or NUL. */
 static size_t line_len(const char *at) {
     size_t len = strcspn(at, "\r\n");
     MUST(at[len] == '\r' && at[len + 1] == '\n');
@@ -50,7 +51,7 @@ static bool is_host(const char *name, size_t len) {
     return true;
 }
 
-/* Checks that the target has no byte that ends it, no fragment and, unless it is a path, no userinfo. */
+/* Checks that the target is the one of the form, and has no byte that would end it, no fragment and no userinfo. */
 static void check_target(const struct parts *parts, enum netlib_request_form form, const char *target, size_t len) {
     MUST(len > 0);
     for (size_t i = 0; i < len; i++) MUST(target[i] > ' ' && target[i] < 0x7f && target[i] != '#' && target[i] != '\\');
@@ -91,7 +92,7 @@ static void check_head(const struct parts *parts, enum netlib_request_form form,
     MUST(at == end);
     expect(&at, "\r\n");
 
-    /* Host, which is the first field and has no byte of another component. */
+    /* The first field is Host, and its value has no byte that could begin another component of a URL. */
     len = line_len(at);
     MUST(len > 6 && is_host(at, 4) && at[4] == ':' && at[5] == ' ');
     for (size_t i = 6; i < len; i++) MUST(at[i] > ' ' && at[i] < 0x7f && strchr("@/?#\\\"<>", at[i]) == NULL);

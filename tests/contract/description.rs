@@ -246,8 +246,8 @@ fn named_type(kind: &Kind) -> Option<(&'static str, Json)> {
     }
 }
 
-/// Returns the parameter with the length of a pointer or of the result ("return"). `written` selects the length that
-/// the function stores, if the caller passes another one.
+/// Returns the parameter with the length of a pointer or of the result ("return"). If the caller passes one length and
+/// the function stores another one, `written` selects the stored one.
 pub fn length(header: &Header, function: &Function, of: &str, written: bool) -> Option<String> {
     let has_own_length = |param: &&Param| kinds::length_of(header, function, param).as_deref() == Some(of);
     let pointer = function.params.iter().find(|param| param.name == of);
@@ -257,7 +257,8 @@ pub fn length(header: &Header, function: &Function, of: &str, written: bool) -> 
     lengths.next().map(|param| param.name.clone())
 }
 
-/// Returns "in", "out" or "inout". The out parameters of a callback are those that the callback stores.
+/// Returns "in", "out" or "inout". The out parameters of a callback are those through which the callback stores a
+/// value.
 pub fn direction(header: &Header, function: &Function, param: &Param) -> &'static str {
     let text = function.doc.param(&param.name).unwrap_or("");
     let kind = kinds::of_param(header, function, param);
@@ -273,8 +274,9 @@ pub fn direction(header: &Header, function: &Function, param: &Param) -> &'stati
     }
 }
 
-/// Returns the owner of a pointer or descriptor after the call: "caller" must release it; "borrowed" belongs to the
-/// caller (an input) or to another object (an output); "netlib" releases it later, or has released it.
+/// Returns the owner of a pointer or descriptor after the call. "caller": the caller must release it. "borrowed": it
+/// belongs to the caller (an input) or to another object (an output). "netlib": netlib releases it later, or has
+/// released it.
 fn ownership(header: &Header, function: &Function, param: &Param, kind: &Kind) -> Option<&'static str> {
     let is_callback = header.callbacks.iter().any(|callback| callback.name == function.name);
     let is_stored = param.ctype.ends_with("**") || param.ctype == "int*";

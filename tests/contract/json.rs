@@ -29,7 +29,7 @@ impl Json {
         text.map_or(Json::Null, Json::text)
     }
 
-    /// Returns the JSON text. A list or object that fits on a line has a line of its own.
+    /// Returns the JSON text. A list or object that fits on one line is written on one line.
     pub fn write(&self) -> String {
         let mut out = String::new();
         self.write_at(0, &mut out);

@@ -62,8 +62,8 @@ const UNAVAILABLE: &str = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 1\r\
 const HELLO: &str = "HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n";
 const LAST_HELLO: &str = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 6\r\n\r\nhello\n";
 
-/// The paths whose responses leave the connection open for the next request, and the number of responses on a connection
-/// after which the server closes it.
+/// The paths whose responses leave the connection open for the next request, and the number of responses after which
+/// the server closes a connection.
 const KEEP_ALIVE: &[(&str, usize)] = &[("/keep-alive", usize::MAX), ("/keep-alive-10", 10)];
 
 /// The behaviour for each path. The nth request for the same target on the same port gets the nth behaviour; further
@@ -255,7 +255,7 @@ impl SharedState {
     }
 }
 
-/// Answers requests until one ends the connection.
+/// Answers the requests on a connection, until an answer ends the connection.
 pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     let mut from = BufReader::new(connection);
     let mut responses = 0;

@@ -368,8 +368,8 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Checks that each key equals the key that the effect of its row requires, and differs from the keys of all other rows
- * with the effect CHANGES. */
+/* Checks that all rows with the effect CHANGES have different keys, and that each other row has the key that its effect
+ * requires. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {
         if (effects[i] == CHANGES) last = i;
@@ -420,8 +420,8 @@ static void every_tls_setting_changes_the_connection_key(void) {
     CHECK_STR(NULL, netlib_tls_context_digest(NULL, NULL));
 }
 
-/* A derived context has its own digest, even if the digest of its original context has already been computed. Its
- * digest equals the digest of a context that is created with the same options. */
+/* A derived context has its own digest, even if the digest of its original context has already been computed. The
+ * digest of the derived context equals the digest of a context that is created with the same options. */
 static void an_ech_config_list_changes_the_digest_of_a_context(void) {
     netlib_tls_context *plain = client_context(),
                        *made[2] = {context_of(options_of(ech)), context_of(options_of(other_ech))};

@@ -83,8 +83,8 @@ static void cipher_strings_select_the_suites_that_openssl_selects(void) {
     "TLS_AES_256_GCM_SHA384, TLS_CHACHA20_POLY1305_SHA256, TLS_AES_128_GCM_SHA256"
 #define SETTER "netlib_tls_options_set_ciphers: "
 
-/* By default, the suite that is fastest on this processor is first. A unit test covers the orders with and without AES
- * instructions. */
+/* By default, the cipher suite that is fastest on this processor is first. A unit test covers the orders with and
+ * without AES instructions. */
 static void the_default_cipher_order_depends_on_the_processor(void) {
     static const char with_aes[] =
         "TLS_AES_128_GCM_SHA256 TLS_AES_256_GCM_SHA384 TLS_CHACHA20_POLY1305_SHA256 "

@@ -284,7 +284,7 @@ static void options_determine_the_extensions_of_the_client_hello(void) {
     CHECK(!hello_has(options, SESSION_TICKET));
 }
 
-static void a_context_made_from_context_to_options_has_the_same_settings(void) {
+static void a_context_made_from_the_options_of_another_has_the_same_settings(void) {
     netlib_error *err = NULL;
     CHECK(netlib_tls_context_to_options(NULL) == NULL);
     netlib_tls_options *options = client_options();
@@ -358,6 +358,6 @@ int main(void) {
     invalid_tls_option_values_are_refused_with_a_message();
     getters_return_the_tls_option_values_that_were_set();
     options_determine_the_extensions_of_the_client_hello();
-    a_context_made_from_context_to_options_has_the_same_settings();
+    a_context_made_from_the_options_of_another_has_the_same_settings();
     return report("tls_options");
 }

@@ -29,7 +29,7 @@ static netlib_tls_context *client_with_suite(size_t i) {
     return context_of(options);
 }
 
-static void engines_return_names_and_bits_of_the_negotiated_suite(void) {
+static void engines_return_names_and_key_length_of_the_negotiated_suite(void) {
     for (size_t i = 0; i < COUNT; i++) {
         netlib_tls_context *client = client_with_suite(i), *server = server_context(suites[i].server);
         struct wire wire = wire_of(client, server, 20000);
@@ -54,7 +54,7 @@ static void engines_return_names_and_bits_of_the_negotiated_suite(void) {
     CHECK_INT(0, netlib_tls_engine_cipher_suite_bits(NULL));
 }
 
-static void streams_return_names_and_bits_of_the_negotiated_suite(void) {
+static void streams_return_names_and_key_length_of_the_negotiated_suite(void) {
     for (size_t i = 0; i < COUNT; i++) {
         netlib_error *err = NULL;
         netlib_tls_context *client = client_with_suite(i), *server_side = server_context(suites[i].server);
@@ -81,7 +81,7 @@ static void streams_return_names_and_bits_of_the_negotiated_suite(void) {
 }
 
 int main(void) {
-    engines_return_names_and_bits_of_the_negotiated_suite();
-    streams_return_names_and_bits_of_the_negotiated_suite();
+    engines_return_names_and_key_length_of_the_negotiated_suite();
+    streams_return_names_and_key_length_of_the_negotiated_suite();
     return report("tls suite names");
 }

@@ -124,7 +124,7 @@ static const struct row to_clients[] = {
     {"a suite of TLS 1.3 in 1.2", "02{0303 R [] 1301 00 (" SECURE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
     {"RC4", "02{0303 R [] 0005 00 (" SECURE ")}", NULL, NETLIB_TLS_PROTOCOL, 40, 1},
     {"compression", "02{0303 R I 1301 01 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 47, 1},
-    {"another session id", "02{0303 R [07+31] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
+    {"a changed session id", "02{0303 R [07+31] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
     {"no session id", "02{0303 R [] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_WANT_READ, NONE, 1},
     {"a session id of 33 bytes", "02{0303 R [+33] 1301 00 (" VERSION SHARE ")}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"a session id longer than the message", "02{0303 R ff00 1301 00}", NULL, NETLIB_TLS_PROTOCOL, 50, 1},
@@ -162,9 +162,9 @@ static const struct row to_clients[] = {
     {"a HelloRetryRequest for P-256", "02{0303 H I 1301 00 (" VERSION "0033(0017))}", NULL, NETLIB_WANT_READ, NONE, 2},
     {"two HelloRetryRequests", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
      "02{0303 H I 1301 00 (" VERSION "0033(0018))}", NETLIB_TLS_PROTOCOL, 10, 3},
-    {"a HelloRetryRequest, then another group", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
+    {"a HelloRetryRequest, then a wrong group", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
      "02{0303 R I 1301 00 (" VERSION SHARE ")}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"a HelloRetryRequest, then another suite", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
+    {"a HelloRetryRequest, then a changed suite", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
      "02{0303 R I 1303 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
     {"a HelloRetryRequest, then an invalid point", "02{0303 H I 1301 00 (" VERSION "0033(0017))}",
      "02{0303 R I 1301 00 (" VERSION "0033(0017(04+64)))}", NETLIB_TLS_PROTOCOL, 47, 3},
@@ -182,7 +182,7 @@ static const struct row to_clients[] = {
      NETLIB_TLS_PROTOCOL, 50, 1},
     {"a HelloRetryRequest with a cookie of 60,000 bytes", "02{0303 H I 1301 00 (" VERSION "002c((+60000)))}", NULL,
      NETLIB_WANT_READ, NONE, 5},
-    {"a HelloRetryRequest with another session id", "02{0303 H [+32] 1301 00 (" VERSION "0033(0017))}", NULL,
+    {"a HelloRetryRequest with a changed session id", "02{0303 H [+32] 1301 00 (" VERSION "0033(0017))}", NULL,
      NETLIB_TLS_PROTOCOL, 47, 1},
     {"a HelloRetryRequest with a suite that was not offered", "02{0303 H I 1304 00 (" VERSION "0033(0017))}", NULL,
      NETLIB_TLS_PROTOCOL, 47, 1},
@@ -233,19 +233,19 @@ static const struct row to_servers[] = {
      NETLIB_TLS_INCOMPATIBLE, 40, 1},
     {"no signature schemes", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SHARES ")}", NULL, NETLIB_TLS_INCOMPATIBLE,
      40, 1},
-    {"no signature scheme of the server's key", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}",
+    {"no signature scheme for the server key", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS "000d((0503))" SHARES ")}",
      NULL, NETLIB_TLS_INCOMPATIBLE, NONE, 3},
     {"no key shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES ")}", NULL, NETLIB_TLS_INCOMPATIBLE, 109, 1},
     {"an empty list of key shares", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NULL,
      NETLIB_WANT_READ, NONE, 2},
-    {"an empty list, then a key share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+    {"an empty list of key shares, then a key share", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
      "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES ")}", NETLIB_WANT_READ, NONE, 4},
-    {"an empty list twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+    {"an empty list of key shares twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
      "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"an empty list, then a key share of another group",
+    {"an empty list of key shares, then a key share of a wrong group",
      "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
      "01{0303 R [] (1301) [00] (" VERSIONS "000a((0017))" SCHEMES "0033((0017(04+64))))}", NETLIB_TLS_PROTOCOL, 47, 3},
-    {"an empty list, then TLS 1.2", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
+    {"an empty list of key shares, then TLS 1.2", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033(()))}",
      "01{0303 R [] (c02b) [00] (" GROUPS SCHEMES SECURE ")}", NETLIB_TLS_INCOMPATIBLE, 70, 3},
     {"a key share twice", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES "0033((001d(X)001d(X))))}", NULL,
      NETLIB_TLS_PROTOCOL, 47, 1},
@@ -305,7 +305,7 @@ static const struct row to_servers[] = {
      NETLIB_TLS_PROTOCOL, 50, 1},
     {"no ALPN protocol in common", "01{0303 R [] (1301) [00] (" VERSIONS GROUPS SCHEMES SHARES "0010(([6162])))}", NULL,
      NETLIB_TLS_INCOMPATIBLE, NONE, 3},
-    {"a pre-shared key that is not the last",
+    {"a pre-shared key that is not the last extension",
      "01{0303 R [] (1301) [00] (0029(((61)00000000) ([+32]))" VERSIONS GROUPS SCHEMES SHARES "002d([01]))}", NULL,
      NETLIB_TLS_PROTOCOL, 47, 1},
     {"an unknown pre-shared key",
@@ -341,12 +341,12 @@ static const struct row to_servers[] = {
 };
 
 /* Rows of the table above whose result is different if the server has a server-name callback, with that result. Such a
- * server reads the ClientHello with rustls' Acceptor, which sends another alert for these rows, and counts the record
- * headers towards the limit of the message. */
+ * server reads the ClientHello with rustls' Acceptor, which sends other alerts for these rows than those in the table
+ * above, and counts the record headers towards the limit of the message. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"supported_versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
-    {"a pre-shared key that is not the last", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
+    {"a pre-shared key that is not the last extension", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"a message of the maximum length", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
 };
 

@@ -312,8 +312,8 @@ static void change_every_record(const struct kind *kind, enum side victim) {
             unsigned long failed = checks_failed;
             store_session(kind);
             struct run run = run_session(kind, victim, act, at, NULL, 0);
-            /* A session survives only the loss or exchange of a TLS 1.3 change_cipher_spec. The last record cannot be
-             * exchanged, because no record follows it. */
+            /* A session survives only if the record that is lost or swapped with the next record is a TLS 1.3
+             * change_cipher_spec. The last record cannot be swapped, because no record follows it. */
             bool is_nothing = is_13 && run.type == 20;
             bool is_last = act == EXCHANGE && run.victims == NETLIB_OK;
             CHECK(run.victims != NETLIB_OK || is_nothing || is_last);

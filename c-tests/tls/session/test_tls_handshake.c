@@ -59,7 +59,7 @@ static void data_is_echoed_in_both_tls_versions_with_ecdsa_and_rsa_keys(void) {
             netlib_tls_options_set_minimum_version(options, versions[j]);
             netlib_tls_options_set_maximum_version(options, versions[j]);
             netlib_tls_context *client = context_of(options);
-            /* The second session of a context is resumed, and has the same parameters. */
+            /* The second session of a context is resumed, and has the same parameters as the first. */
             echo(client, server, "localhost", versions[j]);
             echo(client, server, "localhost", versions[j]);
             netlib_tls_context_free(client);

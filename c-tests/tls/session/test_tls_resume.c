@@ -3,8 +3,7 @@
 #define NETLIB_MUST_USE
 #include "tls_resume.h"
 
-/* Each of these functions changes one setting of a client context: trust, the client certificate, the checked name, or
- * the protocol. */
+/* Each function that SETTING defines changes one setting of a client context, or none. */
 static int32_t right_time(void *ctx, double *seconds) {
     (void)ctx;
     *seconds = (double)time(NULL);
@@ -71,7 +70,7 @@ static void contexts_do_not_resume_sessions_of_other_contexts(void) {
             netlib_tls_session_free(session);
             netlib_tls_context_free(plain);
 
-            /* The plain context does not resume a session of the other context. */
+            /* The context without a changed setting does not resume a session of the context `other`. */
             plain = client_of(version, NULL);
             CHECK_INT(FULL, connect_to(plain, server, "localhost"));
             if (outcome == FULL) {
@@ -399,7 +398,7 @@ static void set_session_refuses_sessions_of_other_servers_or_alpn_protocols(void
     netlib_tls_context_free(server);
 }
 
-/* Streams on descriptors take and resume sessions like engines. */
+/* Streams on descriptors take and resume sessions as engines do. */
 static void sessions_taken_from_a_stream_are_resumed_by_another_stream(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {

@@ -261,8 +261,8 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
     return is_resumed;
 }
 
-/* Runs sessions with every SHA-256 suite of TLS 1.2 and 1.3. Each context has three sessions, and the second and third
- * are resumed. */
+/* Runs sessions with every cipher suite of TLS 1.2 and 1.3 that uses SHA-256. Each context has three sessions, and the
+ * second and third are resumed. */
 static void run_sessions_with_every_sha256_suite(void) {
     static const struct {
         const char *ciphers;

@@ -32,8 +32,9 @@ static bool is_one_of(const char *text, const char *a, const char *b) {
     return text != NULL && (strcmp(text, a) == 0 || strcmp(text, b) == 0);
 }
 
-/* The parameters are the same, except that a resumed TLS 1.2 session has no key-exchange group. A TLS 1.2 session can
- * be resumed after the handshake, a TLS 1.3 session after the next read, in which the ticket arrives. */
+/* A resumed session has the parameters of the full session, except that in TLS 1.2 it has no key-exchange group. A TLS
+ * 1.2 session can be resumed after the handshake, a TLS 1.3 session after the next read, in which the ticket
+ * arrives. */
 static void full_and_resumed_sessions_have_the_same_parameters(void) {
     static const int32_t versions[] = {NETLIB_TLS_VERSION_1_2, NETLIB_TLS_VERSION_1_3};
     netlib_error *err = NULL;
@@ -132,7 +133,7 @@ static void the_server_selects_the_alpn_protocol_that_is_first_in_its_own_list(v
 }
 
 /* A session is not resumed for another server name, without a server name, or by another context. */
-static void sessions_are_not_resumed_for_other_names_or_contexts(void) {
+static void sessions_are_not_resumed_for_other_server_names_or_by_other_contexts(void) {
     netlib_tls_context *client = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *other = both_of(NETLIB_TLS_VERSION_1_3, false, NULL, NETLIB_CERT_NONE);
     netlib_tls_context *server = both_of(NETLIB_TLS_VERSION_1_3, true, NULL, NETLIB_CERT_NONE);
@@ -367,7 +368,7 @@ int main(void) {
     full_and_resumed_sessions_have_the_same_parameters();
     session_tickets_are_sent_only_if_both_sides_enable_them();
     the_server_selects_the_alpn_protocol_that_is_first_in_its_own_list();
-    sessions_are_not_resumed_for_other_names_or_contexts();
+    sessions_are_not_resumed_for_other_server_names_or_by_other_contexts();
     streams_return_the_same_session_parameters_as_engines();
     return report("test_tls_session");
 }

@@ -177,7 +177,7 @@ static void non_blocking_streams_read_before_they_check_throughput(void) {
 
 /* Of the read timeout, the minimum throughput and the limit of the stream, the one that expires first determines the
  * status. */
-static void the_limit_that_expires_first_determines_the_status(void) {
+static void the_first_of_timeout_limit_and_throughput_to_fail_sets_the_status(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     size_t n = 0;
@@ -367,7 +367,7 @@ int main(void) {
     reads_fail_when_the_peer_sends_below_the_minimum_throughput();
     handshake_bytes_count_towards_the_minimum_throughput();
     non_blocking_streams_read_before_they_check_throughput();
-    the_limit_that_expires_first_determines_the_status();
+    the_first_of_timeout_limit_and_throughput_to_fail_sets_the_status();
     the_minimum_throughput_of_the_inner_stream_applies();
     waits_fail_when_a_descriptor_is_below_the_minimum_throughput();
     netlib_tls_context_free(client);

@@ -274,7 +274,7 @@ static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return netlib_stream_write(user->other, buf, len, n, NULL);
 }
 
-static void a_transport_callback_gets_busy_on_its_own_stream_but_may_use_others(void) {
+static void calls_of_a_transport_callback_return_busy_only_on_its_own_stream(void) {
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
@@ -470,7 +470,7 @@ int main(void) {
     server = server_context("server");
     streams_return_want_read_and_want_write_of_transport_callbacks();
     each_transport_callback_result_is_mapped_to_a_stream_status();
-    a_transport_callback_gets_busy_on_its_own_stream_but_may_use_others();
+    calls_of_a_transport_callback_return_busy_only_on_its_own_stream();
     the_limit_of_a_stream_is_checked_before_each_transport_callback();
     two_threads_can_read_and_write_over_blocking_transport_callbacks();
     no_handshake_loops_forever_whatever_the_peer_sends();

@@ -92,7 +92,7 @@ static void check_kept(netlib_stream *stream, netlib_status status, enum netlib_
 
 /* ---- on a socket ---- */
 
-static void failed_reads_have_retry_kind_read_only_after_the_request_was_sent(void) {
+static void failed_reads_have_retry_kind_other_before_the_request_and_read_after_it(void) {
     static const struct {
         const char *what;
         call *act;
@@ -140,7 +140,7 @@ static void timeouts_and_lost_connections_after_the_request_have_retry_kind_read
         netlib_status status;
     } rows[] = {
         {"silence", false, false, NETLIB_READ_TIMEOUT},
-        {"the end", false, true, NETLIB_TLS_TRUNCATED},
+        {"the end of the connection", false, true, NETLIB_TLS_TRUNCATED},
         {"a reset", true, true, NETLIB_PROTOCOL},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -175,8 +175,8 @@ static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void
         netlib_status status;
         enum netlib_retry_kind kind;
     } rows[] = {
-        {"the end", "", 0, NETLIB_TLS_HANDSHAKE_EOF, CONNECT},
-        {"no TLS", "HTTP/1.1 400 X\r\n\r\n", 18, NETLIB_NOT_TLS, OTHER},
+        {"the end of the connection", "", 0, NETLIB_TLS_HANDSHAKE_EOF, CONNECT},
+        {"bytes that are not TLS", "HTTP/1.1 400 X\r\n\r\n", 18, NETLIB_NOT_TLS, OTHER},
         {"an alert", "\x15\x03\x03\x00\x02\x02\x28", 7, NETLIB_TLS_ALERT, OTHER},
     };
     /* A write does the handshake first, and accepts no data if the handshake fails. */
@@ -278,7 +278,7 @@ static void inner_stream_errors_before_the_request_have_retry_kind_connect_or_ot
     } rows[] = {
         {"the outer record is garbage", "localhost", true, false, NETLIB_TLS_PROTOCOL, OTHER},
         {"the connection ends", "localhost", false, true, NETLIB_TLS_HANDSHAKE_EOF, CONNECT},
-        {"another name", "other.example", false, false, NETLIB_HOSTNAME_MISMATCH, OTHER},
+        {"a certificate for another name", "other.example", false, false, NETLIB_HOSTNAME_MISMATCH, OTHER},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         struct nest nest = begin_nest(rows[i].name);
@@ -339,7 +339,7 @@ static netlib_status carried_write(void *ctx, const void *buf, size_t len, size_
     return netlib_stream_write(ctx, buf, len, n, NULL);
 }
 
-static void callback_transport_errors_have_retry_kind_read_only_after_sending(void) {
+static void callback_errors_have_retry_kind_other_before_the_request_and_read_after(void) {
     for (int is_sent = 0; is_sent < 2; is_sent++) {
         struct nest nest = {.pair = prompt_pair()};
         netlib_error *err = NULL;
@@ -406,13 +406,13 @@ static void a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit(vo
 int main(void) {
     client = client_context();
     server = server_context("server");
-    failed_reads_have_retry_kind_read_only_after_the_request_was_sent();
+    failed_reads_have_retry_kind_other_before_the_request_and_read_after_it();
     failed_writes_on_a_reset_connection_have_retry_kind_read();
     timeouts_and_lost_connections_after_the_request_have_retry_kind_read();
     failed_handshakes_have_retry_kind_connect_or_other_but_not_read();
     inner_stream_errors_before_the_request_have_retry_kind_connect_or_other();
     inner_stream_errors_after_the_request_have_retry_kind_read();
-    callback_transport_errors_have_retry_kind_read_only_after_sending();
+    callback_errors_have_retry_kind_other_before_the_request_and_read_after();
     a_post_over_a_socket_is_not_repeated_after_a_flipped_response_bit();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -219,7 +219,7 @@ static void run_full_and_resumed_session(void) {
         pthread_attr_destroy(&attributes);
         close_pair(pair);
     }
-    /* The context may no longer store the session of a deeply nested stream. */
+    /* With deeply nested streams, the context may no longer store the session that should be resumed. */
     CHECK(client.resumed > 0 || settings.depth > 2);
     netlib_tls_context_free(client.context);
     netlib_tls_context_free(server.context);

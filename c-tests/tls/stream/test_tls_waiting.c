@@ -169,7 +169,7 @@ static void limits_end_every_waiting_stream_call(void) {
     netlib_tls_context_free(server);
 }
 
-static void a_second_reader_or_writer_gets_busy(void) {
+static void a_second_concurrent_read_or_write_returns_busy(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -261,7 +261,7 @@ static void handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time(void) {
 int main(void) {
     a_timeout_ends_the_call_but_not_the_session();
     limits_end_every_waiting_stream_call();
-    a_second_reader_or_writer_gets_busy();
+    a_second_concurrent_read_or_write_returns_busy();
     handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time();
     return report("tls waiting");
 }

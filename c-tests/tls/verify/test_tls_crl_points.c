@@ -75,14 +75,14 @@ static void crls_with_unsupported_or_malformed_distribution_points_are_refused(v
         {"a point with a name", POINT(PLACE), NETLIB_OK},
         {"for user certificates only", POINT(PLACE "\x81\x01\xff"), NETLIB_OK},
         {"some reasons: none, as a valid empty BIT STRING", POINT(PLACE "\x83\x01\x00"), NETLIB_UNSUPPORTED},
-        {"some reasons: not even unused bits", POINT(PLACE "\x83\x00"), NETLIB_INVALID_PEM},
-        {"some reasons: unused bits of nothing", POINT(PLACE "\x83\x01\x07"), NETLIB_INVALID_PEM},
+        {"some reasons: no number of unused bits", POINT(PLACE "\x83\x00"), NETLIB_INVALID_PEM},
+        {"some reasons: unused bits without any bits", POINT(PLACE "\x83\x01\x07"), NETLIB_INVALID_PEM},
         {"some reasons: eight unused bits", POINT(PLACE "\x83\x02\x08\x80"), NETLIB_INVALID_PEM},
         {"some reasons: one", POINT(PLACE "\x83\x02\x05\x20"), NETLIB_UNSUPPORTED},
         {"some reasons, cut off", POINT(PLACE "\x83\x02\x05"), NETLIB_INVALID_PEM},
         {"some reasons without a name", POINT("\x83\x01\x00"), NETLIB_UNSUPPORTED},
-        {"indirect", POINT(PLACE "\x84\x01\xff"), NETLIB_UNSUPPORTED},
-        {"nothing", POINT(""), NETLIB_UNSUPPORTED},
+        {"an indirect CRL", POINT(PLACE "\x84\x01\xff"), NETLIB_UNSUPPORTED},
+        {"no content", POINT(""), NETLIB_UNSUPPORTED},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         struct der der = list_with(rows[i].point, rows[i].len);

@@ -348,7 +348,7 @@ static void the_context_checks_pins_for_every_kind_of_session(void) {
 }
 
 /* A context with pins does not resume a session that was created without pins or with other pins. */
-static void sessions_are_not_resumed_with_other_pins(void) {
+static void sessions_are_not_resumed_by_contexts_with_different_pins(void) {
     netlib_tls_context *server = server_context("server");
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_tls_options *options = client_options();
@@ -526,9 +526,9 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options_free(options);
 }
 
-/* A stream of netlib_ssl_wrap_socket is checked against the pins of the options or those of the context argument. If both the options and the
- * context have pins, the call fails. */
-static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) {
+/* A stream of netlib_ssl_wrap_socket is checked against the pins of the options or against those of the context
+ * argument. If both the options and the context have pins, the call fails. */
+static void wrap_socket_checks_pins_of_options_or_context_and_refuses_pins_in_both(void) {
     netlib_tls_context *server = server_context("server");
     static const struct {
         bool has_context;
@@ -581,10 +581,10 @@ static void wrap_socket_keeps_pins_of_options_or_context_and_refuses_both(void) 
 int main(void) {
     pins_match_only_certificates_on_the_verified_path();
     the_context_checks_pins_for_every_kind_of_session();
-    sessions_are_not_resumed_with_other_pins();
+    sessions_are_not_resumed_by_contexts_with_different_pins();
     servers_check_client_certificates_against_the_pins_of_their_context();
     pins_of_a_server_that_requests_no_client_certificate_are_refused();
     malformed_pins_are_refused_with_a_message();
-    wrap_socket_keeps_pins_of_options_or_context_and_refuses_both();
+    wrap_socket_checks_pins_of_options_or_context_and_refuses_pins_in_both();
     return report("tls pin sets");
 }

@@ -112,7 +112,7 @@ static void a_ca_directory_is_read_as_openssl_reads_it(void) {
          "  cannot read dangling: No such file or directory\n  empty contains no certificate\n  key.pem contains "
          "no certificate\n" CRL_SKIPPED,
          3},
-        /* If the directory has hashed file names, netlib reads only those files, like OpenSSL. */
+        /* If the directory has hashed file names, netlib, like OpenSSL, reads only the files with these names. */
         {"hashed",
          "4 @ 1\n  README: no hashed name, as created by c_rehash, refers to this file\n"
          "  again.pem: no hashed name, as created by c_rehash, refers to this file\n"
@@ -411,7 +411,8 @@ static void a_server_only_context_creates_no_client_sessions(void) {
     netlib_tls_context_free(ours);
 }
 
-/* Checks that the trust anchor with this index is the first certificate of a file; NULL: that it was not kept. */
+/* Checks that the context kept the trust anchor with this index, and that it is the first certificate of the file
+ * `path`. If `path` is NULL, checks that the context kept no such trust anchor. */
 static void check_trust_anchor(const netlib_tls_context *context, size_t index, const char *path) {
     netlib_error *err = NULL;
     netlib_certificate *certificate = NULL;
@@ -463,7 +464,7 @@ static void contexts_keep_the_certificates_of_trust_anchors_only_on_request(void
         for (size_t at = 0; at < 3; at++) check_trust_anchor(context, at, rows[i].anchors[at]);
         check_trust_anchor(context, count, NULL);
         check_trust_anchor(context, SIZE_MAX, NULL);
-        /* Options that are created from a context have the same setting. */
+        /* Options that are created from a context have the context's setting. */
         netlib_tls_context *same = context_of(netlib_tls_context_to_options(context));
         netlib_tls_context_free(context);
         for (size_t at = 0; at < 3; at++) check_trust_anchor(same, at, rows[i].anchors[at]);

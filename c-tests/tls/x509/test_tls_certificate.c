@@ -65,7 +65,7 @@ static void getters_return_the_fields_of_a_certificate(void) {
 #define ISSUER NETLIB_DISTINGUISHED_NAME_ISSUER
 
 /* The expected attributes are those that `openssl x509 -subject -nameopt oid,sep_multiline,utf8` prints. */
-static void attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_certificate(void) {
+static void subject_and_issuer_attributes_are_listed_in_certificate_order(void) {
     static const struct {
         const char *path;
         enum netlib_distinguished_name name;
@@ -118,7 +118,7 @@ static void attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_cert
         CHECK(netlib_certificate_attribute_short_name(certificate, name, count, &len) == NULL);
         CHECK(netlib_certificate_attribute_value(certificate, name, count, &len) == NULL);
         CHECK_INT(-1, netlib_certificate_attribute_rdn(certificate, name, count));
-        /* Numbers that are not in the enum. */
+        /* Numbers that enum netlib_distinguished_name does not have. */
         static const int32_t unknown[] = {-1, 2, INT32_MAX};
         for (size_t j = 0; j < sizeof unknown / sizeof unknown[0]; j++) {
             name = (enum netlib_distinguished_name)unknown[j];
@@ -408,7 +408,7 @@ static void the_peer_certificate_can_be_parsed_and_its_fingerprint_checked(void)
 
 int main(void) {
     getters_return_the_fields_of_a_certificate();
-    attributes_of_subject_and_issuer_are_listed_in_the_order_of_the_certificate();
+    subject_and_issuer_attributes_are_listed_in_certificate_order();
     subject_alternative_names_are_listed_in_order();
     keys_and_signatures_have_openssl_algorithm_names();
     certificate_texts_contain_no_nul_and_no_line_break();

@@ -202,7 +202,7 @@ pub fn length_of(header: &Header, function: &Function, param: &Param) -> Option<
     before.filter(is_pointer).last().map(|other| other.name.clone())
 }
 
-/// Returns true if a length follows a pointer.
+/// Returns true if the parameter after this pointer is a length.
 fn has_length(function: &Function, param: &Param) -> bool {
     let mut after = function.params.iter().skip_while(|other| other.name != param.name).skip(1);
     after.next().is_some_and(|next| next.ctype == "size_t")

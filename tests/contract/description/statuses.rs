@@ -1,4 +1,4 @@
-//! Finds the statuses that a function may return in its documentation.
+//! Reads from the documentation of a function which statuses it may return.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -7,7 +7,7 @@ use crate::description::calls::may_block;
 use crate::description::threads_of;
 use crate::model::{Function, Header};
 
-/// The statuses that any function with a status may return, by the first page of netlib.h.
+/// The statuses that, according to the first page of netlib.h, any function with a status may return.
 pub const COMMON: &[&str] =
     &["NETLIB_OK", "NETLIB_NULL_ARGUMENT", "NETLIB_INVALID_ARGUMENT", "NETLIB_OUT_OF_MEMORY", "NETLIB_INTERNAL"];
 
@@ -33,8 +33,8 @@ pub fn of(header: &Header, function: &Function) -> Statuses {
     statuses
 }
 
-/// Returns the statuses of a call that a callback of the same handle makes, and of a call in a forked child, which the
-/// first page of netlib.h states under CALLBACKS and FORK.
+/// Returns the statuses that the first page of netlib.h states under CALLBACKS and FORK: for a call that a callback
+/// makes on its own handle, and for a call in a forked child.
 fn by_convention(header: &Header, function: &Function) -> Vec<&'static str> {
     let Some(first) = function.params.first() else { return Vec::new() };
     let name = first.ctype.trim_start_matches("const ").trim_end_matches('*');

@@ -86,7 +86,7 @@ fn compact(declaration: &str) -> String {
     for mark in ["{", "}", "(", ")", "*", ",", "=", ";"] {
         text = text.replace(&format!(" {mark}"), mark).replace(&format!("{mark} "), mark);
     }
-    // Both texts write the smallest number as an expression.
+    // Replaces the expressions for the two smallest 32-bit numbers with the numbers.
     text.replace("-2147483648 + 1", "-2147483647").replace("-2147483647 - 1", "-2147483648")
 }
 
@@ -132,10 +132,10 @@ fn binding_in_python(env: &Env, header: &Header, report: &mut Report) {
 /// A language whose foreign-function interface reads C declarations.
 pub struct Language {
     name: &'static str,
-    /// The program and its arguments that run a script.
+    /// The program that runs a script, and its first arguments.
     command: &'static [&'static str],
     script: &'static str,
-    /// The program and its arguments that succeed if the foreign-function interface is installed.
+    /// A program that succeeds if the foreign-function interface is installed, and its arguments.
     probe: &'static [&'static str],
 }
 

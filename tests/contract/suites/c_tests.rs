@@ -38,7 +38,7 @@ pub fn run(env: &Env, report: &mut Report) {
     untested(&env.header(), &texts, report);
 }
 
-/// Checks that a C test calls every function of the header.
+/// Checks that each function of the header is called by at least one C test.
 pub fn untested(header: &Header, texts: &str, report: &mut Report) {
     let words: BTreeSet<&str> = texts.split(|c: char| !(c.is_alphanumeric() || c == '_')).collect();
     for function in &header.functions {

@@ -139,7 +139,7 @@ fn is_setting(function: &Function) -> bool {
     of_connecting || function.deprecated.is_none() && sets.iter().any(|set| function.name.contains(set))
 }
 
-/// Returns true for the function that reports the first error of options.
+/// Returns true for a function that reports the first error of options, such as `netlib_retry_options_check`.
 fn is_check(function: &Function) -> bool {
     function.name.ends_with("_options_check")
 }
@@ -290,7 +290,7 @@ pub fn null(header: &Header, function: &Function, param: &Param) -> Result<Null,
     }
 }
 
-/// Returns true for the parameters that may be NULL in every function: the error, a callback's `ctx` and its release, a
+/// Returns true for the parameters that may be NULL in every function: the error, a callback's `ctx` and `ctx_free`, a
 /// limit, options, and the length or count that belongs to a returned pointer.
 fn is_optional(header: &Header, function: &Function, param: &Param) -> bool {
     let is_receiver = function.params.first().is_some_and(|first| first.name == param.name);

@@ -1,5 +1,5 @@
-//! Compiles the programs in examples-c and the one on the first page of netlib.h with all warnings, and runs each of
-//! them under valgrind, which must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
+//! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h. Runs each
+//! program under valgrind, which must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
 
 use std::path::{Path, PathBuf};
 
@@ -25,9 +25,9 @@ macro_rules! three_origins {
 }
 
 /// Runs of examples with arguments: the program, its arguments, the exit code, the expected text on standard output,
-/// and a part of the expected text on standard error. A text on standard output that ends with "…" is the start of the
-/// expected text. Placeholders such as `{https}` stand for ports of the misbehaving server, whose CA is the authority
-/// that the program trusts by default.
+/// and a part of the expected text on standard error. An expected text that ends with "…" is only the start of the text
+/// on standard output. Placeholders such as `{https}` stand for ports of the misbehaving server, whose CA is the
+/// authority that the program trusts by default.
 const RUNS: &[(&str, &str, i32, &str, &str)] = &[
     (
         "engine",

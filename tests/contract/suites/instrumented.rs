@@ -1,6 +1,6 @@
 //! Builds the library with a sanitizer and links programs with the instrumented library. The library and the program
-//! share the sanitizer runtime of the Rust toolchain, which is linked into the program. gcc's runtime is not used,
-//! because it may lack functions that code compiled by rustc calls.
+//! share the Rust toolchain's sanitizer runtime, which is linked into the program. gcc's runtime is not used, because
+//! it may lack functions that code compiled by rustc calls.
 
 use std::path::{Path, PathBuf};
 

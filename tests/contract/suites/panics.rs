@@ -42,8 +42,8 @@ fn self_test_library(env: &Env) -> Result<PathBuf, String> {
     }
 }
 
-/// Runs the test program with the static library that cargo has built, after making its internal symbols local as `make
-/// lib` does.
+/// Makes the internal symbols of the static library that cargo has built local, as `make lib` does, and runs the test
+/// program with this library.
 pub fn check(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (localised, program) = (scratch.join("libnetlib.a"), scratch.join("panic"));
     let mut localise = env.command("scripts/localise-symbols");

@@ -55,7 +55,7 @@ pub fn rows() -> Vec<Row> {
     Status::ALL.iter().map(row).collect()
 }
 
-/// Returns a C program that compares the results of the status functions for each number with the table.
+/// Returns a C program that compares, for each number, the results of the status functions with the table.
 pub fn program(rows: &[Row]) -> String {
     let mut text = String::from(
         "#include \"harness.h\"\n\nstatic const struct {\n    int32_t code, constant;\n    enum netlib_class class;\n    \

@@ -1,5 +1,5 @@
-//! Checks that the shared and the static library export only netlib_* symbols, and checks the SONAME, the hardening
-//! flags, and that the libraries contain no path of the build machine.
+//! Checks the SONAME and the hardening flags. Also checks that the shared and the static library export only netlib_*
+//! symbols and contain no path of the build machine.
 
 use std::collections::BTreeSet;
 use std::fs;

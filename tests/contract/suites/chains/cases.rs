@@ -99,7 +99,7 @@ fn list(by: &Made, revoked: &[u64], until: i32) -> String {
     params.signed_by(&by.issuer).expect("a list").pem().expect("PEM")
 }
 
-/// Returns the PEM certificate with an invalid signature, by changing a character of its last base64 line.
+/// Changes a character in the last base64 line of a PEM certificate, so that its signature is invalid.
 fn with_changed_signature(pem: &str) -> String {
     let at = pem.trim_end().rmatch_indices('\n').nth(1).expect("lines").0 + 1;
     let other = if pem.as_bytes()[at] == b'A' { "B" } else { "A" };
@@ -389,7 +389,7 @@ impl Maker<'_> {
                 self.add_case("anchor", format!("{first} and {second}"), &[&indirect, &int.pem]).anchors = anchors;
             }
         }
-        // CRLs of a root that may not sign CRLs.
+        // CRLs of a root whose certificate does not allow it to sign CRLs.
         for usages in [vec![KeyUsagePurpose::KeyCertSign], vec![]] {
             for revoked in [7, 101] {
                 let mut root = named.clone();

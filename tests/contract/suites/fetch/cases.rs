@@ -18,7 +18,7 @@ pub struct Case {
     pub code: i32,
     /// The expected standard output, complete.
     pub body: Option<&'static str>,
-    /// Texts that standard output and standard error must contain, with placeholders as in `args`.
+    /// Texts that standard output (`out`) and standard error (`err`) must contain, with placeholders as in `args`.
     pub out: &'static [&'static str],
     pub err: &'static [&'static str],
     /// Texts that neither standard output nor standard error may contain.
@@ -441,7 +441,7 @@ const HTTP: &[Case] = &[
     )
     .within(4.0),
     Case {
-        // fetch waits for the response after the server has received the request.
+        // The signal arrives while fetch waits for the response: the server has received the request.
         shell: "\"$@\" & until grep -q 'never?interrupted' '{requests}'; do sleep 0.1; done; kill -TERM $!; wait $!",
         ..fails("interrupted", &["https://localhost:{https}/never?interrupted"], 130, &["fetch: ", "cancelled"])
     }

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::Harness;
 use crate::report::Report;
 
-/// The number of bytes that netlib sends in each session, less than the first line of the data.
+/// The number of bytes that netlib sends in each session, fewer than the first line of the data has.
 const BYTES_SENT: usize = 60;
 
 #[derive(Clone, Copy)]
@@ -75,7 +75,7 @@ const ROWS: &[Row] = &[
         ..ACCEPTED
     },
     Row {
-        name: "with a protocol",
+        name: "with an ALPN protocol",
         server: "-early_data -max_early_data 1000 -alpn h2,http/1.1",
         settings: "alpn=http/1.1",
         alpn: "http/1.1",
@@ -84,12 +84,12 @@ const ROWS: &[Row] = &[
     // The server answers the first session's ClientHello with a HelloRetryRequest. The second session sends the right
     // key share at once, without which early data would be rejected.
     Row {
-        name: "another group",
+        name: "a HelloRetryRequest in the first session",
         server: "-early_data -max_early_data 1000 -groups P-384",
         group: "secp384r1",
         ..ACCEPTED
     },
-    Row { name: "a group of the client's", settings: "groups=P-256:x25519", group: "secp256r1", ..ACCEPTED },
+    Row { name: "the first group of the client", settings: "groups=P-256:x25519", group: "secp256r1", ..ACCEPTED },
     Row {
         name: "a group that the server does not know",
         settings: "groups=MLKEM1024:X25519MLKEM768:P-384:P-256",

@@ -19,7 +19,7 @@ pub enum Side {
     Server,
 }
 
-/// The pairs of another implementation and netlib's role, in the order of the rows.
+/// The pairs of another implementation and the role of netlib, client or server, in the order of the rows.
 pub const PAIRS: &[(Tool, Side)] = &[
     (Tool::OpenSsl, Side::Client),
     (Tool::OpenSsl, Side::Server),
@@ -178,7 +178,8 @@ pub struct Row {
     pub tickets: Tickets,
     /// The only key exchange group that the peer supports; `None` for the peer's defaults.
     pub group: Option<&'static Group>,
-    /// True if the client's first key share is for another group, so that the server sends a HelloRetryRequest.
+    /// True if the client's first key share is for a group that the session does not use, so that the server sends a
+    /// HelloRetryRequest.
     pub retried: bool,
     /// The openssl options that change the size or padding of records.
     pub records: &'static str,
@@ -285,8 +286,8 @@ pub fn core() -> Vec<Row> {
     rows
 }
 
-/// Returns a row for each cipher suite with each kind of key and each combination, and for each kind of client key with
-/// each version.
+/// Returns a row for each cipher suite with each kind of key and each of the eight combinations, and a row for each
+/// kind of client key with each version.
 pub fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {

@@ -2,8 +2,9 @@
 //! GnuTLS. Client and server print facts about a session, such as version and cipher suite, which the suite compares
 //! with the expected facts.
 //!
-//! `c-tests/interop/peer.c` is netlib's peer, a program that uses netlib.h and the library. `c-tests/interop/certs.sh`
-//! creates the certificates in each run. Every wait in these tests has a time limit, which no passing test reaches.
+//! The program `c-tests/interop/peer.c`, which uses netlib.h and the library, is the netlib side of each session.
+//! `c-tests/interop/certs.sh` creates the certificates in each run. Every wait in these tests has a time limit, which
+//! no passing test reaches.
 
 pub mod ech;
 pub mod early;
@@ -51,7 +52,7 @@ pub fn run_rest(env: &Env, report: &mut Report) {
     harness.counts(report);
 }
 
-/// Runs some combinations with netlib's peer under valgrind.
+/// Runs some combinations with peer.c under valgrind.
 pub fn valgrind(env: &Env, report: &mut Report) {
     if !has("valgrind") {
         return report.skip("valgrind is not installed");
@@ -139,7 +140,7 @@ impl<'a> Harness<'a> {
         Process::start(words, self.library, input)
     }
 
-    /// Starts netlib's peer, the program peer.c.
+    /// Starts peer.c, the netlib side of a session.
     pub fn netlib(&self, words: Vec<String>) -> Result<Process, String> {
         let mut line: Vec<String> = self.before.iter().map(|&word| word.to_owned()).collect();
         line.push(self.program.display().to_string());
@@ -293,7 +294,7 @@ impl<'a> Harness<'a> {
             }
         };
         if clients.iter().any(|client| client.code != Some(0)) {
-            // After a failed client, netlib's peer may wait for a session that is never started.
+            // After the client has failed, peer.c as the server may wait for a session that never starts.
             netlib.terminate();
         }
         outcome.netlib(row, netlib.finish());
@@ -391,7 +392,7 @@ impl Outcome {
     }
 }
 
-/// Returns the arguments of netlib's peer for versions, cipher suites and resumption.
+/// Returns the arguments of peer.c for versions, cipher suites and resumption.
 fn choices(row: &Row) -> Vec<String> {
     let mut words = Vec::new();
     if row.restricted_by_netlib {
@@ -406,7 +407,7 @@ fn choices(row: &Row) -> Vec<String> {
     words
 }
 
-/// Returns the line that netlib's peer must print for a session.
+/// Returns the line that peer.c must print for a session.
 pub fn expected_facts(row: &Row, turn: usize) -> String {
     let shown = match (row.netlib, row.client) {
         (Side::Client, _) | (_, ClientCertificate::Sent(_)) => 2,
@@ -439,7 +440,7 @@ fn after_colon(address: &str) -> String {
     address.rsplit(':').next().unwrap_or_default().to_owned()
 }
 
-/// The data of a session, which c-tests/interop/peer.c generates in the same way.
+/// The data of a session. c-tests/interop/peer.c generates identical data.
 fn letter_at(i: usize) -> char {
     const LINE: usize = 1000;
     if i % LINE == LINE - 1 {

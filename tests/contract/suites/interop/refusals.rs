@@ -18,9 +18,9 @@ pub struct Refusal {
     pub(super) name: &'static str,
     pub(super) tool: Tool,
     pub(super) netlib: Side,
-    /// The settings of netlib's peer other than its trusted authority.
+    /// The settings of peer.c, the netlib side of the session, other than its trusted authority.
     pub(super) settings: &'static str,
-    /// The arguments of the other peer.
+    /// The arguments of the other implementation's program.
     pub(super) other: &'static str,
     pub(super) outcome: Outcome,
     pub(super) says: &'static str,

@@ -74,7 +74,7 @@ pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "vectors", &complaints, |inner| vectors::check(env, &table, &hits, inner));
 }
 
-/// Runs interop rows with a wrong expectation about the output of netlib or of the other peer.
+/// Runs interop rows with a wrong expectation about the output of netlib or of the other implementation.
 pub(super) fn other_implementations(env: &Env, _: &Path, report: &mut Report) {
     let Some(harness) = interop::Harness::new(env, env.library(), "interop-negative", &[], report) else { return };
     for (row, complaint) in mistaken::rows() {

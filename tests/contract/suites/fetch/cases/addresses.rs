@@ -50,8 +50,8 @@ pub const ALL: &[Case] = &[
         8,
         &["origin.test"],
     ),
-    // If several options name the same host and port, the last one counts. --resolve does not affect other ports of the
-    // host.
+    // If several --resolve options name the same host and port, the last one counts. --resolve does not affect other
+    // ports of the host.
     get(
         "resolve-twice",
         &[
