@@ -132,7 +132,7 @@ impl Chunks {
                 }
                 Part::DataCr => {
                     let byte = describe_byte(byte);
-                    let what = format_args!("{byte} follows the data of a chunk; CRLF must follow");
+                    let what = format!("{byte} follows the data of a chunk; CRLF must follow");
                     return Err(protocol_error(what, position));
                 }
             };
@@ -152,10 +152,10 @@ fn end_size_line(
     limits: ChunkedLimits,
 ) -> Result<u64> {
     let size = line.end(line_end, position)?;
-    *excess = (*excess + line.length() as u64).saturating_sub(16 + 2 * size);
+    *excess = (*excess + line.length() as u64).saturating_sub(size.saturating_mul(2).saturating_add(16));
     let most = MAX_EXCESS.max(limits.size_line as u64);
     if *excess > most {
-        let what = format_args!("the chunk extensions have more than {most} bytes in excess of the data");
+        let what = format!("the chunk extensions have more than {most} bytes in excess of the data");
         return Err(protocol_error(what, position));
     }
     Ok(size)

@@ -40,7 +40,7 @@ impl SizeLine {
     pub(super) fn add(&mut self, byte: u8, offset: usize, max_length: usize) -> Result<()> {
         use Position::*;
         if self.length >= max_length {
-            let what = format_args!("a chunk-size line has more than {max_length} bytes");
+            let what = format!("a chunk-size line has more than {max_length} bytes");
             return Err(protocol_error(what, offset));
         }
         self.position = match (self.position, byte) {

@@ -232,6 +232,7 @@ fn chunk_extensions_have_a_limit_for_the_whole_body() {
     let message = format!("the chunk extensions have more than 16384 bytes in excess of the data at byte {at}");
     assert_eq!(decode_all_ways(chunked, small.as_bytes()).end, End::Failed(message, Some(at)));
     assert_eq!(decode_all_ways(chunked, chunk(500).repeat(40).as_bytes()).end, End::Open);
+    assert_eq!(decode_all_ways(chunked, b"7fffffffffffffff\r\n").end, End::Open);
 }
 
 #[test]

@@ -30,7 +30,7 @@ impl Trailer {
     ) -> Result<Option<Headers>> {
         let start = offset.saturating_sub(self.line.len());
         if self.length + self.line.len() + bytes.len() > limits.trailer {
-            let what = format_args!("the trailer has more than {} bytes", limits.trailer);
+            let what = format!("the trailer has more than {} bytes", limits.trailer);
             return Err(protocol_error(what, start.saturating_add(limits.trailer.saturating_sub(self.length))));
         }
         memory::grow(&mut self.line, bytes.len(), "a trailer")?;
@@ -45,7 +45,7 @@ impl Trailer {
             return Ok(Some(std::mem::take(&mut self.fields).build()));
         }
         if self.fields.len() >= limits.trailer_fields {
-            let what = format_args!("the trailer has more than {} fields", limits.trailer_fields);
+            let what = format!("the trailer has more than {} fields", limits.trailer_fields);
             return Err(protocol_error(what, start));
         }
         let (name, value) = field(text, start)?;
