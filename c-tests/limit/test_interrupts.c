@@ -297,23 +297,25 @@ static void ctx_is_released_if_the_interruptible_limit_cannot_be_made(void) {
 /* A thread that waits with the limit. */
 struct waiter {
     netlib_limit *limit;
+    bool is_signalled; /* the test sends signals to the thread */
     pthread_t thread;
     atomic_int is_done;
     netlib_status status;
 };
 
 static atomic_int checks_on_signalled_thread, checks_on_other_threads;
-static pthread_t signalled_thread;
+static _Thread_local bool is_signalled_thread;
 
 static enum netlib_interrupt stop_and_note_thread(void *ctx) {
     (void)ctx;
-    if (pthread_equal(signalled_thread, pthread_self())) checks_on_signalled_thread++;
+    if (is_signalled_thread) checks_on_signalled_thread++;
     else checks_on_other_threads++;
     return NETLIB_INTERRUPT_STOP;
 }
 
 static void *wait_on_thread(void *ctx) {
     struct waiter *waiter = ctx;
+    is_signalled_thread = waiter->is_signalled;
     int ends[2];
     CHECK(pipe(ends) == 0);
     waiter->status = netlib_wait_for_read(ends[0], 30.0, waiter->limit, NULL);
@@ -332,9 +334,9 @@ static void a_signal_ends_only_the_wait_of_the_thread_that_handles_it(void) {
     CHECK_OK(netlib_limit_new_interruptible(NETLIB_TIMEOUT_NONE, NULL, stop_and_note_thread, NULL, NULL, &limit, &err));
     for (size_t i = 0; i < 2; i++) {
         waiters[i].limit = limit;
+        waiters[i].is_signalled = i == 0;
         waiters[i].is_done = 0;
         CHECK(pthread_create(&waiters[i].thread, NULL, wait_on_thread, &waiters[i]) == 0);
-        if (i == 0) signalled_thread = waiters[0].thread;
     }
     /* A signal interrupts the wait only if it arrives during the wait, so the test sends signals until the wait
      * ends. */
