@@ -45,7 +45,8 @@ impl TargetForm {
     }
 }
 
-/// The head of a request, which contains no line except those of the request line, Host and the given header list.
+/// The head of a request. Its only lines are the request line, the Host field, the fields of the given header list, and
+/// the empty line.
 pub struct Request {
     head: CString,
 }

@@ -2,7 +2,7 @@
 //!
 //! A [`Stream`] is a [`PlainStream`] or a [`TlsStream`]. Both have the same parts:
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
-//! - `state`: the settings, and the roles of the threads that are in a call.
+//! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
 //! - `exchange`, `minimum_throughput`, `shutdown`, `probe`: what the calls of both kinds of stream do.
 
@@ -38,13 +38,14 @@ pub use plain::PlainStream;
 pub use tls::TlsStream;
 pub use transport::Transport;
 
-/// A stream. One thread may read while another thread writes. The stream inside this stream has a reference of its own.
+/// A stream. One thread may read while another thread writes. A stream that uses this stream as its transport holds a
+/// reference of its own to this stream.
 pub enum Stream {
     Plain(Arc<PlainStream>),
     Tls(Arc<TlsStream>),
 }
 
-/// Calls the same method of both kinds of stream.
+/// Calls a method that both kinds of stream have.
 macro_rules! on_each {
     ($self:ident, $stream:ident => $call:expr) => {
         match $self {
@@ -98,8 +99,8 @@ impl Stream {
         Ok(Stream::Tls(Arc::new(TlsStream::connected(options, context, fd, server_hostname, limit)?)))
     }
 
-    /// Makes this stream the transport of another stream. Other calls on this stream fail with `NETLIB_BUSY` until the
-    /// transport is dropped.
+    /// Makes this stream the transport of another stream. The application's calls on this stream fail with
+    /// `NETLIB_BUSY` until the transport is dropped.
     pub fn to_transport(&self) -> Result<Transport> {
         match self {
             Stream::Plain(stream) => outer::over_plain(Arc::clone(stream)),
@@ -167,18 +168,19 @@ impl Stream {
         on_each!(self, stream => stream.probe())
     }
 
-    /// Ends the data to the peer. Does not wait for the end of the peer's data.
+    /// Shuts down the sending direction. Does not wait for the end of the peer's data.
     pub fn shutdown(&self) -> Result<Io> {
         on_each!(self, stream => stream.shutdown())
     }
 
-    /// Ends the data to the peer, and waits for the end of the peer's data.
+    /// Shuts down the sending direction, and waits for the end of the peer's data.
     pub fn shutdown_both(&self) -> Result<Io> {
         on_each!(self, stream => stream.shutdown_both())
     }
 }
 
-/// The functions that concern TLS. On a plain stream, getters return the value for a session without the property.
+/// The functions that concern TLS. On a plain stream, each getter returns the value that stands for "none", for example
+/// 0 or `NotSent`.
 impl Stream {
     fn tls(&self) -> Option<&TlsStream> {
         match self {

@@ -54,13 +54,13 @@ pub struct Advice {
 }
 
 impl Advice {
-    /// Advises to use an API function for a purpose.
+    /// Returns advice to use an API function for a purpose.
     pub const fn new(purpose: &'static str, name: ApiName) -> Advice {
         Advice::with_usage(purpose, name, "")
     }
 
-    /// Advises to use an API function for a purpose. `usage`, for example " with 0", follows the function's name in the
-    /// text.
+    /// Returns advice to use an API function for a purpose. `usage`, for example " with 0", follows the function's name
+    /// in the text.
     pub const fn with_usage(purpose: &'static str, name: ApiName, usage: &'static str) -> Advice {
         Advice { purpose: Cow::Borrowed(purpose), name: Some(name), usage }
     }

@@ -34,7 +34,7 @@ pub enum CertificateProblem {
     NotCa = 22,
 }
 
-/// A timeout of a request whose value is not allowed.
+/// Which of a request's timeouts has a value that is not allowed.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {

@@ -10,7 +10,7 @@ use crate::ffi::callback_context::{CallbackContext, CtxFreeFn};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::handle::{self, Handle, Ownership, Shared, Unique};
 
-/// Setters that replace each other's values. Each other setter only replaces its own value.
+/// Groups of setters that replace each other's values. A setter that is in no group replaces only its own value.
 const ALTERNATIVES: &[&[&str]] = &[
     &[
         "netlib_headers_options_set_accept_encoding",
@@ -24,7 +24,8 @@ const ALTERNATIVES: &[&[&str]] = &[
     &["netlib_url_options_set_auth", "netlib_url_options_set_credentials"],
 ];
 
-/// A value that setters replace or add to: the name of its setter, or of the first of its alternative setters.
+/// A value that setters replace or add to, identified by the name of its setter, or of the first of its alternative
+/// setters.
 #[derive(Clone, Copy, PartialEq)]
 struct Setting(&'static str);
 

@@ -94,7 +94,7 @@ fn find_defects(block: &[u8]) -> FoundDefects {
             LineKind::Envelope if line.number == 1 => {}
             LineKind::Envelope if lines.peek().is_none_or(|next| next.kind() == LineKind::Other) => {
                 found.unparsed = Some(line.offset);
-                // Like the mail parser, treats the line after the last header as the first line of a body.
+                // Like the mail parser, treats an envelope line that no header follows as the first line of a body.
                 match lines.next() {
                     Some(next) if !next.is_empty() => found.add(DefectKind::NotAHeader, &next),
                     _ => unread = Some(line),

@@ -1,7 +1,7 @@
 //! Trailer fields: the fields after a chunked body (RFC 9110 section 6.5).
 
-/// The names of the fields that a trailer must not contain (RFC 9110 section 6.5.1), in lower case: a recipient
-/// evaluates these fields before it reads the body.
+/// The names, in lower case, of the fields that a trailer must not contain, because a recipient evaluates them before
+/// it reads the body (RFC 9110 section 6.5.1).
 const FORBIDDEN: &[&[u8]] = &[
     // Message framing and the connection.
     b"connection",

@@ -22,7 +22,7 @@ type Refused = (&'static str, &'static str, Fields, TargetForm, Status, &'static
 type Fields = &'static [(&'static str, &'static str)];
 
 #[test]
-fn each_form_has_its_target_and_host_comes_first() {
+fn each_target_form_has_its_request_target_and_host_is_the_first_field() {
     let rows: &[(&str, &str, Fields, TargetForm, &str)] = &[
         ("GET", "http://h", &[], Origin, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"),
         ("GET", "https://u:p@H:8443/a b?c#d", &[], Origin, "GET /a%20b?c HTTP/1.1\r\nHost: h:8443\r\n\r\n"),
@@ -269,7 +269,7 @@ fn no_byte_in_method_url_or_field_adds_a_line_or_a_blank_to_the_request_line() {
 }
 
 #[test]
-fn a_response_head_can_lend_its_headers_to_a_request() {
+fn the_parsed_headers_of_a_response_can_be_sent_in_a_request() {
     let head = b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\nHost: h\r\n\r\n";
     let (response, _) = crate::response::Response::parse("GET", head, &mut 0).unwrap().unwrap();
     let request = Request::new("GET", &Url::parse(b"http://x").unwrap(), response.headers(), Origin).ok().unwrap();
@@ -277,7 +277,7 @@ fn a_response_head_can_lend_its_headers_to_a_request() {
 }
 
 #[test]
-fn form_numbers_are_those_of_the_header() {
+fn target_form_numbers_are_those_of_netlib_h() {
     let forms = [Origin, Absolute, Authority, Asterisk];
     for (code, form) in (0..).zip(forms) {
         assert_eq!(TargetForm::from_code(code), Some(form));

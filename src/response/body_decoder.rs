@@ -27,7 +27,7 @@ pub struct BodyDecoder {
 
 #[derive(Debug)]
 enum Body {
-    /// The number of bytes that are left is at least 1.
+    /// The number of bytes that are left, which is at least 1.
     Length(u64),
     Chunked(Box<Chunks>),
     UntilClose,
@@ -66,7 +66,7 @@ impl BodyDecoder {
         Ok(())
     }
 
-    /// Sets whether LF without CR may end a chunk-size line, the data of a chunk, and a trailer line.
+    /// Sets whether LF without CR may end a chunk-size line, the data of a chunk, or a trailer line.
     pub fn set_allow_bare_lf(&mut self, allow: bool) {
         if let Body::Chunked(chunks) = &mut self.body {
             chunks.allow_bare_lf = allow;

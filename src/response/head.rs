@@ -249,7 +249,7 @@ mod tests {
 
     type Parser = fn(&str, &[u8], &mut u64) -> Result<Option<(Response, usize)>>;
 
-    /// Parses growing prefixes of `head`, each `step` bytes longer than the previous one, as an application does that
+    /// Parses growing prefixes of `head`, each `step` bytes longer than the previous one, like an application that
     /// appends received bytes to a buffer.
     fn feed(parser: Parser, head: &[u8], step: usize) -> Result<Option<(Response, usize)>> {
         let mut state = 0;

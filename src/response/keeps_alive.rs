@@ -7,7 +7,7 @@ use crate::headers::is_token_byte;
 /// The effect of the options in the Connection fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum ConnectionOption {
-    /// Also for a field that is not a list of tokens.
+    /// The option `close`, or a field that is not a list of tokens.
     Close,
     KeepAlive,
     /// Neither `close` nor `keep-alive`: the version decides.
@@ -38,7 +38,7 @@ impl Response {
         decoder.map_or(is_empty, BodyDecoder::is_done)
     }
 
-    /// Returns whether another recipient may find a different end of the response in the header fields.
+    /// Returns whether another recipient may conclude from the header fields that the response ends elsewhere.
     fn has_suspicious_framing(&self, is_http_1_1: bool) -> bool {
         let has_coding = self.headers.get("transfer-encoding").is_some();
         let has_length = self.headers.get("content-length").is_some();

@@ -53,8 +53,8 @@ pub(super) struct FoundEnd<'a> {
 const BITS: [u32; 6] = [19, 6, 11, 2, 19, 5];
 
 impl Progress {
-    /// Unpacks a state that the caller passed. Fails for a state that no search of `len` bytes that skips at most
-    /// `most_interim` interim responses can have stored.
+    /// Unpacks a state that the caller passed. Fails if no search of `len` bytes can have stored this state after
+    /// skipping at most `most_interim` interim responses.
     pub(super) fn from_state(state: u64, len: usize, most_interim: usize) -> Result<Progress> {
         let mut rest = state;
         let [position, empty, lines, phase, base, interim] = BITS.map(|bits| {

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn any_other_response_to_connect_is_a_proxy_failure_and_5xx_a_connect_error() {
+    fn a_response_to_connect_without_a_2xx_status_is_a_proxy_failure() {
         let rows = [
             ("HTTP/1.1 403 Forbidden", "403 Forbidden", RetryKind::Other),
             ("HTTP/1.1 407 Proxy Authentication Required", "407 Proxy Authentication Required", RetryKind::Other),
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_to_another_method_is_refused() {
+    fn check_tunnel_refuses_a_response_to_a_method_other_than_connect() {
         for method in ["GET", "connect"] {
             assert_eq!(check(method, "HTTP/1.1 200 OK").unwrap_err().status(), Status::InvalidArgument);
         }

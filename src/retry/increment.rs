@@ -63,8 +63,8 @@ impl Retry {
         Ok(next)
     }
 
-    /// Returns whether the policy counts this error as a failed attempt. `increment` returns an error that is not
-    /// counted to its caller.
+    /// Returns whether the policy counts this error as a failed attempt. If an error is not counted, `increment`
+    /// returns it to its caller.
     fn may_count(&self, error: &Error, counter: Counter, method: Option<&CStr>) -> bool {
         if error.retry_kind() == RetryKind::Never {
             return false;

@@ -27,7 +27,7 @@ pub(super) enum Progress {
     Connected,
     /// The connection is being established. The socket becomes writable once [`result`] can return the result.
     Pending,
-    /// The listener's backlog of a Unix domain socket is full. No event reports free room in a backlog, so [`connect`]
+    /// The backlog of the listening Unix domain socket is full. No event reports free room in a backlog, so [`connect`]
     /// must be called again after an interval.
     BacklogFull,
 }

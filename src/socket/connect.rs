@@ -300,8 +300,8 @@ impl Connect {
     }
 
     /// Returns the descriptors to wait for before the next step. A descriptor number that is returned after two
-    /// consecutive steps refers to the same open descriptor: a step closes only the descriptors that the step before no
-    /// longer needed, so numbers are not reused earlier.
+    /// consecutive steps refers to the same open descriptor: a step closes only the descriptors that the previous step
+    /// no longer needed, so numbers are not reused earlier.
     pub(crate) fn interests(&self) -> impl Iterator<Item = Interest> {
         let limit = self.limit_fd.as_ref().filter(|_| self.is_in_progress());
         let limit = limit.map(|fd| Interest { fd: fd.as_raw_fd(), events: sys::POLL_IN });

@@ -214,8 +214,8 @@ impl<N: Network> Scheduler<N> {
         step
     }
 
-    /// Returns the time at which to retry after the system had no free descriptor; `None` if connecting will not free a
-    /// descriptor itself. The end of any attempt also triggers a retry.
+    /// Returns the time at which to retry after the system had no free descriptor; `None` if neither the caller nor an
+    /// attempt in progress will free one. The end of any attempt also triggers a retry.
     fn descriptor_retry_time(&self, now: Instant, will_free_descriptor: bool) -> Option<Instant> {
         if will_free_descriptor || !self.to_close.is_empty() {
             return Some(now);

@@ -1,5 +1,5 @@
-//! Holds the state of one public call on a stream: the stream's lock between I/O operations, and the call's roles until
-//! the call returns.
+//! Holds the state of one public call on a stream: the stream's lock between I/O operations, and the call's roles
+//! ([`Role`]) until the call returns.
 
 use std::sync::MutexGuard;
 use std::time::Duration;
@@ -29,7 +29,7 @@ impl<'a, P> Call<'a, P> {
         Call { stream, state: None, roles: [false; Role::COUNT] }
     }
 
-    /// Begins a public call: copies the stream's settings, and takes the role of the call.
+    /// Begins a public call: copies the stream's settings, and takes `role`.
     pub(super) fn begin(stream: &'a Core<P>, role: Role) -> Result<(Settings, Call<'a, P>)> {
         let (settings, mut call) = Call::begin_without_role(stream)?;
         call.take(role)?;
@@ -54,7 +54,8 @@ impl<'a, P> Call<'a, P> {
         self.state.as_deref_mut().ok_or_else(poisoned)
     }
 
-    /// Returns the locked state for a public call, which must not come from a callback of this stream.
+    /// Returns the locked state for a public call. Fails if another stream uses this stream as its transport, or if the
+    /// call comes from a callback of this stream.
     #[inline(always)]
     pub(super) fn state_for_caller(&mut self) -> Result<&mut State<P>> {
         let state = self.state()?;
@@ -79,7 +80,7 @@ impl<'a, P> Call<'a, P> {
         self.stream.transport.may_block()
     }
 
-    /// Releases the stream's lock, as every callback and system call requires.
+    /// Releases the stream's lock, which must not be held during a callback or a system call.
     pub(super) fn unlock(&mut self) {
         self.state = None;
     }

@@ -17,7 +17,7 @@ use crate::tls::Io;
 
 /// The result of [`Call::await_input`].
 pub(super) enum Awaited {
-    /// The caller receives in this mode.
+    /// The caller must receive next, in this mode.
     Input(ReceiveMode),
     /// The wait would have to continue, and the policy does not allow waiting.
     Want(Io),
@@ -106,7 +106,7 @@ fn explain(what: &str, protocol: &impl Protocol, fault: Fault, policy: WaitPolic
         Fault::System(error) => transport_failure(what, protocol, &error),
         Fault::TimedOut(status) => timeout_error(protocol, status, policy),
         Fault::Passthrough(error) | Fault::Fatal(error) => error,
-        // The new error names the peer of the stream that the application called, not of the stream below.
+        // The new error names the peer of the stream that the application called, not that of the stream below.
         Fault::OuterStream(error) if matches!(error.status(), Status::ReadTimeout | Status::WriteTimeout) => {
             timeout_error(protocol, error.status(), policy)
         }

@@ -1,5 +1,5 @@
-//! Lets a stream carry the bytes of another stream. Other calls on the outer stream fail with `NETLIB_BUSY` until the
-//! inner stream is dropped.
+//! Lets a stream (the outer stream) carry the bytes of another stream (the inner stream). The application's calls on
+//! the outer stream fail with `NETLIB_BUSY` until the inner stream is dropped.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::Io;
 
-/// The maximum number of nested TLS streams. Each stream adds to the stack that a call needs, and that freeing the
-/// innermost stream needs.
+/// The maximum number of nested TLS streams. Each nested stream adds to the stack space that a call needs, and to the
+/// stack space that freeing the innermost stream needs.
 const MAX_DEPTH: usize = 16;
 
 /// Makes a TLS stream the transport of another stream.

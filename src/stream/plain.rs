@@ -1,4 +1,4 @@
-//! Passes the application's bytes on to a transport and back, without TLS.
+//! Passes bytes between the application and a transport, without TLS.
 
 use std::ops::ControlFlow;
 use std::os::fd::RawFd;
@@ -113,7 +113,8 @@ impl PlainStream {
         })
     }
 
-    /// Does what `TlsStream::write_early` does. A plain stream sends no early data.
+    /// Writes nothing, because a plain stream sends no early data. Fails if no data can be written, as
+    /// `TlsStream::write_early` does.
     pub fn write_early(&self) -> Result<Io> {
         self.core.classified(|| {
             let (_, mut call) = Call::begin(&self.core, Role::Writer)?;
@@ -151,7 +152,7 @@ impl PlainStream {
         })
     }
 
-    /// Ends the bytes to the peer, at most once for each stream.
+    /// Shuts down the sending direction, at most once for each stream.
     pub fn shutdown(&self) -> Result<Io> {
         self.core.classified(|| {
             let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
@@ -160,7 +161,7 @@ impl PlainStream {
         })
     }
 
-    /// Ends the bytes to the peer, and waits for the end of the peer's bytes.
+    /// Shuts down the sending direction, and waits for the end of the peer's data.
     pub fn shutdown_both(&self) -> Result<Io> {
         self.core.classified(|| {
             let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
@@ -281,7 +282,7 @@ impl PlainCall<'_> {
         let policy = NO_WAITING.wait_policy().without_throughput();
         let io = peeked.map_err(|fault| self.fail_receive(fault, policy))?;
         self.state()?.protocol.peer_closed = io == Io::End;
-        // A callback that has no input may return either status.
+        // A read callback that has no input may return `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`.
         Ok(if io == Io::WantWrite { Status::WantRead } else { io.status() })
     }
 }

@@ -22,7 +22,8 @@ impl<P: Protocol> State<P> {
     }
 }
 
-/// Returns whether the error means that the connection or its descriptor has ended, and not only the session.
+/// Returns whether the error means that the connection has ended or its descriptor is closed, and not only that the
+/// session has ended.
 fn is_connection_end(error: &Error) -> bool {
     matches!(error.status(), Status::TlsTruncated | Status::TlsHandshakeEof) || error.errno() == libc::EBADF
 }

@@ -10,8 +10,8 @@ use crate::tls::Io;
 const MAX_DISCARDED: usize = 1024 * 1024;
 
 impl<P: Protocol> Call<'_, P> {
-    /// Ends a shutdown of both directions. `sent` is the result of the shutdown of this side, and `wait` waits for the
-    /// end of the peer's data.
+    /// Completes a shutdown of both directions. `sent` is the result of the shutdown of this side, and `wait` waits for
+    /// the end of the peer's data.
     pub(super) fn await_end(&mut self, sent: Result<Io>, wait: impl FnOnce(&mut Self) -> Result<Io>) -> Result<Io> {
         match sent {
             Ok(Io::Done(_)) => {}

@@ -14,9 +14,9 @@ use crate::socket::throughput::Throughput;
 use crate::status::Status;
 use crate::tls::ThreadId;
 
-/// The bytes that a stream sends and receives for the application's data: [`Plain`](super::plain::Plain) passes the
-/// data on, and [`Tls`](super::tls::Tls) encrypts and decrypts it. The functions of the trait return the facts that
-/// errors depend on, and record failures.
+/// The protocol that turns the application's data into the bytes on the transport: [`Plain`](super::plain::Plain)
+/// passes the data on unchanged, and [`Tls`](super::tls::Tls) encrypts and decrypts it. The functions of the trait
+/// return the facts that errors depend on, and record failures.
 pub(super) trait Protocol {
     /// Returns the name of the peer for error messages.
     fn peer(&self) -> String;
@@ -43,7 +43,7 @@ pub(super) trait Protocol {
 }
 
 pub(super) struct Core<P> {
-    /// The process that created the stream. A forked child must not use its keys or wait for its lock.
+    /// The process that created the stream. A forked child must not use the stream's keys or wait for its lock.
     process: Process,
     pub(super) transport: Transport,
     state: Mutex<State<P>>,
@@ -51,7 +51,9 @@ pub(super) struct Core<P> {
     pub(super) changed: Condvar,
 }
 
-/// The part of a call that at most one thread performs at a time.
+/// What a call does with the stream: it reads, writes, performs the handshake, or sends queued records. A call may hold
+/// several roles, and at most one call at a time holds each role. Another call that needs the reader or the writer role
+/// fails with `NETLIB_BUSY`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Reader = 0,
@@ -180,8 +182,8 @@ impl<P: Protocol> Core<P> {
         Ok(())
     }
 
-    /// Makes this stream the transport of another stream. Other calls fail with `NETLIB_BUSY` until
-    /// [`Core::return_from_inner_stream`].
+    /// Makes this stream the transport of another stream. The application's calls on this stream fail with
+    /// `NETLIB_BUSY` until [`Core::return_from_inner_stream`].
     pub(super) fn lend_to_inner_stream(&self) -> Result<()> {
         let mut state = self.lock()?;
         state.check_no_inner_stream()?;
@@ -206,9 +208,9 @@ impl<P: Protocol> Core<P> {
         }
     }
 
-    /// Runs a public call and sets the retry kind of its error from the state of this stream. A stream inside this
-    /// stream calls other functions (`outer`), because only the application data of that inner stream determines the
-    /// retry kind of its errors.
+    /// Runs a public call and sets the retry kind of its error from the state of this stream. A stream that uses this
+    /// stream as its transport calls other functions (those of `outer`), because the retry kind of its errors depends
+    /// only on its own application data.
     #[inline(always)]
     pub(super) fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

@@ -201,7 +201,7 @@ impl TlsStream {
         call.ensure_handshake(policy.without_throughput())
     }
 
-    /// Waits until a read returns at least one byte, the end of the stream, or an error.
+    /// Waits until a read would return at least one byte, the end of the stream, or an error.
     pub(super) fn await_plaintext(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let policy = policy.without_throughput();
         let mut call = Call::new(&self.core);

@@ -9,7 +9,7 @@ pub enum Io {
     Done(usize),
     WantRead,
     WantWrite,
-    /// The stream has ended: the peer sent close_notify.
+    /// The peer's data has ended: the peer sent close_notify or, on a plain stream, shut down its sending direction.
     End,
 }
 

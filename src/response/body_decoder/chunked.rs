@@ -64,7 +64,7 @@ enum Part {
     SizeLine(SizeLine),
     /// The CR of a chunk-size line has been consumed. The value is the size of the chunk.
     SizeLineLf(u64),
-    /// The number of bytes of the chunk that are left is at least 1.
+    /// The number of bytes of the chunk that are left, which is at least 1.
     Data(u64),
     DataCr,
     DataLf,

@@ -148,7 +148,7 @@ pub(super) fn isatap(bits: u128) -> &'static [EmbeddedAddress] {
 }
 
 /// The addresses of cloud metadata services, which return credentials. If several clouds use the same address, its
-/// comment names one of them.
+/// comment names only some of them.
 pub(super) const METADATA_V4: &[u32] = &[
     address([169, 254, 169, 254]), // Amazon EC2, Azure, Google Cloud, Oracle, OpenStack and most others
     address([169, 254, 170, 2]),   // Amazon ECS: credentials of a task

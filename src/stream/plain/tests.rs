@@ -20,7 +20,7 @@ const CALLS: [(&str, Caller); 7] = [
 ];
 
 #[test]
-fn every_call_releases_its_roles_if_a_callback_fails_or_panics() {
+fn a_callback_that_fails_or_panics_does_not_leave_a_plain_stream_busy() {
     const ANSWERS: [Option<Answer>; 6] = [
         Some((Status::WantRead as i32, 0)),
         Some((Status::Ok as i32, usize::MAX)),
@@ -56,7 +56,7 @@ fn idle_stream() -> (PlainStream, UnixStream, UnixStream) {
 }
 
 #[test]
-fn a_read_counts_the_time_since_want_read_towards_the_throughput() {
+fn wait_time_after_want_read_counts_for_the_minimum_throughput() {
     use std::io::Write as _;
     let (stream, _near, mut far) = idle_stream();
     stream.core.set_minimum_throughput(Throughput::new(10, 10.0).unwrap()).unwrap();

@@ -16,7 +16,7 @@ impl TlsStream {
     /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
     /// session is idle and usable. Session tickets and key updates are processed; application data stays unread.
     ///
-    /// The probe never waits, so the limit and the timeouts of earlier requests do not apply.
+    /// The probe never waits, so the limit and the timeouts that were set for earlier requests do not apply.
     pub fn probe(&self) -> Result<Status> {
         self.core.classified(|| self.probe_within(MAX_IDLE_BYTES))
     }

@@ -101,7 +101,7 @@ mod tests {
         })
     }
 
-    /// Returns a configuration for servers that accept early data. Clones share a session store.
+    /// Returns a configuration for servers that accept early data. Clones of the configuration share one session store.
     fn accepting(context: &Context) -> Arc<ServerConfig> {
         let mut config = ServerConfig::clone(&context.server_config().unwrap());
         config.max_early_data_size = ALLOWED;
@@ -199,7 +199,7 @@ mod tests {
             let context = context_with(change);
             Pair::new(&context, &config).complete_handshake();
             let mut pair = Pair::new(&context, &config);
-            // The write of early data does not wait until the server has read it.
+            // Writing early data does not wait for the server: with this minimum throughput, a wait would fail.
             pair.stream.set_minimum_throughput(Throughput::new(1_000_000, 0.001).unwrap()).unwrap();
             assert_eq!(pair.stream.early_data_left(), ALLOWED as usize, "{label}");
             assert_eq!(pair.stream.write_early(b"GET /").unwrap(), Io::Done(5), "{label}");

@@ -55,7 +55,7 @@ impl TlsCall<'_> {
         }
     }
 
-    /// Reads and discards up to the peer's close_notify.
+    /// Reads and discards data until the peer's close_notify.
     fn read_to_close_notify(&mut self, policy: WaitPolicy<'_>) -> Result<Io> {
         let mut buffer = self.state()?.protocol.engine.pool().borrow()?;
         let outcome = self.discard_to_end(|call| call.read(buffer.space(), policy));

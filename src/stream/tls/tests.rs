@@ -1,5 +1,5 @@
-//! Tests streams over callbacks that fail, panic or block on demand. Every call must release its roles, and two threads
-//! must be able to share a stream.
+//! Tests streams over callbacks that fail, panic or block on demand. No call may hold a role after it returns, and two
+//! threads must be able to share a stream.
 
 use std::any::Any;
 use std::io::{self, Read as _, Write as _};
@@ -18,7 +18,7 @@ use crate::stream::callbacks::{Answer, Callbacks};
 use crate::stream::outer;
 use crate::tls::TlsOptions;
 
-/// The functions of `Stream` that are the same for both kinds of stream.
+/// The functions of `Stream` with these names, for tests that use a `TlsStream` directly.
 impl TlsStream {
     pub(super) fn set_limit(&self, limit: Option<Arc<Limit>>) -> Result<()> {
         self.core.set_limit(limit)
@@ -205,7 +205,7 @@ fn call(stream: &TlsStream, caller: Caller) -> std::result::Result<Result<Io>, B
 }
 
 #[test]
-fn every_call_releases_its_roles_if_a_transport_callback_fails() {
+fn a_transport_callback_that_fails_does_not_leave_a_tls_stream_busy() {
     let troubles = [
         Trouble::NotNow,
         Trouble::Failure,
@@ -240,7 +240,7 @@ fn every_call_releases_its_roles_if_a_transport_callback_fails() {
 /// Makes each call on a stream over a descriptor: once with a cancelled limit, and once with timeouts of one
 /// millisecond.
 #[test]
-fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
+fn a_call_that_is_cancelled_or_times_out_does_not_leave_the_stream_busy() {
     let context = context_with(|_| {});
     for handshake_done in [false, true] {
         for limited in [false, true] {
@@ -284,7 +284,7 @@ fn a_call_that_is_cancelled_or_times_out_releases_its_roles() {
 /// If a call needs two roles but gets only one of them, the call releases that role; the thread that holds the other
 /// role keeps it.
 #[test]
-fn a_call_that_returns_busy_releases_its_roles() {
+fn a_call_that_returns_busy_does_not_make_later_writes_busy() {
     let pair = Pair::connected(1);
     pair.wire.set(Some(Trouble::Hang), None);
     thread::scope(|scope| {

@@ -104,8 +104,8 @@ impl Refusal {
         }
     }
 
-    /// Returns the rustls error for which rustls sends the alert of RFC 8446 section 6.2. The session receives the
-    /// detailed refusal through [`super::peer_verifier::VerifierErrors`].
+    /// Returns the rustls error for which rustls sends the alert that RFC 8446 section 6.2 defines for this problem.
+    /// The session receives the detailed refusal through [`super::peer_verifier::VerifierErrors`].
     pub(crate) fn for_rustls(&self) -> CertificateError {
         match self.problem {
             // rustls sends the alert certificate_expired: "has expired or is not currently valid".

@@ -128,8 +128,8 @@ impl Certificate {
         &self.subject
     }
 
-    /// Returns the attributes of the subject (0) or the issuer (1) in the order of the certificate. No other number has
-    /// attributes.
+    /// Returns the attributes of the subject (0) or the issuer (1) in the order of the certificate. For any other
+    /// number, returns no attributes.
     pub fn attributes(&self, name: i32) -> &[NameAttribute] {
         match name {
             0 => &self.subject_attributes,

@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn attribute_values_escape_a_leading_hash_and_keep_the_syntax_of_rfc_4514() {
+    fn a_leading_hash_in_an_attribute_value_is_escaped_and_a_comma_is_not() {
         for (kind, value, expected) in [
             (tag::UTF8_STRING, &b"Example, Inc."[..], "Example, Inc."),
             (tag::UTF8_STRING, b"", ""),
@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_of_one_relative_name_have_its_index() {
+    fn attributes_of_one_relative_distinguished_name_have_its_index() {
         let attribute = |kind: &[u8], value: &[u8]| {
             wrap(tag::SEQUENCE, &[wrap(tag::OID, kind), wrap(tag::UTF8_STRING, value)].concat())
         };

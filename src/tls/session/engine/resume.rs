@@ -1,5 +1,6 @@
-//! Implements session resumption. A client's engine adopts the sessions that it receives, and exchanges sessions with
-//! the application. A server's engine checks the certificates of clients that resume.
+//! Implements session resumption. A client's engine marks the sessions that it receives with its connection. The
+//! application can take a session from the engine, and set the session to resume. A server's engine checks the
+//! certificates of clients that resume.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
