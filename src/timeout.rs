@@ -64,7 +64,7 @@ enum ClockReading {
 }
 
 /// The rest of a total timeout, copied from a [`Timeout`]. The rest is measured with the system's clock, even if the
-/// timeout has a clock of the application.
+/// timeout uses the application's clock.
 #[derive(Clone, Copy, Debug)]
 pub struct TotalTimeout {
     left: Duration,

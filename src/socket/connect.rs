@@ -84,7 +84,7 @@ enum Phase {
     AwaitSource(Lookup, Target),
     ResolveTarget(Target),
     AwaitTarget(Lookup),
-    /// Waits for [`Connect::supply`].
+    /// The addresses of the host are missing, until the application calls [`Connect::supply`].
     AwaitSupply(HostPort),
     Supplied(HostPort, Result<Vec<Endpoint>>),
     RunScheduler,

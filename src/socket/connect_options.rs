@@ -79,7 +79,8 @@ impl ConnectOptions {
             policy,
             family,
             attempt_delay,
-            // The total timeout limits one request, so it does not distinguish connections.
+            // The digest identifies connections in a pool. The total timeout limits only one request, so it is not
+            // included.
             total: _,
             supplies_addresses,
             resolve: _,

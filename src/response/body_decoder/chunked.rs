@@ -23,13 +23,14 @@ impl Default for ChunkedLimits {
     }
 }
 
-/// The largest values that [`ChunkedLimits`] may have. The decoder stores at most one trailer line and the parsed fields, so
-/// the second and the third value also bound its memory.
+/// The largest values that [`ChunkedLimits`] may have. The decoder stores at most one trailer line and the parsed
+/// fields, so the values `trailer` and `trailer_fields` also bound its memory.
 const LARGEST: ChunkedLimits =
     ChunkedLimits { size_line: 64 * 1024, trailer: 256 * 1024, trailer_fields: MAX_FIELDS };
 
-/// The maximum number of bytes of all chunk-size lines, minus 16 bytes and twice the data of each chunk. Without this
-/// limit, a peer could send 4 KiB of chunk extensions for each byte of the body.
+/// The maximum excess of the chunk-size lines over the data. A size line adds its length to the excess, and its chunk
+/// then subtracts 16 bytes and twice the size of the chunk's data, down to an excess of 0. Without this limit, a peer
+/// could send 4 KiB of chunk extensions for each byte of the body.
 const MAX_EXCESS: u64 = 16 * 1024;
 
 impl ChunkedLimits {
@@ -54,7 +55,7 @@ impl ChunkedLimits {
 pub(super) struct Chunks {
     pub(super) limits: ChunkedLimits,
     pub(super) allow_bare_lf: bool,
-    /// The number of bytes that [`MAX_EXCESS`] limits.
+    /// The excess of the chunk-size lines so far; see [`MAX_EXCESS`].
     excess: u64,
     part: Part,
 }
@@ -142,8 +143,8 @@ impl Chunks {
     }
 }
 
-/// Ends a chunk-size line at the byte `line_end`, and returns the size of the chunk. Fails if the size lines of the body
-/// have too many bytes in `excess` of their data.
+/// Ends a chunk-size line at the byte `line_end`, and returns the size of the chunk. Updates `excess`, and fails if it
+/// is above [`MAX_EXCESS`] and above the limit for one size line.
 fn end_size_line(
     line: &SizeLine,
     line_end: u8,

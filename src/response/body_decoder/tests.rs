@@ -222,11 +222,12 @@ fn chunked_bodies_beyond_the_limits_are_refused() {
     assert_eq!(decode_all_ways(limited, largest.as_bytes()).end, end);
 }
 
-/// A chunk pays for 16 bytes of its size line and for twice its data.
+/// 16 bytes of a size line, and twice as many bytes as the chunk has data, do not count towards the limit.
 #[test]
 fn chunk_extensions_have_a_limit_for_the_whole_body() {
     let chunk = |data: usize| format!("{data:x};a={}\r\n{}\r\n", "b".repeat(1000), "d".repeat(data));
-    // Each small chunk has 1004 bytes in its size line, of which 18 are paid for: 16 chunks are within 16,384 bytes.
+    // The size line of each small chunk has 1004 bytes, of which 18 do not count, so 16 chunks stay within 16,384
+    // bytes.
     let small = chunk(1).repeat(17);
     let at = 16 * chunk(1).len() + 1004;
     let message = format!("the chunk extensions have more than 16384 bytes in excess of the data at byte {at}");
