@@ -138,7 +138,7 @@
  * or of another setter of the same setting (such as netlib_tls_options_set_identity_files after
  * netlib_tls_options_set_identity), removes the error; if that call refuses its value, it records a new error. Calls of
  * an add_ function, or of netlib_connect_options_refuse_addresses, add to a setting, and remove no error.
- * netlib_x_options_check, and every function that uses the options, fails with the oldest error that was not removed.
+ * If errors remain, netlib_x_options_check and every function that uses the options fail with the oldest of them.
  * netlib_x_options_check makes no object and reads no file. netlib_x_options_clone copies the settings and the errors;
  * the copy and the original share the `ctx` of a callback.
  *
@@ -1011,8 +1011,8 @@ NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, const netlib_limi
  * Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
  * `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
  * wait does not end the limit: a later wait with the limit waits again. A signal that arrives shortly before the wait
- * begins does not interrupt the wait. Signals do not interrupt a call that waits until a call of another thread on the
- * same stream returns.
+ * begins does not interrupt the wait. If a call on a stream waits only because another thread is using the stream, a
+ * signal does not interrupt this wait.
  * @param seconds the time until the deadline, as for `netlib_limit_new`.
  * @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.
  * @param check the interrupt check, which also applies to the children of the limit, to their children, and so on.
@@ -1276,15 +1276,16 @@ struct netlib_url_options;
 NETLIB_MUST_USE netlib_url_options *netlib_url_options_new(void);
 
 /** Returns options with the components of a URL, so that setters can change some of the components; NULL when memory is
- * short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets a
- * leading "/". */
+ * short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets
+ * a leading "/". */
 NETLIB_MUST_USE netlib_url_options *netlib_url_to_options(const netlib_url *url);
 
 /** Makes a URL from options, as `netlib_url_new` makes a URL from its arguments: the URL is normalised, and parsing its
  * text yields the same components.
  * @param options the components. May be NULL: all components of the URL are absent.
  * @param err the error's offset, if any, counts from the start of the component that the error message names.
- * @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does not
+ * @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does
+ *         not
  *         allow; for userinfo or a port without a host; for components that would be parsed differently together;
  *         `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user
  *         name.
@@ -1386,9 +1387,9 @@ NETLIB_MUST_USE netlib_status netlib_percent_encode(enum netlib_url_component co
 /** Decodes the percent-encodings in the text of a URL's component. Every byte that is not part of a percent-encoding is
  * kept, except that "+" becomes a space for `NETLIB_URL_COMPONENT_FORM_PART`.
  *
- * Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query with
- * `netlib_query_parse`. A decoded path segment may contain "/" and may be "..": check the segment before you use it as
- * a file name.
+ * Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query
+ * with `netlib_query_parse`. A decoded path segment may contain "/" and may be "..": check the segment before you use
+ * it as a file name.
  * @param component the component that contained the text.
  * @param text the text, at most `NETLIB_URL_MAX` bytes.
  * @param data out: the decoded bytes, which may contain NULs and need not be UTF-8.
@@ -1422,8 +1423,8 @@ enum netlib_query_format NETLIB_INT32 {
  *     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
  *     puts(netlib_query_to_string(query, NULL));
  *
- * A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair "a="
- * is an empty text. */
+ * A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair
+ * "a=" is an empty text. */
 struct netlib_query;
 
 /** Parses the text of a query, or makes an empty query. Empty text between two "&" is not a pair.
@@ -1504,8 +1505,8 @@ const char *netlib_query_to_string(const netlib_query *query, size_t *len);
  *
  * A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
  * matches only URLs with this port; a URL without a port has the default port of http or https. Names are
- * case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone of
- * an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
+ * case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone
+ * of an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
  * @param list the list. May be NULL: 0 is returned.
  * @param url the URL of the request. May be NULL: 0 is returned, as for a URL without a host. */
 int32_t netlib_no_proxy_match(const char *list, const netlib_url *url);
@@ -1776,10 +1777,10 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
  * 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/** Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
- * `backoff_jitter`, in all at most `backoff_max`, where n is the number of entries in the history after the last
- * redirect; 0 while n is 0 or 1. Each call draws a new random number. The formula is that of the default jitter kind;
- * `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
+/** Computes the backoff before the next request. Let n be the number of entries in the history after the last redirect.
+ * The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
+ * `backoff_jitter`, and at most `backoff_max`. Each call draws a new random number. This formula belongs to the
+ * default jitter kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
  *         numbers.
@@ -2101,8 +2102,8 @@ void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *opt
                                                        size_t count);
 
 /** Keeps every request header on a redirect to another origin, instead of the headers of
- * `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header is
- * the default. */
+ * `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header
+ * is the default. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
@@ -2813,9 +2814,8 @@ NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, 
                                                     uint64_t *state, netlib_response **response, size_t *head_len,
                                                     netlib_error **err);
 
-/** Parses the head of the final response at the start of the received bytes, and skips the heads of interim responses:
- * those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
- * `netlib_response_parse` does.
+/** Parses the head of the final response, as `netlib_response_parse` does, and skips the heads of the interim responses
+ * before it. A response is interim if its status is 100 to 199, except 101 (RFC 9110 section 15.2).
  *
  * At most 16 interim responses are skipped. The heads of the interim responses and of the final response have at most
  * 256 KiB together. The head of an interim response is refused for the same defects as the head of a final response.
@@ -2938,10 +2938,18 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  * section 7.1.1 tolerates whitespace around ";" and "="; a CR without LF; and an LF without CR, unless
  * `netlib_body_decoder_set_allow_bare_lf` allows it. Chunk extensions are checked and dropped. In a trailer, the
  * decoder refuses folded lines, control characters, and the following fields, which a recipient needs before the body
- * (RFC 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
- * Upgrade; Host, Max-Forwards; Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie,
- * WWW-Authenticate; Expect, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Pragma, Range;
- * Age, Cache-Control, Expires, Location, Retry-After, Vary; Content-Encoding, Content-Range, Content-Type. */
+ * (RFC 9110 section 6.5.1):
+ *
+ * - framing and connection: Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+ *   Upgrade
+ * - routing: Host, Max-Forwards
+ * - authentication: Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie, WWW-Authenticate
+ * - conditions and other request controls: Expect, If-Match, If-Modified-Since, If-None-Match, If-Range,
+ *   If-Unmodified-Since, Pragma, Range
+ * - response controls: Age, Cache-Control, Expires, Location, Retry-After, Vary
+ * - content: Content-Encoding, Content-Range, Content-Type
+ *
+ * `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL` for these trailer fields. */
 struct netlib_body_decoder;
 
 /** Makes a decoder for the body of a response.
@@ -3557,7 +3565,7 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
  * exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
  * network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
- * netlib tries only the first 64 addresses of the alternating order.
+ * netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
  *
  * At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
  * own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.
@@ -4091,10 +4099,11 @@ size_t netlib_stream_pending(const netlib_stream *stream);
  * may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
  * next read still returns the data or the failure that the check found.
  *
- * The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
- * them immediately. For a stream with callbacks, the check calls the callbacks; for TLS in TLS, the check also reads
- * from the outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a
- * connection as dropped only if the connection has ended or the handshake has failed.
+ * The check never waits and obeys no limit. If a TLS message of the peer requires an answer, the check sends the
+ * answer, unless the transport does not accept it immediately. For a stream with callbacks, the check calls the
+ * callbacks; for TLS in TLS, the check also reads from the outer streams. Before the TLS handshake is done, the check
+ * leaves input to the handshake, and reports a connection as dropped only if the connection has ended or the handshake
+ * has failed.
  * @param dropped out: 1 if the connection has been dropped, else 0.
  * @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why
  *        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived; `NETLIB_END_OF_STREAM` if the peer has ended its
@@ -4308,10 +4317,10 @@ void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on
  * OpenSSL's TLS_server_method. */
 void netlib_tls_options_set_server_only(netlib_tls_options *options, int32_t on);
 
-/** Sets whether a context keeps the certificates that it trusts, for `netlib_tls_context_trust_anchor`. Default: 0,
- * because verification needs only the names and keys of authorities. With 1, a context needs more memory: the size of
- * the certificates in DER, for example 160 KB for a system with 144 authorities. Corresponds to OpenSSL's X509_STORE,
- * which always keeps the certificates. */
+/** Sets whether a context keeps the DER of its trusted certificates, so that `netlib_tls_context_trust_anchor` can
+ * return it. Default: 0, because verification needs only the names and keys of authorities. With 1, a context needs
+ * more memory: the size of the certificates in DER, for example 160 KB for a system with 144 authorities. Corresponds
+ * to OpenSSL's X509_STORE, which always keeps the certificates. */
 void netlib_tls_options_set_keep_trust_anchors(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the built-in authorities are trusted: the authorities of Mozilla's root programme, which are compiled

@@ -5,8 +5,8 @@
  * for the same messages. netlib may refuse more messages than h11 and llhttp, for one of the reasons in the table
  * `reasons`. The results for all other messages must be equal.
  *
- * With the argument "print", the program prints the messages for bodies.py: the head and the bytes after the head of
- * each message, in hexadecimal digits.
+ * With the argument "print", the program checks nothing, but prints the messages, from which bodies.py records the
+ * results of h11 and llhttp. Each message is printed as its head and the bytes after its head, in hexadecimal digits.
  */
 #include "harness.h"
 #include <ctype.h>

@@ -86,8 +86,8 @@ impl WaitPolicy<'_> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails if the window has ended. A stream below calls this function before each further receive operation, because
-    /// it does not enforce a minimum of its own.
+    /// Fails if the window of the minimum throughput has ended. An outer stream calls this function before each further
+    /// receive operation, because it must enforce the minimum of the inner stream instead of its own.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }

@@ -88,8 +88,8 @@ pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> 
 /// Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
 /// `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
 /// wait does not end the limit: a later wait with the limit waits again. A signal that arrives shortly before the wait
-/// begins does not interrupt the wait. Signals do not interrupt a call that waits until a call of another thread on the
-/// same stream returns.
+/// begins does not interrupt the wait. If a call on a stream waits only because another thread is using the stream, a
+/// signal does not interrupt this wait.
 ///
 /// @param seconds the time until the deadline, as for `netlib_limit_new`.
 /// @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.

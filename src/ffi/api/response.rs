@@ -126,9 +126,8 @@ pub unsafe extern "C" fn netlib_response_parse(
     })
 }
 
-/// Parses the head of the final response at the start of the received bytes, and skips the heads of interim responses:
-/// those with a status of 100 to 199, except 101 (RFC 9110 section 15.2). Otherwise, the call does what
-/// `netlib_response_parse` does.
+/// Parses the head of the final response, as `netlib_response_parse` does, and skips the heads of the interim responses
+/// before it. A response is interim if its status is 100 to 199, except 101 (RFC 9110 section 15.2).
 ///
 /// At most 16 interim responses are skipped. The heads of the interim responses and of the final response have at most
 /// 256 KiB together. The head of an interim response is refused for the same defects as the head of a final response.

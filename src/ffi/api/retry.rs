@@ -168,10 +168,10 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// Computes the backoff before the next request: `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
-/// `backoff_jitter`, in all at most `backoff_max`, where n is the number of entries in the history after the last
-/// redirect; 0 while n is 0 or 1. Each call draws a new random number. The formula is that of the default jitter kind;
-/// `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
+/// Computes the backoff before the next request. Let n be the number of entries in the history after the last redirect.
+/// The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
+/// `backoff_jitter`, and at most `backoff_max`. Each call draws a new random number. This formula belongs to the
+/// default jitter kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
 ///
 /// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random

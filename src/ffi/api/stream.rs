@@ -317,10 +317,11 @@ pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> 
 /// may arrive at any time. On a TLS stream, `netlib_stream_is_dropped` processes session tickets and key updates. The
 /// next read still returns the data or the failure that the check found.
 ///
-/// The check never waits and obeys no limit. Responses to TLS messages of the peer are sent if the transport accepts
-/// them immediately. For a stream with callbacks, the check calls the callbacks; for TLS in TLS, the check also reads
-/// from the outer streams. Before the TLS handshake is done, the check leaves input to the handshake, and reports a
-/// connection as dropped only if the connection has ended or the handshake has failed.
+/// The check never waits and obeys no limit. If a TLS message of the peer requires an answer, the check sends the
+/// answer, unless the transport does not accept it immediately. For a stream with callbacks, the check calls the
+/// callbacks; for TLS in TLS, the check also reads from the outer streams. Before the TLS handshake is done, the check
+/// leaves input to the handshake, and reports a connection as dropped only if the connection has ended or the handshake
+/// has failed.
 ///
 /// @param dropped out: 1 if the connection has been dropped, else 0.
 /// @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why

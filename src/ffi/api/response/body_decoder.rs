@@ -39,10 +39,18 @@ use crate::status::Status;
 /// section 7.1.1 tolerates whitespace around ";" and "="; a CR without LF; and an LF without CR, unless
 /// `netlib_body_decoder_set_allow_bare_lf` allows it. Chunk extensions are checked and dropped. In a trailer, the
 /// decoder refuses folded lines, control characters, and the following fields, which a recipient needs before the body
-/// (RFC 9110 section 6.5.1): Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
-/// Upgrade; Host, Max-Forwards; Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie,
-/// WWW-Authenticate; Expect, If-Match, If-Modified-Since, If-None-Match, If-Range, If-Unmodified-Since, Pragma, Range;
-/// Age, Cache-Control, Expires, Location, Retry-After, Vary; Content-Encoding, Content-Range, Content-Type.
+/// (RFC 9110 section 6.5.1):
+///
+/// - framing and connection: Connection, Content-Length, Keep-Alive, Proxy-Connection, TE, Trailer, Transfer-Encoding,
+///   Upgrade
+/// - routing: Host, Max-Forwards
+/// - authentication: Authorization, Cookie, Proxy-Authenticate, Proxy-Authorization, Set-Cookie, WWW-Authenticate
+/// - conditions and other request controls: Expect, If-Match, If-Modified-Since, If-None-Match, If-Range,
+///   If-Unmodified-Since, Pragma, Range
+/// - response controls: Age, Cache-Control, Expires, Location, Retry-After, Vary
+/// - content: Content-Encoding, Content-Range, Content-Type
+///
+/// `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL` for these trailer fields.
 pub struct netlib_body_decoder {
     _private: [u8; 0],
 }

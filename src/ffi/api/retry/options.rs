@@ -363,8 +363,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
 }
 
 /// Keeps every request header on a redirect to another origin, instead of the headers of
-/// `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header is
-/// the default.
+/// `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header
+/// is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {

@@ -23,7 +23,7 @@ use crate::status::Status;
 /// attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
 /// exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
 /// network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
-/// netlib tries only the first 64 addresses of the alternating order.
+/// netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
 ///
 /// At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
 /// own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.

@@ -107,10 +107,10 @@ pub unsafe extern "C" fn netlib_tls_options_set_server_only(options: *mut netlib
     });
 }
 
-/// Sets whether a context keeps the certificates that it trusts, for `netlib_tls_context_trust_anchor`. Default: 0,
-/// because verification needs only the names and keys of authorities. With 1, a context needs more memory: the size of
-/// the certificates in DER, for example 160 KB for a system with 144 authorities. Corresponds to OpenSSL's X509_STORE,
-/// which always keeps the certificates.
+/// Sets whether a context keeps the DER of its trusted certificates, so that `netlib_tls_context_trust_anchor` can
+/// return it. Default: 0, because verification needs only the names and keys of authorities. With 1, a context needs
+/// more memory: the size of the certificates in DER, for example 160 KB for a system with 144 authorities. Corresponds
+/// to OpenSSL's X509_STORE, which always keeps the certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_keep_trust_anchors(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_keep_trust_anchors", |options: &mut TlsOptions| {

@@ -66,9 +66,9 @@ pub unsafe extern "C" fn netlib_percent_encode(
 /// Decodes the percent-encodings in the text of a URL's component. Every byte that is not part of a percent-encoding is
 /// kept, except that "+" becomes a space for `NETLIB_URL_COMPONENT_FORM_PART`.
 ///
-/// Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query with
-/// `netlib_query_parse`. A decoded path segment may contain "/" and may be "..": check the segment before you use it as
-/// a file name.
+/// Split a component before you decode its parts: the userinfo at its first ":", the path at its slashes, the query
+/// with `netlib_query_parse`. A decoded path segment may contain "/" and may be "..": check the segment before you use
+/// it as a file name.
 ///
 /// @param component the component that contained the text.
 /// @param text the text, at most `NETLIB_URL_MAX` bytes.

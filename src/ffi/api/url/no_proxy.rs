@@ -24,8 +24,8 @@ use crate::url::no_proxy_match;
 ///
 /// A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
 /// matches only URLs with this port; a URL without a port has the default port of http or https. Names are
-/// case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone of
-/// an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
+/// case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone
+/// of an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
 ///
 /// @param list the list. May be NULL: 0 is returned.
 /// @param url the URL of the request. May be NULL: 0 is returned, as for a URL without a host.

@@ -35,8 +35,8 @@ pub extern "C" fn netlib_url_options_new() -> *mut netlib_url_options {
 }
 
 /// Returns options with the components of a URL, so that setters can change some of the components; NULL when memory is
-/// short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets a
-/// leading "/".
+/// short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets
+/// a leading "/".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_options(url: *const netlib_url) -> *mut netlib_url_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(url).to_options()?)))))
@@ -47,7 +47,8 @@ pub unsafe extern "C" fn netlib_url_to_options(url: *const netlib_url) -> *mut n
 ///
 /// @param options the components. May be NULL: all components of the URL are absent.
 /// @param err the error's offset, if any, counts from the start of the component that the error message names.
-/// @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does not
+/// @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does
+///         not
 ///         allow; for userinfo or a port without a host; for components that would be parsed differently together;
 ///         `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user
 ///         name.

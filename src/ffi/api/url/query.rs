@@ -36,8 +36,8 @@ pub enum netlib_query_format {
 ///     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
 ///     puts(netlib_query_to_string(query, NULL));
 ///
-/// A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair "a="
-/// is an empty text.
+/// A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair
+/// "a=" is an empty text.
 pub struct netlib_query {
     _private: [u8; 0],
 }
