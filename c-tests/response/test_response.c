@@ -1,4 +1,4 @@
-/* Tests response heads: parsing, getters, body framing, and the defects of header blocks. */
+/* Tests response heads: parsing, getters and body framing. */
 #include "harness.h"
 
 static netlib_response *parse(const char *method, const char *head, size_t *head_len) {
@@ -233,128 +233,6 @@ static void a_location_that_is_not_utf8_is_percent_encoded(void) {
     netlib_url_free(base);
 }
 
-static void interim_responses_are_parsed_one_by_one(void) {
-    const char *text =
-        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 201 Created\r\n\r\n";
-    static const int32_t statuses[] = {100, 103, 201};
-    for (size_t i = 0; i < 3; i++) {
-        size_t head_len = 0;
-        netlib_response *response = parse("PUT", text, &head_len);
-        CHECK_INT(statuses[i], netlib_response_status(response));
-        netlib_response_free(response);
-        text += head_len;
-    }
-    CHECK_STR("", text);
-}
-
-/* Passes the input in pieces of `step` bytes, with a state. */
-static netlib_status parse_final(const char *input, size_t len, size_t step, netlib_response **response,
-                                 size_t *head_len, netlib_error **err) {
-    uint64_t state = 0;
-    netlib_status status = NETLIB_WANT_READ;
-    for (size_t end = 0; status == NETLIB_WANT_READ && end < len;) {
-        end = end + step < len ? end + step : len;
-        status = netlib_response_parse_final("GET", input, end, &state, response, head_len, err);
-        CHECK((state != 0) == (status == NETLIB_WANT_READ));
-    }
-    return status;
-}
-
-static void a_final_head_is_parsed_after_up_to_16_skipped_interim_responses(void) {
-    static const struct {
-        const char *heads;
-        int32_t status;
-        const char *wire;
-    } rows[] = {
-        {"HTTP/1.1 200 OK\r\nA: b\r\n\r\n", 200, "A: b\r\n"},
-        {"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nB: c\r\n\r\n", 201, "B: c\r\n"},
-        {"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\nHTTP/1.1 102\n\n\r\nHTTP/1.0 404\n\n", 404, ""},
-        {"HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", 101, "Upgrade: x\r\n"},
-        {"HTTP/1.1 100\r\n\r\nHTTP/1.1 101 x\r\n\r\n", 101, ""},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        char input[256];
-        size_t whole = strlen(rows[i].heads);
-        int len = snprintf(input, sizeof input, "%sHTTP/1.1 100 body\r\n\r\n", rows[i].heads);
-        for (size_t step = 1; step <= (size_t)len; step++) {
-            netlib_error *err = NULL;
-            netlib_response *response = NULL;
-            size_t head_len = 99;
-            CHECK_OK(parse_final(input, (size_t)len, step, &response, &head_len, &err));
-            CHECK_INT(rows[i].status, netlib_response_status(response));
-            CHECK_STR(rows[i].wire, netlib_headers_to_wire(netlib_response_headers(response), NULL));
-            CHECK_INT((long long)whole, (long long)head_len);
-            netlib_response_free(response);
-        }
-        netlib_error *err = NULL;
-        netlib_response *response = NULL;
-        size_t head_len = 99;
-        CHECK_STATUS(NETLIB_WANT_READ,
-                     netlib_response_parse_final("GET", input, whole - 1, NULL, &response, &head_len, &err));
-        CHECK(response == NULL && head_len == 0);
-    }
-}
-
-static void a_17th_interim_response_or_a_malformed_one_is_refused_with_an_offset(void) {
-    static const char interim[] = "HTTP/1.1 100 Continue\r\n\r\n";
-    static const char final[] = "HTTP/1.1 200 OK\r\n\r\n";
-    enum { LEN = sizeof interim - 1 };
-    char input[17 * LEN + sizeof final] = "";
-    netlib_error *err = NULL;
-    netlib_response *response = NULL;
-    size_t head_len = 99;
-    for (int i = 0; i < 16; i++) strcat(input, interim);
-    strcat(input, final);
-    CHECK_OK(netlib_response_parse_final("GET", input, NETLIB_NTS, NULL, &response, &head_len, &err));
-    CHECK_INT((long long)strlen(input), (long long)head_len);
-    netlib_response_free(response);
-
-    memcpy(input + (size_t)16 * LEN, interim, LEN);
-    for (size_t step = 1; step <= sizeof input; step *= 7) {
-        netlib_status status = parse_final(input, (size_t)17 * LEN, step, &response, &head_len, &err);
-        CHECK_STR("the peer sent more than 16 interim responses; the last of them begins at byte 400",
-                  netlib_error_message(err, NULL));
-        CHECK_INT(400, netlib_error_offset(err));
-        CHECK_STATUS(NETLIB_PROTOCOL, status);
-        CHECK(response == NULL && head_len == 0);
-    }
-
-    static const char defect[] = "HTTP/1.1 100 x\r\nA : b\r\n\r\nHTTP/1.1 200 OK\r\n\r\n";
-    netlib_status status = netlib_response_parse_final("GET", defect, NETLIB_NTS, NULL, &response, &head_len, &err);
-    CHECK_STR("header A: whitespace before the colon at byte 17", netlib_error_message(err, NULL));
-    CHECK_STATUS(NETLIB_PROTOCOL, status);
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
-                 netlib_response_parse_final("G T", final, NETLIB_NTS, NULL, &response, &head_len, &err));
-    /* A state that a call of netlib_response_parse_final has stored after an interim head. */
-    uint64_t state = 0;
-    CHECK_STATUS(NETLIB_WANT_READ, netlib_response_parse_final("GET", input, 30, &state, &response, &head_len, &err));
-    CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_response_parse("GET", input, 30, &state, &response, &head_len, &err));
-    CHECK(state == 0);
-}
-
-/* Parses 16 interim responses of almost 16 KiB, with one more byte in each call. Without the state, the calls would
- * parse 34 billion bytes in total. */
-static void interim_heads_received_byte_by_byte_are_parsed_in_linear_time(void) {
-    enum { INTERIM = 16000, WHOLE = 16 * INTERIM + 19 };
-    char *input = malloc(WHOLE);
-    CHECK(input != NULL);
-    if (input == NULL) return;
-    memset(input, 'a', WHOLE);
-    for (size_t i = 0; i < 16; i++) {
-        memcpy(input + i * INTERIM, "HTTP/1.1 103 x\r\nA:", 18);
-        memcpy(input + (i + 1) * INTERIM - 4, "\r\n\r\n", 4);
-    }
-    memcpy(input + (size_t)16 * INTERIM, "HTTP/1.1 200 OK\r\n\r\n", 19);
-    netlib_error *err = NULL;
-    netlib_response *response = NULL;
-    size_t head_len = 0;
-    CHECK_OK(parse_final(input, WHOLE, 1, &response, &head_len, &err));
-    CHECK_INT(WHOLE, (long long)head_len);
-    CHECK_INT(200, netlib_response_status(response));
-    netlib_response_free(response);
-    free(input);
-}
-
 static void a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failures(void) {
     static const struct {
         const char *method, *head;
@@ -506,101 +384,6 @@ static void is_response_to_head_ignores_the_case_of_the_method(void) {
     }
 }
 
-/* Returns the line number, counted from 1, of the byte at `offset`. A line ends with CRLF, LF or CR. */
-static int line_at(const char *block, int64_t offset) {
-    int line = 1;
-    for (int64_t i = 0; i < offset; i++) line += block[i] == '\n' || (block[i] == '\r' && block[i + 1] != '\n');
-    return line;
-}
-
-static void header_defects_are_listed_with_line_and_byte_offset(void) {
-    static const struct {
-        const char *block;
-        size_t defects;
-        int64_t offset;
-    } rows[] = {
-        {"", 0, -1},
-        {"A: b\r\nC: d\r\n e\r\n\r\n", 0, -1},
-        {"A: b\r\n\r\nanything", 0, -1},
-        {" first\r\nA: b\r\n\r\n", 1, 0},
-        {"A: b\r\n:x\r\n\r\n", 1, 6},
-        {"A: b\r\nno colon\r\nC: d\r\n\r\n", 1, 6},
-        {"A: b\r\n:x\r\n:y\r\nContent-Type: multipart/mixed\r\nX y\r\n", 4, 6},
-        {"A: b\r\rC: d\r\n\r\n", 1, 6},
-        {"From x\r\nA: b\r\nFrom x\r\nC: d\r\n\r\n", 1, 14},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        netlib_error *err = NULL;
-        netlib_status status = netlib_assert_header_parsing(rows[i].block, NETLIB_NTS, &err);
-        CHECK_INT((long long)rows[i].defects, (long long)netlib_error_cause_count(err));
-        CHECK_INT(rows[i].offset, netlib_error_offset(err));
-        for (size_t n = 0; n < rows[i].defects; n++) {
-            const netlib_error *cause = netlib_error_cause(err, n);
-            CHECK_INT(NETLIB_HEADER_PARSING, netlib_error_status(cause));
-            CHECK(netlib_error_offset(cause) >= 0);
-            char place[64];
-            snprintf(place, sizeof place, "line %d at byte %d: ", line_at(rows[i].block, netlib_error_offset(cause)),
-                     (int)netlib_error_offset(cause));
-            CHECK(strncmp(netlib_error_message(cause, NULL), place, strlen(place)) == 0);
-        }
-        CHECK_STATUS(rows[i].defects == 0 ? NETLIB_OK : NETLIB_HEADER_PARSING, status);
-    }
-}
-
-/* In `kinds`, the letter a stands for the defect with the number 1, b for the defect with the number 2, and so on. */
-static void header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset(void) {
-    static const struct {
-        const char *block, *kinds;
-        int64_t lines[5], unparsed;
-    } rows[] = {
-        {"no colon\r\nA: b\r\n\r\n", "a", {1}, 0},
-        {"A: b\r\nno colon\r\nC: d\r\n\r\n", "a", {2}, 6},
-        {" first\r\nA: b\r\n\r\n", "b", {1}, -1},
-        {"From x\r\nA: b\r\nFrom x\r\nC: d\r\n\r\n", "c", {3}, -1},
-        {"A: b\r\n c\r\n:x\r\n\r\n", "d", {3}, -1},
-        {"Content-Type: multipart/mixed\r\n\r\n", "e", {1}, -1},
-        {"Content-Type: multipart/x; boundary=a\r\nContent-Transfer-Encoding: base64\r\n\r\n", "f", {2}, -1},
-        {"A: b\r\rC: d\r\n\r\n", "g", {3}, 6},
-        {"A: b\r\nFrom x\r\nno colon\r\n\r\n", "a", {3}, 6},
-        {"A: b\r\n:x\r\n:y\r\nContent-Type: multipart/mixed\r\nX y\r\n", "ddea", {2, 3, 4, 5}, 45},
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        netlib_error *err = NULL;
-        netlib_status status = netlib_assert_header_parsing(rows[i].block, NETLIB_NTS, &err);
-        CHECK_INT(rows[i].kinds[0] - 'a' + 1, netlib_error_header_defect(err));
-        CHECK_INT(rows[i].lines[0], netlib_error_header_defect_line(err));
-        CHECK_INT(rows[i].unparsed, netlib_error_unparsed_offset(err));
-        CHECK_INT((long long)strlen(rows[i].kinds), (long long)netlib_error_cause_count(err));
-        for (size_t n = 0; n < netlib_error_cause_count(err); n++) {
-            const netlib_error *cause = netlib_error_cause(err, n);
-            CHECK_INT(rows[i].kinds[n] - 'a' + 1, netlib_error_header_defect(cause));
-            CHECK_INT(rows[i].lines[n], netlib_error_header_defect_line(cause));
-            CHECK_INT(-1, netlib_error_unparsed_offset(cause));
-        }
-        CHECK_STATUS(NETLIB_HEADER_PARSING, status);
-    }
-
-    /* Only the first 100 defects have a cause, but the offset of the unparsed bytes is stored in any case. */
-    char many[600] = "";
-    for (size_t i = 0; i < 120; i++) memcpy(many + i * 4, ":x\r\n", 4);
-    memcpy(many + (size_t)120 * 4, "no colon\r\n", 11);
-    netlib_error *err = NULL;
-    netlib_status status = netlib_assert_header_parsing(many, NETLIB_NTS, &err);
-    CHECK_INT(480, netlib_error_unparsed_offset(err));
-    CHECK_INT(100, (long long)netlib_error_cause_count(err));
-    CHECK_STATUS(NETLIB_HEADER_PARSING, status);
-
-    netlib_error *other = NULL;
-    CHECK_OK(netlib_error_new(NETLIB_HEADER_PARSING, "x", NULL, &other, &err));
-    const netlib_error *const without[] = {other, NULL};
-    for (size_t i = 0; i < 2; i++) {
-        CHECK_INT(NETLIB_HEADER_DEFECT_NONE, netlib_error_header_defect(without[i]));
-        CHECK_INT(0, netlib_error_header_defect_line(without[i]));
-        CHECK_INT(-1, netlib_error_unparsed_offset(without[i]));
-    }
-    netlib_error_free(other);
-}
-
 static void functions_on_null_responses_return_an_empty_value_or_null_argument(void) {
     netlib_error *err = NULL;
     size_t len = 99, head_len = 99;
@@ -630,16 +413,10 @@ int main(void) {
     parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state();
     a_wrong_parser_state_never_changes_the_parsed_response();
     a_location_that_is_not_utf8_is_percent_encoded();
-    interim_responses_are_parsed_one_by_one();
-    a_final_head_is_parsed_after_up_to_16_skipped_interim_responses();
-    a_17th_interim_response_or_a_malformed_one_is_refused_with_an_offset();
-    interim_heads_received_byte_by_byte_are_parsed_in_linear_time();
     a_2xx_response_to_connect_opens_a_tunnel_and_others_are_proxy_failures();
     responses_can_be_created_from_method_status_and_headers();
     body_framing_follows_method_status_and_header_fields();
     is_response_to_head_ignores_the_case_of_the_method();
-    header_defects_are_listed_with_line_and_byte_offset();
-    header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset();
     functions_on_null_responses_return_an_empty_value_or_null_argument();
     return report("response");
 }
