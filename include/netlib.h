@@ -893,8 +893,8 @@ void *netlib_error_user_data(const netlib_error *error);
  * `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
  * that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
  * `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
- * has the status code of the proxy's response. An error of the application has the status code of
- * `netlib_error_options_set_http_status`. */
+ * has the status code of the proxy's response. For an error that the application made, the result is the number that
+ * was passed to `netlib_error_options_set_http_status`. */
 int32_t netlib_error_http_status(const netlib_error *error);
 
 /** Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
@@ -3547,8 +3547,9 @@ NETLIB_MUST_USE netlib_status netlib_addresses_add(netlib_addresses *addresses, 
 size_t netlib_addresses_count(const netlib_addresses *addresses);
 
 /** Sets a callback that resolves host names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3).
- * A host that is an address is not passed to the callback, and the system still resolves the name that
- * `netlib_connect_options_set_source_address` sets.
+ * The callback is called only for host names: a host that is an address needs no resolver. If the source address that
+ * was passed to `netlib_connect_options_set_source_address` is a host name, the system resolves this name without the
+ * callback.
  *
  * If your resolver is asynchronous, use `netlib_connect_options_set_supply_addresses` instead, or resolve the host
  * name first and pass the addresses to `netlib_connect_new_addresses`.
@@ -5097,8 +5098,8 @@ enum netlib_early_data_status NETLIB_INT32 {
     NETLIB_EARLY_DATA_REJECTED = 1,
     /** The server accepted the early data as the beginning of the application data. */
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /** The server has not accepted or ignored the early data yet. If the session has failed, the server may or may not
-     * have acted on the early data. */
+    /** Early data was sent, and the server has not answered yet whether it accepts the data. If the session has failed,
+     * the server may or may not have acted on the early data. */
     NETLIB_EARLY_DATA_UNDECIDED = 3
 };
 

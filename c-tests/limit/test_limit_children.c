@@ -103,7 +103,7 @@ static void a_cancel_of_one_child_does_not_reach_its_sibling(void) {
     netlib_limit_free(parent);
 }
 
-static void a_child_keeps_its_freed_parent_alive_and_closes_all_descriptors(void) {
+static void a_child_of_a_freed_limit_can_be_cancelled_and_leaks_no_descriptor(void) {
     netlib_error *err = NULL;
     int before = open_descriptors();
     netlib_limit *parent = limit_of(NETLIB_TIMEOUT_NONE);
@@ -256,7 +256,7 @@ int main(void) {
     the_earlier_deadline_of_parent_and_child_counts();
     a_cancel_reaches_all_descendants_and_no_ancestor();
     a_cancel_of_one_child_does_not_reach_its_sibling();
-    a_child_keeps_its_freed_parent_alive_and_closes_all_descriptors();
+    a_child_of_a_freed_limit_can_be_cancelled_and_leaks_no_descriptor();
     a_limit_has_at_most_8_ancestors();
     the_descriptor_of_a_child_wakes_nested_epoll_instances();
     a_cancel_in_a_forked_child_does_not_reach_limits_of_the_parent_process();

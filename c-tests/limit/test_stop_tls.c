@@ -268,7 +268,7 @@ static const struct phase phases[] = {
 };
 
 /* If the limit has ended, netlib_tls_context_new fails before it reads any file. */
-static void with_an_ended_limit_context_creation_fails_before_reading_files(void) {
+static void context_creation_reads_no_file_after_the_limit_has_ended(void) {
     netlib_error *err = NULL;
     netlib_stream *stream = NULL;
     netlib_tls_options *options = netlib_tls_options_new();
@@ -398,7 +398,7 @@ int main(int argc, char **argv) {
     client = client_context();
     server = server_context("server");
     run_phases(phases, sizeof phases / sizeof phases[0]);
-    with_an_ended_limit_context_creation_fails_before_reading_files();
+    context_creation_reads_no_file_after_the_limit_has_ended();
     a_cancel_ends_the_handshake_between_two_transport_callbacks();
     signals_do_not_interrupt_the_creation_of_a_context();
     writes_that_are_stopped_and_continued_lose_no_bytes();

@@ -24,8 +24,8 @@ static void errors_passed_with_a_response_are_treated_as_read_errors(void) {
     netlib_response_free(response);
 }
 
-/* The error that netlib_retry_increment returns has the retry kind READ if a response arrived, so that an outer policy
- * does not repeat the request. */
+/* If a response arrived, an outer policy must know that the server has received the request. So the error that
+ * netlib_retry_increment returns then has the retry kind READ, or NEVER if the cause has the retry kind NEVER. */
 static void errors_of_retry_increment_have_retry_kind_read_after_a_response(void) {
     static const struct {
         const char *method;

@@ -123,7 +123,7 @@ static void a_plain_stream_that_cannot_send_is_refused_as_a_transport(void) {
     free_ends(&ends);
 }
 
-static void sixteen_nested_tls_streams_fit_into_a_plain_stream(void) {
+static void the_17th_tls_stream_nested_in_a_plain_stream_is_refused(void) {
     netlib_error *err = NULL;
     struct ends ends;
     connect_ends(&ends, PLAIN_FD, unix_pair());
@@ -226,7 +226,7 @@ int main(void) {
     the_plain_stream_is_busy_until_the_inner_stream_is_freed();
     the_inner_stream_keeps_the_plain_stream_alive();
     a_plain_stream_that_cannot_send_is_refused_as_a_transport();
-    sixteen_nested_tls_streams_fit_into_a_plain_stream();
+    the_17th_tls_stream_nested_in_a_plain_stream_is_refused();
     the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream();
     bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream();
     settings_of_the_inner_stream_apply_and_outer_settings_do_not();

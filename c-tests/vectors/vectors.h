@@ -2,12 +2,13 @@
  * Compares netlib's answers with the answers of two versions of urllib3, which are recorded in tests/vectors. The file
  * common.py in that folder describes the syntax.
  *
- * Each program has a function that calls netlib for one case and writes netlib's answer in the format of the files in
- * tests/vectors. The main function of each program calls vectors_main, which prints counts for each version of urllib3,
- * and the number of cases in each class of docs/reference/differences.md. netlib's answer may differ from urllib3's
- * only if tests/vectors/differences has netlib's exact answer and the class of the difference, or if netlib's answer
- * equals the answer of 2.8.0 and differs only from the answer of 1.26.20. If the first argument is a number N, only
- * every Nth case is compared. The second argument names another folder of vectors.
+ * Each program that includes this file has a function that calls netlib for one recorded case, and writes netlib's
+ * answer in the format of the files in tests/vectors. The main function of each program calls vectors_main, which
+ * prints counts for each version of urllib3, and the number of cases in each class of docs/reference/differences.md.
+ * netlib's answer may differ from urllib3's only if tests/vectors/differences has netlib's exact answer and the class
+ * of the difference, or if netlib's answer equals the answer of 2.8.0 and differs only from the answer of 1.26.20. If
+ * the first argument is a number N, only every Nth case is compared. The second argument names another folder of
+ * vectors.
  */
 #ifndef NETLIB_TEST_VECTORS_H
 #define NETLIB_TEST_VECTORS_H

@@ -39,7 +39,7 @@ fn differences(table: &Table) -> String {
         let [class, compared_by, netlib, urllib3, reason, tests] = row.as_slice() else {
             unreachable!("the table has six columns")
         };
-        let checked_by = if compared_by == "vectors" { "Tests in the suite vectors" } else { "Tests" };
+        let checked_by = if compared_by == "vectors" { "Tests in the suite `vectors`" } else { "Tests" };
         let _ = write!(
             page,
             "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n- {checked_by}: {}\n",

@@ -38,7 +38,7 @@ pub(crate) struct TrustConfig<'a> {
     pub(crate) custom: &'a [Source],
     pub(crate) system: bool,
     pub(crate) embedded: bool,
-    /// True if the certificates of the anchors are kept in DER.
+    /// True to keep each certificate from which an anchor is made, in addition to the anchor.
     pub(crate) keeps_certificates: bool,
 }
 

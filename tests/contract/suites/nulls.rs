@@ -136,7 +136,7 @@ impl Sweep<'_> {
             return Err(problems);
         }
         Ok(format!(
-            "/* Generated from netlib.h by the suite nulls. */\n{}\
+            "/* Generated from netlib.h by the suite `nulls`. */\n{}\
              #define NETLIB_MUST_USE\n#define NETLIB_DEPRECATED_NOTE(note)\n#include <netlib.h>\n\
              #include \"null_makers.h\"\n{extra}\n#include \"null_sweep.h\"\n\n{cases}\
              static const struct sweep_case cases[] = {{\n{table}}};\n\n\

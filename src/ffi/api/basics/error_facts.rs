@@ -209,8 +209,8 @@ pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *
 /// `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
 /// that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
 /// `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
-/// has the status code of the proxy's response. An error of the application has the status code of
-/// `netlib_error_options_set_http_status`.
+/// has the status code of the proxy's response. For an error that the application made, the result is the number that
+/// was passed to `netlib_error_options_set_http_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_http_status(error: *const netlib_error) -> i32 {
     read(error, 0, |error| error.http_status().map_or(0, i32::from))

@@ -93,8 +93,9 @@ pub type netlib_resolve_fn = Option<
 >;
 
 /// Sets a callback that resolves host names, for resolvers such as c-ares, or DNS over HTTPS. Default: getaddrinfo(3).
-/// A host that is an address is not passed to the callback, and the system still resolves the name that
-/// `netlib_connect_options_set_source_address` sets.
+/// The callback is called only for host names: a host that is an address needs no resolver. If the source address that
+/// was passed to `netlib_connect_options_set_source_address` is a host name, the system resolves this name without the
+/// callback.
 ///
 /// If your resolver is asynchronous, use `netlib_connect_options_set_supply_addresses` instead, or resolve the host
 /// name first and pass the addresses to `netlib_connect_new_addresses`.

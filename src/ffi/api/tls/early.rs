@@ -24,8 +24,8 @@ pub enum netlib_early_data_status {
     NETLIB_EARLY_DATA_REJECTED = 1,
     /// The server accepted the early data as the beginning of the application data.
     NETLIB_EARLY_DATA_ACCEPTED = 2,
-    /// The server has not accepted or ignored the early data yet. If the session has failed, the server may or may not
-    /// have acted on the early data.
+    /// Early data was sent, and the server has not answered yet whether it accepts the data. If the session has failed,
+    /// the server may or may not have acted on the early data.
     NETLIB_EARLY_DATA_UNDECIDED = 3,
 }
 

@@ -88,7 +88,7 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
     let untouched = check(good);
     report.check(
         untouched.failures == ["e: it has no documentation"],
-        format!("the suite docs accepts good documentation: {:?}", untouched.failures),
+        format!("the suite `docs` accepts good documentation: {:?}", untouched.failures),
     );
     for (from, to, complaint) in [
         ("Says something.", "", "it has no documentation"),
