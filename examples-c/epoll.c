@@ -7,7 +7,6 @@
  * expires. This file contains the event loop; epoll/ contains the other parts:
  *
  *     transfer   the transfer of one URL: what to do now, and what to wait for
- *     body       decodes a response's body, without a descriptor
  *     options    the command line
  *
  *     cc epoll.c epoll/[a-z]*.c $(pkg-config --cflags --libs netlib) -o epoll
@@ -58,17 +57,13 @@ static int milliseconds_to_wait(const struct loop *loop) {
     return seconds > 0 ? (int)(seconds * 1000) + 1 : 0;
 }
 
-/* Advances the transfers whose timer has expired; after an interrupt, cancels all transfers. Removes finished transfers
- * from the array of active transfers. */
+/* Advances the transfers whose timer has expired. Once the program's limit is cancelled, advances all transfers, which
+ * ends them. Removes finished transfers from the array of active transfers. */
 static void handle_timers(struct loop *loop) {
     bool cancelled = netlib_limit_check(loop->shared.limit, NULL) == NETLIB_CANCELLED;
     for (size_t i = 0; i < loop->active_count;) {
         struct transfer *transfer = loop->active[i];
-        if (cancelled) {
-            transfer_cancel(transfer);
-        } else if (!transfer_is_done(transfer) && transfer_timer(transfer) <= 0) {
-            transfer_advance(transfer);
-        }
+        if (cancelled || transfer_timer(transfer) <= 0) transfer_advance(transfer);
         if (transfer_is_done(transfer)) {
             loop->all_succeeded = loop->all_succeeded && transfer->succeeded;
             loop->active[i] = loop->active[--loop->active_count];
@@ -90,7 +85,7 @@ static bool run(struct loop *loop, const struct options *options) {
         int ready = epoll_wait(loop->shared.epoll, events, MAX_PARALLEL, milliseconds_to_wait(loop));
         if (ready < 0 && errno != EINTR) return false;
         for (int i = 0; i < ready; i++) {
-            /* An event without a transfer belongs to the descriptor of the overall limit. handle_timers checks this
+            /* An event without a transfer belongs to the descriptor of the program's limit. handle_timers checks this
              * limit. */
             if (events[i].data.ptr != NULL) transfer_advance(events[i].data.ptr);
         }
@@ -108,7 +103,7 @@ static void on_interrupt(int signal_number) {
     netlib_limit_cancel(interrupted);
 }
 
-/* Makes SIGINT and SIGTERM cancel the overall limit. epoll watches the descriptor of the limit, so a signal wakes
+/* Makes SIGINT and SIGTERM cancel the program's limit. epoll watches the descriptor of the limit, so a signal wakes
  * epoll_wait even if the signal arrives just before epoll_wait is called. A second signal kills the process. */
 static bool handle_interrupts(struct loop *loop, int limit_fd) {
     struct sigaction action = {.sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
@@ -130,6 +125,7 @@ static netlib_status make_context(const char *cacert, netlib_tls_context **conte
 static netlib_status make_headers(netlib_headers **headers, netlib_error **err) {
     netlib_headers_options *options = netlib_headers_options_new();
     netlib_headers_options_set_user_agent(options, "epoll/" NETLIB_VERSION);
+    netlib_headers_options_add_header(options, "connection", "close");
     netlib_status status = netlib_make_headers(options, headers, err);
     netlib_headers_options_free(options);
     return status;
@@ -150,7 +146,7 @@ static bool loop_init(struct loop *loop, const struct options *options) {
     if (status == NETLIB_OK) status = netlib_limit_fd(loop->shared.limit, &limit_fd, &err);
     if (status == NETLIB_OK) status = make_context(options->cacert, &loop->shared.tls, &err);
     if (status == NETLIB_OK) status = make_headers(&loop->shared.headers, &err);
-    if (status != NETLIB_OK) fprintf(stderr, "epoll: %s\n", netlib_error_message(err, NULL));
+    if (status != NETLIB_OK) fprintf(stderr, "epoll: %s\n", netlib_error_report(err, NULL));
     netlib_error_free(err);
     if (status != NETLIB_OK) return false;
     if (!handle_interrupts(loop, limit_fd)) {
@@ -161,7 +157,8 @@ static bool loop_init(struct loop *loop, const struct options *options) {
 }
 
 static void loop_free(struct loop *loop) {
-    for (size_t i = 0; i < loop->active_count; i++) transfer_cancel(loop->active[i]);
+    netlib_limit_cancel(loop->shared.limit);
+    for (size_t i = 0; i < loop->active_count; i++) transfer_advance(loop->active[i]);
     netlib_headers_free(loop->shared.headers);
     netlib_tls_context_free(loop->shared.tls);
     signal(SIGINT, SIG_DFL);

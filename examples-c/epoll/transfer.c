@@ -10,15 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
-/* The maximum size of a request or of a response head, and the maximum number of bytes per read. */
-#define BUFFER_SIZE ((size_t)64 * 1024)
-
 enum {
-    MAX_STEPS = 16,            /* the maximum number of steps before the next transfer continues */
-    MAX_INTERIM_RESPONSES = 20 /* more than any honest server sends */
+    MAX_STEPS = 32,       /* the maximum number of steps before the next transfer continues */
+    READ_SIZE = 64 * 1024 /* the maximum number of bytes of the body per read */
 };
 
 /* Creates an error with a message in printf's format. Returns `status`. */
@@ -90,66 +86,19 @@ static netlib_status watch_connection(struct transfer *transfer, uint32_t events
     return control(transfer, operation, transfer->fd, events, err);
 }
 
-/* --- sending and receiving ---------------------------------------------------------------------------------------- */
-
-/* Returns `wanted` if send(2) or recv(2) would have blocked, otherwise an error. The socket itself is blocking, but
- * MSG_DONTWAIT makes each call non-blocking. */
-static netlib_status blocked_or_failed(netlib_status wanted, const char *what, netlib_error **err) {
-    if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return wanted;
-    return fail(NETLIB_PROTOCOL, err, "cannot %s: %s", what, strerror(errno));
-}
-
-static netlib_status send_some(struct transfer *transfer, netlib_error **err) {
-    const char *data = transfer->buffer + transfer->start;
-    size_t len = transfer->end - transfer->start, sent = 0;
-    if (transfer->tls != NULL) {
-        netlib_status status = netlib_stream_write(transfer->tls, data, len, &sent, err);
-        transfer->start += sent;
-        return status;
-    }
-    ssize_t n = send(transfer->fd, data, len, MSG_DONTWAIT | MSG_NOSIGNAL);
-    if (n < 0) return blocked_or_failed(NETLIB_WANT_WRITE, "send", err);
-    transfer->start += (size_t)n;
-    return NETLIB_OK;
-}
-
-/* Appends received bytes to the buffer. Returns NETLIB_END_OF_STREAM if the peer has closed the connection. */
-static netlib_status receive_some(struct transfer *transfer, netlib_error **err) {
-    memmove(transfer->buffer, transfer->buffer + transfer->start, transfer->end - transfer->start);
-    transfer->end -= transfer->start;
-    transfer->start = 0;
-    char *room = transfer->buffer + transfer->end;
-    size_t len = BUFFER_SIZE - transfer->end, got = 0;
-    if (len == 0) return fail(NETLIB_PROTOCOL, err, "the response head or a line has more than %zu bytes", BUFFER_SIZE);
-    if (transfer->tls != NULL) {
-        netlib_status status = netlib_stream_read(transfer->tls, room, len, &got, err);
-        transfer->end += got;
-        return status;
-    }
-    ssize_t n = recv(transfer->fd, room, len, MSG_DONTWAIT);
-    if (n < 0) return blocked_or_failed(NETLIB_WANT_READ, "receive", err);
-    transfer->end += (size_t)n;
-    return n > 0 ? NETLIB_OK : NETLIB_END_OF_STREAM;
-}
-
 /* --- the phases --------------------------------------------------------------------------------------------------- */
 
 /* Each phase has a function that returns NETLIB_OK if it made progress, and NETLIB_WANT_READ or NETLIB_WANT_WRITE if
  * the transfer must wait. Any other status ends the transfer. */
 
-static bool is_https(const struct transfer *transfer) {
-    return strcmp(netlib_url_scheme(transfer->url, NULL), "https") == 0;
-}
-
-static netlib_status write_request(struct transfer *transfer, netlib_error **err) {
-    int len = snprintf(transfer->buffer, BUFFER_SIZE, "GET %s HTTP/1.1\r\nHost: %s\r\n%sConnection: close\r\n\r\n",
-                       netlib_url_request_uri(transfer->url, NULL), netlib_url_netloc(transfer->url, NULL),
-                       netlib_headers_to_wire(transfer->shared->headers, NULL));
-    if (len < 0 || (size_t)len >= BUFFER_SIZE) return fail(NETLIB_INVALID_URL, err, "the URL is too long to send");
-    transfer->start = 0;
-    transfer->end = (size_t)len;
-    transfer->phase = SENDING;
-    return NETLIB_OK;
+/* Makes a non-blocking stream on the connection: a TLS stream for https, and a plain stream for http. */
+static netlib_status make_stream(struct transfer *transfer, netlib_error **err) {
+    const char *host = netlib_url_host(transfer->url, NULL);
+    bool is_https = strcmp(netlib_url_scheme(transfer->url, NULL), "https") == 0;
+    netlib_status status = is_https
+                               ? netlib_tls_wrap_fd(transfer->shared->tls, transfer->fd, host, &transfer->stream, err)
+                               : netlib_stream_new_fd(transfer->fd, &transfer->stream, err);
+    return status == NETLIB_OK ? netlib_stream_set_blocking(transfer->stream, 0, err) : status;
 }
 
 static netlib_status advance_connect(struct transfer *transfer, netlib_error **err) {
@@ -159,66 +108,60 @@ static netlib_status advance_connect(struct transfer *transfer, netlib_error **e
         return watched == NETLIB_OK ? status : watched;
     }
     unwatch_race(transfer);
-    if (status != NETLIB_OK) return status;
-    if (!is_https(transfer)) return write_request(transfer, err);
-    const char *host = netlib_url_host(transfer->url, NULL);
-    status = netlib_tls_wrap_fd(transfer->shared->tls, transfer->fd, host, &transfer->tls, err);
-    if (status == NETLIB_OK) status = netlib_stream_set_blocking(transfer->tls, 0, err);
-    transfer->phase = HANDSHAKING;
+    if (status == NETLIB_OK) status = make_stream(transfer, err);
+    if (status == NETLIB_OK) transfer->phase = HANDSHAKING;
     return status;
 }
 
+/* A plain stream has no handshake, and the call succeeds at once. */
 static netlib_status do_handshake(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = netlib_stream_handshake(transfer->tls, err);
-    return status == NETLIB_OK ? write_request(transfer, err) : status;
+    netlib_status status = netlib_stream_handshake(transfer->stream, err);
+    if (status == NETLIB_OK) transfer->phase = SENDING;
+    return status;
 }
 
 static netlib_status send_request(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = send_some(transfer, err);
-    if (transfer->start == transfer->end) transfer->phase = READING_HEAD;
+    size_t len = 0, n = 0;
+    const char *head = netlib_request_to_wire(transfer->request, &len);
+    netlib_status status = netlib_stream_write(transfer->stream, head + transfer->sent, len - transfer->sent, &n, err);
+    transfer->sent += n;
+    if (transfer->sent == len) transfer->phase = READING_HEAD;
     return status;
 }
 
 static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = receive_some(transfer, err);
+    size_t n = 0;
+    netlib_status status = netlib_stream_read(transfer->stream, transfer->buffer + transfer->end,
+                                              NETLIB_RESPONSE_HEAD_MAX - transfer->end, &n, err);
     if (status == NETLIB_END_OF_STREAM) {
         return fail(NETLIB_PROTOCOL, err, "the server closed the connection %s",
                     transfer->end == 0 ? "without an answer" : "in the middle of the response head");
     }
-    while (status == NETLIB_OK) {
-        netlib_response *response = NULL;
-        size_t head_len = 0;
-        status = netlib_response_parse("GET", transfer->buffer + transfer->start, transfer->end - transfer->start,
-                                       &transfer->head_state, &response, &head_len, err);
-        if (status == NETLIB_WANT_READ) return NETLIB_OK; /* the next step checks for more bytes */
-        if (status != NETLIB_OK) break;
-        transfer->start += head_len;
-        netlib_response_free(transfer->response);
-        transfer->response = response;
-        if (netlib_response_status(response) >= 200) {
-            transfer->phase = READING_BODY;
-            return body_begin(&transfer->body, response, err);
-        }
-        if (++transfer->interim_responses == MAX_INTERIM_RESPONSES) {
-            return fail(NETLIB_PROTOCOL, err, "the server sent %d interim responses", MAX_INTERIM_RESPONSES);
-        }
-    }
+    if (status != NETLIB_OK) return status;
+    transfer->end += n;
+    status = netlib_response_parse_final("GET", transfer->buffer, transfer->end, &transfer->head_state,
+                                         &transfer->response, &transfer->start, err);
+    if (status == NETLIB_WANT_READ) return NETLIB_OK; /* the next step checks for more bytes */
+    if (status == NETLIB_OK) status = netlib_body_decoder_new(transfer->response, &transfer->decoder, err);
+    if (status == NETLIB_OK) transfer->phase = READING_BODY;
     return status;
 }
 
-/* Reads the body and counts its bytes. A real program would store the bytes here. */
+/* Reads the body, whose bytes the decoder counts. A real program would store the bytes here. */
 static netlib_status read_body(struct transfer *transfer, netlib_error **err) {
-    size_t used = 0;
-    netlib_status status =
-        body_take(&transfer->body, transfer->buffer + transfer->start, transfer->end - transfer->start, &used, err);
-    transfer->start += used;
-    if (status == NETLIB_OK) transfer->phase = DONE;
-    if (status != NETLIB_WANT_READ) return status;
-    status = receive_some(transfer, err);
-    if (status != NETLIB_END_OF_STREAM) return status;
-    status = body_end(&transfer->body, err);
-    if (status == NETLIB_OK) transfer->phase = DONE;
-    return status;
+    const uint8_t *piece = NULL;
+    size_t consumed = 0, len = 0;
+    netlib_status status = netlib_body_decoder_decode(transfer->decoder, transfer->buffer + transfer->start,
+                                                      transfer->end - transfer->start, &consumed, &piece, &len, err);
+    transfer->start += consumed;
+    if (status == NETLIB_WANT_READ) {
+        transfer->start = transfer->end = 0;
+        status = netlib_stream_read(transfer->stream, transfer->buffer, READ_SIZE, &transfer->end, err);
+        if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(transfer->decoder, err);
+    }
+    if (!netlib_body_decoder_is_done(transfer->decoder)) return status;
+    transfer->phase = DONE;
+    return NETLIB_OK;
 }
 
 static const struct {
@@ -249,7 +192,7 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     const char *user = netlib_url_auth(transfer->url, NULL);
     if (answer >= 200) printf("%d", (int)answer);
     else fputs("---", stdout);
-    printf("  %lld bytes  %.3f s  %d/%zu %s  %s", (long long)transfer->body.bytes,
+    printf("  %lld bytes  %.3f s  %d/%zu %s  %s", (long long)netlib_body_decoder_bytes_decoded(transfer->decoder),
            netlib_current_time() - transfer->start_time, (int)winner + 1,
            netlib_connect_attempt_count(transfer->connect), address,
            user != NULL ? netlib_url_redacted(transfer->url, NULL) : transfer->text);
@@ -263,9 +206,11 @@ static void finish(struct transfer *transfer, netlib_status status, const netlib
     print_line(transfer, status, err);
     transfer->succeeded = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
     unwatch_race(transfer);
-    netlib_stream_free(transfer->tls);
+    netlib_stream_free(transfer->stream);
     if (transfer->fd >= 0) close(transfer->fd);
     netlib_connect_free(transfer->connect);
+    netlib_request_free(transfer->request);
+    netlib_body_decoder_free(transfer->decoder);
     netlib_response_free(transfer->response);
     netlib_limit_free(transfer->limit);
     netlib_url_free(transfer->url);
@@ -283,29 +228,27 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     return fail(NETLIB_INVALID_URL, err, "an http:// or https:// URL with a host and without a user is required");
 }
 
-/* Creates the limit of a transfer, which expires after the transfer's timeout but no later than the overall limit. */
-static netlib_status set_limit(struct transfer *transfer, netlib_error **err) {
+/* Makes the objects of a transfer. The limit of the transfer is a child of the program's limit. */
+static netlib_status prepare(struct transfer *transfer, netlib_error **err) {
     const struct shared *shared = transfer->shared;
-    netlib_status status = netlib_limit_check(shared->limit, err);
-    double seconds = netlib_limit_remaining(shared->limit);
-    if (seconds > shared->timeout) seconds = shared->timeout;
-    if (status == NETLIB_OK) status = netlib_limit_new(seconds, NULL, &transfer->limit, err);
+    netlib_status status = parse(transfer, err);
+    if (status != NETLIB_OK) return status;
+    const char *host = netlib_url_host(transfer->url, NULL);
+    int32_t port = netlib_url_port_or_default(transfer->url);
+    status =
+        netlib_request_new("GET", transfer->url, shared->headers, NETLIB_REQUEST_FORM_ORIGIN, &transfer->request, err);
+    if (status == NETLIB_OK) status = netlib_limit_new(shared->timeout, shared->limit, &transfer->limit, err);
+    if (status == NETLIB_OK) status = netlib_connect_new(host, port, NULL, &transfer->connect, err);
     if (status == NETLIB_OK) status = netlib_connect_set_limit(transfer->connect, transfer->limit, err);
-    return status;
+    if (status != NETLIB_OK) return status;
+    transfer->buffer = malloc(NETLIB_RESPONSE_HEAD_MAX);
+    return transfer->buffer != NULL ? NETLIB_OK : fail(NETLIB_OUT_OF_MEMORY, err, "no memory for a buffer");
 }
 
 void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text) {
     *transfer = (struct transfer){.shared = shared, .text = text, .fd = -1, .start_time = netlib_current_time()};
     netlib_error *err = NULL;
-    netlib_status status = parse(transfer, &err);
-    if (status == NETLIB_OK) {
-        status = netlib_connect_new(netlib_url_host(transfer->url, NULL), netlib_url_port_or_default(transfer->url),
-                                    NULL, &transfer->connect, &err);
-    }
-    if (status == NETLIB_OK) status = set_limit(transfer, &err);
-    if (status == NETLIB_OK && (transfer->buffer = malloc(BUFFER_SIZE)) == NULL) {
-        status = fail(NETLIB_OUT_OF_MEMORY, &err, "no memory for a buffer");
-    }
+    netlib_status status = prepare(transfer, &err);
     if (status != NETLIB_OK) finish(transfer, status, err);
     netlib_error_free(err);
 }
@@ -333,11 +276,6 @@ double transfer_timer(const struct transfer *transfer) {
     if (transfer->can_continue || transfer->phase == DONE) return 0;
     if (transfer->phase == CONNECTING) return netlib_connect_wait_seconds(transfer->connect); /* includes the limit */
     return netlib_limit_remaining(transfer->limit);
-}
-
-void transfer_cancel(struct transfer *transfer) {
-    netlib_limit_cancel(transfer->limit);
-    transfer_advance(transfer);
 }
 
 bool transfer_is_done(const struct transfer *transfer) { return transfer->phase == DONE; }

@@ -9,8 +9,6 @@
 #ifndef EXAMPLES_EPOLL_TRANSFER_H
 #define EXAMPLES_EPOLL_TRANSFER_H
 
-#include "body.h"
-
 #include <netlib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -19,7 +17,7 @@
 struct shared {
     int epoll;           /* an event's data.ptr is its transfer */
     double timeout;      /* the timeout of each transfer, in seconds */
-    netlib_limit *limit; /* the limit of the whole program */
+    netlib_limit *limit; /* the limit of the whole program, the parent of the limit of each transfer */
     netlib_tls_context *tls;
     netlib_headers *headers;
 };
@@ -40,12 +38,13 @@ struct transfer {
     size_t watched_count;
     int fd;          /* the connection; -1: none */
     uint32_t events; /* the events that epoll watches `fd` for; 0: not watched */
-    netlib_stream *tls;
-    uint64_t head_state; /* how much of the head in the buffer netlib_response_parse has parsed */
+    netlib_stream *stream;
+    netlib_request *request;
+    size_t sent; /* how many bytes of the request were sent */
     netlib_response *response;
-    int interim_responses;
-    struct body body;
-    size_t start, end; /* the part of the buffer with the bytes to send, or with received bytes that are not used yet */
+    netlib_body_decoder *decoder;
+    uint64_t head_state; /* how much of the head in the buffer netlib_response_parse_final has parsed */
+    size_t start, end;   /* the part of the buffer with received bytes that are not used yet */
     char *buffer;
 };
 
@@ -60,9 +59,6 @@ void transfer_advance(struct transfer *transfer);
 /* Returns the number of seconds after which transfer_advance must be called even if no descriptor is ready. Returns 0
  * if the transfer is done. */
 double transfer_timer(const struct transfer *transfer);
-
-/* Cancels the transfer, which is done when this function returns. */
-void transfer_cancel(struct transfer *transfer);
 
 bool transfer_is_done(const struct transfer *transfer);
 

@@ -84,7 +84,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         "/chunked",
         &[Say(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\
-         1\r\nh\r\n00004;name=value;flag\r\nello\r\nA ; q=\"a;b\"\r\n, chunked \r\n6\r\nworld\n\r\n0\r\n\
+         1\r\nh\r\n00004;name=value;flag\r\nello\r\nA;q=\"a;b\"\r\n, chunked \r\n6\r\nworld\n\r\n0\r\n\
          X-Trailer: one\r\nX-Other: two\r\n\r\n",
             End::Close,
         )],

@@ -91,7 +91,7 @@ const CASES: &[Case] = &[
                 "https://127.0.0.1:{https}/cut-length",
                 1,
                 "200  10 bytes  T  1/1 127.0.0.1",
-                "reading the body: the body ended 90 bytes early (NETLIB_INCOMPLETE_READ)",
+                "reading the body: the peer closed the connection after 10 of 100 bytes of the body (NETLIB_INCOMPLETE_READ)",
             ),
             (
                 "https://127.0.0.1:{wronghost}/hello",
@@ -176,7 +176,7 @@ const CASES: &[Case] = &[
                 "https://127.0.0.1:{https}/hello",
                 1,
                 NOT_BEGUN,
-                "the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
+                "cannot connect to 127.0.0.1 port {https}: the limit's deadline has passed (NETLIB_DEADLINE_EXCEEDED)",
             ),
         ],
         ..NOTHING
@@ -211,7 +211,12 @@ const CASES: &[Case] = &[
                 NO_ANSWER,
                 "in the TLS handshake: the limit was cancelled (NETLIB_CANCELLED)",
             ),
-            ("http://127.0.0.1:{http}/hello", 1, NOT_BEGUN, "the limit was cancelled (NETLIB_CANCELLED)"),
+            (
+                "http://127.0.0.1:{http}/hello",
+                1,
+                NOT_BEGUN,
+                "cannot connect to 127.0.0.1 port {http}: the limit was cancelled (NETLIB_CANCELLED)",
+            ),
         ],
     },
     // A response that arrives faster than it can be read delays neither the other requests nor an interrupt.
@@ -276,19 +281,19 @@ const CASES: &[Case] = &[
                 "http://127.0.0.1:{http}/cut-chunked",
                 1,
                 "200  10 bytes  T  1/1 127.0.0.1",
-                "reading the body: the body ended before its last chunk (NETLIB_INCOMPLETE_READ)",
+                "reading the body: the peer closed the connection inside a chunked body, after 14 bytes (NETLIB_INCOMPLETE_READ)",
             ),
             (
                 "http://127.0.0.1:{http}/bad-chunk",
                 1,
                 "200  0 bytes  T  1/1 127.0.0.1",
-                "reading the body: the server sent a chunk without a usable size (NETLIB_PROTOCOL)",
+                "reading the body: \"x\" is not allowed in a chunk size at byte 0 (NETLIB_PROTOCOL)",
             ),
             (
                 "http://127.0.0.1:{http}/overlong-chunk",
                 1,
                 "200  2 bytes  T  1/1 127.0.0.1",
-                "reading the body: a chunk is longer than its size (NETLIB_PROTOCOL)",
+                "reading the body: \"c\" follows the data of a chunk; CRLF must follow at byte 5 (NETLIB_PROTOCOL)",
             ),
             (
                 "http://127.0.0.1:{http}/half-head",
