@@ -5,6 +5,7 @@
 #include "stream_kinds.h"
 
 #include <fcntl.h>
+#include <poll.h>
 
 static netlib_stream *plain_on(int fd) {
     netlib_error *err = NULL;
@@ -378,6 +379,39 @@ static void errors_of_a_plain_stream_name_the_peer(void) {
     close(pair.near);
 }
 
+static void a_second_shutdown_returns_the_status_of_the_first(void) {
+    static const struct {
+        bool peer_ended; /* the stream has read the end of the peer's data */
+        bool peer_reset;
+        bool is_open; /* the descriptor of the stream is open */
+        netlib_status shutdown, write;
+    } rows[] = {
+        {false, false, true, NETLIB_OK, NETLIB_CLOSED}, {true, false, true, NETLIB_OK, NETLIB_CLOSED},
+        {true, true, true, NETLIB_OK, NETLIB_CLOSED},   {false, true, true, NETLIB_PROTOCOL, NETLIB_PROTOCOL},
+        {false, false, false, NETLIB_IO, NETLIB_IO},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        netlib_error *err = NULL;
+        struct pair pair = tcp_pair();
+        netlib_stream *stream = plain_on(pair.near);
+        if (rows[row].peer_ended) {
+            CHECK(shutdown(pair.far, SHUT_WR) == 0);
+            expect_read(NETLIB_END_OF_STREAM, stream);
+        }
+        if (rows[row].peer_reset) {
+            struct pollfd reset = {.fd = pair.near}; /* poll(2) waits for POLLERR and POLLHUP */
+            reset_connection(pair.far);
+            CHECK_INT(1, poll(&reset, 1, -1));
+        }
+        if (!rows[row].is_open) close(pair.near);
+        for (int call = 0; call < 3; call++) CHECK_STATUS(rows[row].shutdown, netlib_stream_shutdown(stream, &err));
+        expect_write(rows[row].write, stream);
+        netlib_stream_free(stream);
+        if (rows[row].is_open) close(pair.near);
+        if (!rows[row].peer_reset) close(pair.far);
+    }
+}
+
 int main(void) {
     client = client_context();
     server = server_context("server");
@@ -393,6 +427,7 @@ int main(void) {
     after_data_was_sent_or_received_failures_have_retry_kind_read();
     functions_for_tls_find_no_tls_on_a_plain_stream();
     errors_of_a_plain_stream_name_the_peer();
+    a_second_shutdown_returns_the_status_of_the_first();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("stream plain");

@@ -194,6 +194,87 @@ static void bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream(void) {
     }
 }
 
+/* What the callbacks of a plain stream return. A write callback that succeeds with the count 0 sends all bytes. */
+struct script {
+    int32_t read_answer;
+    size_t read_count;
+    int32_t write_answer;
+    size_t write_count;
+    int reads, writes; /* the numbers of calls */
+};
+
+static int32_t read_script(void *ctx, void *buf, size_t len, size_t *n) {
+    struct script *script = ctx;
+    script->reads++;
+    memset(buf, 'x', len);
+    *n = script->read_count;
+    return script->read_answer;
+}
+
+static int32_t write_script(void *ctx, const void *buf, size_t len, size_t *n) {
+    struct script *script = ctx;
+    (void)buf;
+    script->writes++;
+    *n = script->write_count == 0 ? len : script->write_count;
+    return script->write_answer;
+}
+
+static netlib_stream *plain_with(struct script *script) {
+    netlib_error *err = NULL;
+    netlib_stream *stream = NULL;
+    CHECK_OK(netlib_stream_new_callbacks(read_script, write_script, script, NULL, &stream, &err));
+    return stream;
+}
+
+static void a_final_failure_or_end_that_the_inner_stream_finds_also_ends_the_plain_stream(void) {
+    static const struct {
+        struct script script;
+        netlib_status inner, outer_read, outer_write;
+    } rows[] = {
+        {{NETLIB_OK, SIZE_MAX, NETLIB_OK, 0, 0, 0},
+         NETLIB_CALLBACK_FAILED,
+         NETLIB_CALLBACK_FAILED,
+         NETLIB_CALLBACK_FAILED},
+        {{NETLIB_OK, 0, NETLIB_OK, 0, 0, 0}, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_END_OF_STREAM, NETLIB_OK},
+        {{NETLIB_END_OF_STREAM, 0, NETLIB_OK, 0, 0, 0}, NETLIB_TLS_HANDSHAKE_EOF, NETLIB_END_OF_STREAM, NETLIB_OK},
+        {{NETLIB_PROTOCOL, 0, NETLIB_OK, 0, 0, 0}, NETLIB_PROTOCOL, NETLIB_PROTOCOL, NETLIB_PROTOCOL},
+        {{NETLIB_CANCELLED, 0, NETLIB_OK, 0, 0, 0}, NETLIB_CANCELLED, NETLIB_OK, NETLIB_OK},
+        {{-1, 0, NETLIB_OK, 0, 0, 0}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_OK},
+        {{NETLIB_OK, 1, NETLIB_OK, SIZE_MAX, 0, 0}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_CALLBACK_FAILED},
+        {{NETLIB_CANCELLED, 0, NETLIB_PROTOCOL, 0, 0, 0}, NETLIB_PROTOCOL, NETLIB_OK, NETLIB_PROTOCOL},
+        {{NETLIB_OK, 1, -1, 0, 0, 0}, NETLIB_CALLBACK_FAILED, NETLIB_OK, NETLIB_OK},
+    };
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        netlib_error *err = NULL;
+        struct script script = rows[row].script;
+        netlib_stream *stream = plain_with(&script);
+        netlib_stream *inner = inside(stream, false);
+        CHECK_STATUS(rows[row].inner, netlib_stream_handshake(inner, &err));
+        netlib_stream_free(inner);
+        script = (struct script){NETLIB_OK, 1, NETLIB_OK, 1, 0, 0};
+        char byte;
+        size_t n = 0;
+        CHECK_STATUS(rows[row].outer_write, netlib_stream_write(stream, "x", 1, &n, &err));
+        CHECK_INT(rows[row].outer_write == NETLIB_OK, script.writes);
+        CHECK_STATUS(rows[row].outer_read, netlib_stream_read(stream, &byte, 1, &n, &err));
+        CHECK_INT(rows[row].outer_read == NETLIB_OK, script.reads);
+        netlib_stream_free(stream);
+    }
+}
+
+static void a_handshake_inside_a_plain_stream_that_has_ended_fails_without_reading(void) {
+    netlib_error *err = NULL;
+    struct script script = {NETLIB_OK, 0, NETLIB_OK, 0, 0, 0};
+    netlib_stream *stream = plain_with(&script);
+    expect_read(NETLIB_END_OF_STREAM, stream);
+    netlib_stream *inner = inside(stream, false);
+    script.read_count = 1;
+    CHECK_STATUS(NETLIB_TLS_HANDSHAKE_EOF, netlib_stream_handshake(inner, &err));
+    CHECK_INT(1, script.reads);
+    netlib_stream_free(inner);
+    netlib_stream_free(stream);
+}
+
 static void settings_of_the_inner_stream_apply_and_outer_settings_do_not(void) {
     netlib_error *err = NULL;
     struct ends ends;
@@ -229,6 +310,8 @@ int main(void) {
     the_17th_tls_stream_nested_in_a_plain_stream_is_refused();
     the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream();
     bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream();
+    a_final_failure_or_end_that_the_inner_stream_finds_also_ends_the_plain_stream();
+    a_handshake_inside_a_plain_stream_that_has_ended_fails_without_reading();
     settings_of_the_inner_stream_apply_and_outer_settings_do_not();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

@@ -79,42 +79,51 @@ impl<P: Protocol> Call<'_, P> {
     #[cold]
     #[inline(never)]
     pub(super) fn fail_send(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Error {
-        let is_fatal = matches!(fault, Fault::Fatal(_));
-        let state = match self.state() {
-            Ok(state) => state,
-            Err(error) => return error,
-        };
-        let error = explain("send to", &state.protocol, fault, policy);
-        if is_fatal || is_disconnect(&error) { state.protocol.fail_sending(error) } else { error }
+        match self.state() {
+            Ok(state) => state.record_send_fault(&fault, policy),
+            Err(error) => error,
+        }
     }
 }
 
 impl<P: Protocol> State<P> {
     fn fail_receive(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Error {
-        let is_fatal = matches!(fault, Fault::Fatal(_));
         if let Some(slow) = self.end_wait_with(&fault, policy) {
             return slow;
         }
+        self.record_receive_fault(&fault, policy)
+    }
+
+    /// Returns the error of a fault that a receive operation returned, and records the failure if it is final.
+    pub(super) fn record_receive_fault(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Error {
         let error = explain("receive from", &self.protocol, fault, policy);
-        if is_fatal || is_disconnect(&error) { self.protocol.fail(error) } else { error }
+        if is_final(fault, &error) { self.protocol.fail(error) } else { error }
+    }
+
+    /// Returns the error of a fault that a send operation returned, and records the failure if sending cannot continue.
+    pub(super) fn record_send_fault(&mut self, fault: &Fault, policy: WaitPolicy<'_>) -> Error {
+        let error = explain("send to", &self.protocol, fault, policy);
+        if is_final(fault, &error) { self.protocol.fail_sending(error) } else { error }
     }
 }
 
 /// Turns a transport fault into an error that names the peer.
-fn explain(what: &str, protocol: &impl Protocol, fault: Fault, policy: WaitPolicy<'_>) -> Error {
+pub(super) fn explain(what: &str, protocol: &impl Protocol, fault: &Fault, policy: WaitPolicy<'_>) -> Error {
     match fault {
-        Fault::System(error) => transport_failure(what, protocol, &error),
-        Fault::TimedOut(status) => timeout_error(protocol, status, policy),
-        Fault::Passthrough(error) | Fault::Fatal(error) => error,
+        Fault::System(error) => transport_failure(what, protocol, error),
+        Fault::TimedOut(status) => timeout_error(protocol, *status, policy),
+        Fault::Passthrough(error) | Fault::Fatal(error) => error.clone(),
         // The new error names the peer of the stream that the application called, not that of the stream below.
         Fault::OuterStream(error) if matches!(error.status(), Status::ReadTimeout | Status::WriteTimeout) => {
             timeout_error(protocol, error.status(), policy)
         }
-        Fault::OuterStream(error) if is_disconnect(&error) => {
+        Fault::OuterStream(error) if is_disconnect(error) => {
             let message = format!("cannot {what} {}{}: {}", protocol.peer(), protocol.during(), error.message());
-            Error::new(protocol.disconnect_status(), message).with_errno(error.errno()).with_cause(Arc::new(error))
+            Error::new(protocol.disconnect_status(), message)
+                .with_errno(error.errno())
+                .with_cause(Arc::new(error.clone()))
         }
-        Fault::OuterStream(error) => error,
+        Fault::OuterStream(error) => error.clone(),
     }
 }
 
@@ -153,6 +162,11 @@ fn transport_failure(what: &str, protocol: &impl Protocol, error: &io::Error) ->
     let is_gone = error.raw_os_error().is_some_and(|errno| broken.contains(&errno));
     let status = if is_gone { protocol.disconnect_status() } else { Status::Io };
     Error::from_io(status, format!("cannot {what} {}{}", protocol.peer(), protocol.during()), error)
+}
+
+/// Returns whether the transport cannot be used again after `fault`, which `error` explains.
+fn is_final(fault: &Fault, error: &Error) -> bool {
+    matches!(fault, Fault::Fatal(_)) || is_disconnect(error)
 }
 
 /// Returns whether the error says that the connection has ended.

@@ -30,7 +30,8 @@ pub(super) fn over_tls(stream: Arc<TlsStream>) -> Result<Transport> {
 /// Makes a plain stream the transport of another stream.
 pub(super) fn over_plain(stream: Arc<PlainStream>) -> Result<Transport> {
     stream.core.lend_to_inner_stream()?;
-    Ok(Transport::stream(Box::new(OuterPlain { stream, has_sent: AtomicBool::new(false) })))
+    let has_ended = stream.has_peer_closed();
+    Ok(Transport::stream(Box::new(OuterPlain { stream, has_ended, has_sent: AtomicBool::new(false) })))
 }
 
 struct OuterTls(Arc<TlsStream>);
@@ -79,6 +80,8 @@ impl Drop for OuterTls {
 /// neither changes nor buffers bytes.
 struct OuterPlain {
     stream: Arc<PlainStream>,
+    /// Whether the peer had ended its data before the inner stream was created.
+    has_ended: bool,
     /// Whether the inner stream has sent bytes.
     has_sent: AtomicBool,
 }
@@ -111,12 +114,25 @@ impl OuterTransport for OuterPlain {
     }
 
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
-        self.transport().receive(room, policy, waiting)
+        if self.has_ended {
+            return Ok(Io::End);
+        }
+        let received = self.transport().receive(room, policy, waiting);
+        match &received {
+            Ok(Io::End) => self.stream.mark_ended(),
+            Ok(_) => {}
+            Err(fault) => self.stream.record_receive_fault(fault, policy),
+        }
+        received
     }
 
     fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
         self.has_sent.store(true, Ordering::Relaxed);
-        self.transport().send(bytes, policy)
+        let sent = self.transport().send(bytes, policy);
+        if let Err(fault) = &sent {
+            self.stream.record_send_fault(fault, policy);
+        }
+        sent
     }
 }
 

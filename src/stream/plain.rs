@@ -5,7 +5,7 @@ use std::os::fd::RawFd;
 
 use super::call::Call;
 use super::callbacks::Callbacks;
-use super::exchange::{Awaited, is_disconnect};
+use super::exchange::{Awaited, explain, is_disconnect};
 use super::fault::Fault;
 use super::pieces::Pieces;
 use super::state::{Core, Protocol, Role};
@@ -175,10 +175,37 @@ impl PlainStream {
         })
     }
 
-    /// Records that the stream inside this stream has sent bytes.
+    /// Returns whether the peer has ended its data.
+    pub(super) fn has_peer_closed(&self) -> bool {
+        self.core.lock().is_ok_and(|state| state.protocol.peer_closed)
+    }
+}
+
+/// The functions that record what a stream inside this stream has done and found on the transport.
+impl PlainStream {
+    /// Records that the inner stream has sent bytes.
     pub(super) fn mark_sent(&self) {
         if let Ok(mut state) = self.core.lock() {
             state.protocol.has_application_data = true;
+        }
+    }
+
+    /// Records that the peer has ended its data.
+    pub(super) fn mark_ended(&self) {
+        if let Ok(mut state) = self.core.lock() {
+            state.protocol.peer_closed = true;
+        }
+    }
+
+    pub(super) fn record_receive_fault(&self, fault: &Fault, policy: WaitPolicy<'_>) {
+        if let Ok(mut state) = self.core.lock() {
+            state.record_receive_fault(fault, policy);
+        }
+    }
+
+    pub(super) fn record_send_fault(&self, fault: &Fault, policy: WaitPolicy<'_>) {
+        if let Ok(mut state) = self.core.lock() {
+            state.record_send_fault(fault, policy);
         }
     }
 }
@@ -250,25 +277,37 @@ impl PlainCall<'_> {
         Ok(None)
     }
 
+    /// Shuts down the sending direction. After a success, later calls succeed without I/O. After a failure, later calls
+    /// fail with the recorded failure, or try again if no failure was recorded.
     fn close(&mut self, policy: WaitPolicy<'_>) -> Result<()> {
         let state = self.state()?;
-        state.protocol.check_transport()?;
+        state.protocol.check()?;
         if state.protocol.closed {
             return Ok(());
         }
+        state.protocol.check_transport()?;
         let ended = self.transport().end_output();
-        self.state()?.protocol.closed = true;
+        let state = self.state()?;
         let error = match ended {
-            Ok(()) => return Ok(()),
+            Ok(()) => {
+                state.protocol.closed = true;
+                return Ok(());
+            }
             // The connection was reset, and an earlier call returned the reset.
             Err(Fault::System(error)) if error.raw_os_error() == Some(libc::ENOTCONN) => {
-                let error = Error::from_io(Status::Protocol, "cannot shut down the connection to the peer", &error);
-                self.fail_send(Fault::Fatal(error), policy)
+                Error::from_io(Status::Protocol, "cannot shut down the connection to the peer", &error)
             }
-            Err(fault) => self.fail_send(fault, policy),
+            Err(fault) => explain("send to", &state.protocol, &fault, policy),
         };
-        // A peer that has ended its data may close the connection without waiting for the end of this side's data.
-        if is_disconnect(&error) && self.state()?.protocol.peer_closed { Ok(()) } else { Err(error) }
+        if !is_disconnect(&error) {
+            return Err(error);
+        }
+        if state.protocol.peer_closed {
+            // A peer that has ended its data may close the connection without waiting for the end of this side's data.
+            state.protocol.closed = true;
+            return Ok(());
+        }
+        Err(state.protocol.fail_sending(error))
     }
 
     /// Returns the status that a read would return, and leaves the input to the next read.

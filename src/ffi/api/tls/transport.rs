@@ -30,9 +30,11 @@ use crate::stream::{Stream, Transport};
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
 /// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
-/// bytes that the inner stream has read from the outer stream are lost. If the outer stream ends before the inner
-/// peer's close_notify, the inner stream fails with `NETLIB_TLS_TRUNCATED`, even if the outer stream ended with a
-/// close_notify. If an outer TLS stream ended without close_notify, its error is a cause of the inner stream's error.
+/// bytes that the inner stream has read from the outer stream are lost. If the inner stream finds that a plain outer
+/// stream has ended or failed, later calls on the outer stream return the same result. If the outer stream ends before
+/// the inner peer's close_notify, the inner stream fails with `NETLIB_TLS_TRUNCATED`, even if the outer stream ended
+/// with a close_notify. If an outer TLS stream ended without close_notify, its error is a cause of the inner stream's
+/// error.
 ///
 /// @param outer a plain stream, or a client's or a server's TLS stream.
 /// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
