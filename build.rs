@@ -20,12 +20,6 @@ fn main() {
     // Only the release library has a SONAME. Programs find a development build by its file name, so a development build
     // needs no symbolic links.
     if env::var("PROFILE").as_deref() == Ok("release") {
-        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,libnetlib.so.{}", abi_version());
+        println!("cargo:rustc-cdylib-link-arg=-Wl,-soname,{}", include_str!("abi/soname").trim_end());
     }
-}
-
-/// Returns the version in the SONAME: the major version, which is 0 before release 1.0. Programs that are linked with
-/// one release work with later releases of the same SONAME.
-fn abi_version() -> String {
-    env::var("CARGO_PKG_VERSION_MAJOR").unwrap_or_default()
 }

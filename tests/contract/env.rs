@@ -86,6 +86,11 @@ impl Env {
         fs::read_to_string(self.root.join(file)).unwrap_or_else(|error| panic!("{file}: {error}"))
     }
 
+    /// Returns the SONAME of the shared library.
+    pub fn soname(&self) -> String {
+        self.read("abi/soname").trim_end().to_owned()
+    }
+
     pub fn header_text(&self) -> String {
         self.read("include/netlib.h")
     }

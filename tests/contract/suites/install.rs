@@ -31,11 +31,9 @@ pub fn run(env: &Env, report: &mut Report) {
 pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Report) {
     let libdir = tree.join(lib);
     let version = std::env!("CARGO_PKG_VERSION");
-    let major = std::env!("CARGO_PKG_VERSION_MAJOR");
-    for (link, target) in [
-        (format!("libnetlib.so.{major}"), format!("libnetlib.so.{version}")),
-        ("libnetlib.so".to_owned(), format!("libnetlib.so.{major}")),
-    ] {
+    for (link, target) in
+        [(env.soname(), format!("libnetlib.so.{version}")), ("libnetlib.so".to_owned(), env.soname())]
+    {
         let points = fs::read_link(libdir.join(&link)).ok();
         report.check(points == Some(PathBuf::from(&target)), format!("{link} is a link to {target}"));
     }

@@ -29,7 +29,7 @@ pub fn shared(env: &Env, library: &Path, declared: &BTreeSet<String>, report: &m
     report.problems("the shared library exports only netlib_*", strays(&exported));
     compare("the shared library exports", &exported, "netlib.h declares", declared, report);
     let dynamic = env.command("readelf").args(["-d", "-W"]).arg(library).run(60).text;
-    let soname = format!("[libnetlib.so.{}]", std::env!("CARGO_PKG_VERSION_MAJOR"));
+    let soname = format!("[{}]", env.soname());
     let line = |tag: &str| dynamic.lines().find(|line| line.contains(tag)).unwrap_or("").to_owned();
     report.check(line("(SONAME)").contains(&soname), format!("the SONAME is {soname}: {}", line("(SONAME)")));
     report.check(line("(FLAGS_1)").contains("NODELETE"), format!("dlclose keeps it mapped: {}", line("(FLAGS_1)")));
