@@ -24,6 +24,9 @@ lib: ## builds the shared and the static library
 header: ## generates the files of include and pages of docs/reference from the sources
 	@$(CARGO) test --quiet --test contract -- bless
 
+abi: ## records the ABI of netlib.h in abi/; refuses a change that breaks the ABI of a release
+	@$(CARGO) test --quiet --test contract -- record-abi
+
 demo: ## runs HTTPS downloads through resets, a 503, a redirect and a TLS proxy, with a trace of every decision
 	@scripts/demo.sh
 
@@ -72,4 +75,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-10s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header demo test test-all asan tsan msrv audit fuzz bench suites install clean fmt lint help
+.PHONY: all lib header abi demo test test-all asan tsan msrv audit fuzz bench suites install clean fmt lint help

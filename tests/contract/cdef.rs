@@ -70,7 +70,7 @@ pub fn integer(value: &str) -> i64 {
     value.split(" + ").map(term).sum()
 }
 
-fn signature(function: &Function, name: &str) -> String {
+pub fn signature(function: &Function, name: &str) -> String {
     let params: Vec<String> = function.params.iter().map(declare).collect();
     let params = if params.is_empty() { "void".to_owned() } else { params.join(", ") };
     let space = if function.returns.ends_with('*') { "" } else { " " };

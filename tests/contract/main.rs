@@ -6,6 +6,7 @@
 //!     cargo test --test contract -- all nulls c   the named suites, on the release build
 //!     cargo test --test contract -- list          lists the suites
 //!     cargo test --test contract -- bless         writes what is generated: files of include, pages of docs/reference
+//!     cargo test --test contract -- record-abi    records the ABI of netlib.h in abi/
 //!
 //! Each suite is a file in `suites`. A suite prints each failure with its reason, then one line with the numbers of
 //! passed and failed checks. The last line of the output has the totals. docs/contributing/testing.md describes the
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let env = Env::new(if all { Build::Release } else { Build::Development });
     match args.first().map(String::as_str) {
         Some("bless") => return suites::generated::bless(&env),
+        Some("record-abi") => return suites::abi::record(&env),
         Some("list") => {
             for suite in suites::ALL {
                 println!("{:16} {:5} {}", suite.name, if suite.is_long { "long" } else { "" }, suite.what);

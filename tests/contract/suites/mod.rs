@@ -3,6 +3,7 @@
 use crate::env::Env;
 use crate::report::Report;
 
+pub mod abi;
 pub mod advisories;
 pub mod asan;
 pub mod bindings;
@@ -71,6 +72,7 @@ pub const ALL: &[Suite] = &[
         "netlib.api.json is complete; netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP",
         bindings::run,
     ),
+    suite("abi", "the ABI of netlib.h is the one that the files in abi/ record", abi::run),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),
     suite("statuses", "name, text and class of every status, read from C", statuses::run),

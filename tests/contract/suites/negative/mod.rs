@@ -1,5 +1,6 @@
 //! Runs the checks of each suite on defective input, and fails if they do not report the defect.
 
+mod abi;
 mod answers;
 mod documents;
 mod library;
@@ -17,6 +18,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::incomplete_descriptions,
         documents::documentation,
         library::header_matrix,
+        abi::changed_headers,
         library::exported_symbols,
         programs::null_sweep,
         programs::status_table,
