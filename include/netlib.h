@@ -2706,8 +2706,12 @@ struct netlib_request;
  * - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
  *   and the authority form, a Host that differs from the host and port of the target.
  * - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
- *   together with Transfer-Encoding, and a Transfer-Encoding whose last coding is not chunked.
+ *   together with Transfer-Encoding, more than one Transfer-Encoding, and a Transfer-Encoding whose last coding is not
+ *   chunked.
  * - Content-Length and Transfer-Encoding in a CONNECT request, which has no body (RFC 9110 section 9.3.6).
+ * - Host, Content-Length or Transfer-Encoding as an option in Connection, which asks a proxy to remove the header (RFC
+ *   9110 section 7.6.1).
+ * - a control character other than a tab in a header value (RFC 9110 section 5.5).
  *
  * For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
  * `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
@@ -2723,7 +2727,8 @@ struct netlib_request;
  * @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token, or that the form does not allow, and for an
  *         unknown form; `NETLIB_INVALID_URL` for an invalid byte in the target, for a URL without a host if the form
  *         or the Host field needs it, and in the authority form for port 0 and for a URL without a port whose scheme
- *         has no default port; `NETLIB_INVALID_HEADER` for an invalid Host, Content-Length or Transfer-Encoding.
+ *         has no default port; `NETLIB_INVALID_HEADER` for an invalid Host, Content-Length, Transfer-Encoding or
+ *         Connection, and for a control character in a value.
  */
 NETLIB_MUST_USE netlib_status netlib_request_new(const char *method, const netlib_url *url,
                                                  const netlib_headers *headers, enum netlib_request_form form,
@@ -3212,12 +3217,14 @@ NETLIB_MUST_USE netlib_status netlib_chunk_encode(void *buf, size_t size, size_t
 /** Encodes the end of a chunked request body (RFC 9112 section 7.1): the last chunk, which is empty; the trailer; and
  * the empty line that ends the body.
  * @param trailers the trailer fields. May be NULL: the body has no trailer. Fields that a trailer must not contain are
- *        refused; the comment of struct netlib_body_decoder lists them.
+ *        refused; the comment of struct netlib_body_decoder lists them. Values with control characters, except tabs,
+ *        are also refused.
  * @param size the size of `buf` in bytes: at least 5, plus the length of the text that `netlib_headers_to_wire`
  *        returns for the trailer fields.
  * @param len out: the number of bytes to send, which begin at `buf`.
+ * @param err the error's offset is the position of the control character in the value that the error message names.
  * @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must
- *         not contain.
+ *         not contain, and for a control character in a value.
  */
 NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *trailers, void *buf, size_t size,
                                                        size_t *len, netlib_error **err);

@@ -200,6 +200,18 @@ impl Headers {
         Ok(CString::from_vec_with_nul(lines).unwrap_or_default())
     }
 
+    /// Fails if a value contains a control character except a tab. A recipient may keep such a value (RFC 9110 section
+    /// 5.5), but must not send it, because some recipients end a line at a control character such as VT.
+    pub(crate) fn check_controls(&self) -> Result<()> {
+        for (name, value) in self.iter() {
+            let value = value.to_bytes();
+            if let Some(at) = find_control(value) {
+                return Err(invalid_value_error(name.to_bytes(), value, at));
+            }
+        }
+        Ok(())
+    }
+
     /// Returns a copy of the list without the fields for whose names `drop` returns true. The closure `drop` gets each
     /// header name in its original letter case.
     pub fn without(&self, drop: impl Fn(&str) -> bool) -> Result<Headers> {
@@ -317,18 +329,23 @@ pub(crate) fn invalid_header_error(message: impl AsRef<str>) -> Error {
     Error::new(Status::InvalidHeader, message).never_retried()
 }
 
-/// Fails if the value contains CR, LF or NUL. The error message contains `name`, but not the value, which may be a
-/// credential.
+/// Fails if the value contains CR, LF or NUL.
 fn check_value(name: &[u8], value: &[u8]) -> Result<()> {
-    match memchr::memchr3(b'\r', b'\n', 0, value) {
-        None => Ok(()),
-        Some(at) => {
-            let bad = value.get(at).copied().unwrap_or_default();
-            let name = truncated_name(name);
-            let message = format!("header {name}: {} is not allowed in the value at byte {at}", describe_byte(bad));
-            Err(invalid_header_error(message).at(at))
-        }
-    }
+    memchr::memchr3(b'\r', b'\n', 0, value).map_or(Ok(()), |at| Err(invalid_value_error(name, value, at)))
+}
+
+/// Makes the error for the byte of the value at `at`. The error message contains `name`, but not the value, which may be
+/// a credential.
+fn invalid_value_error(name: &[u8], value: &[u8], at: usize) -> Error {
+    let bad = value.get(at).copied().unwrap_or_default();
+    let name = truncated_name(name);
+    let message = format!("header {name}: {} is not allowed in the value at byte {at}", describe_byte(bad));
+    invalid_header_error(message).at(at)
+}
+
+/// Finds the first control character of a value, except tabs, which a value may contain (RFC 9110 section 5.5).
+pub(crate) fn find_control(value: &[u8]) -> Option<usize> {
+    value.iter().position(|byte| byte.is_ascii_control() && *byte != b'\t')
 }
 
 /// Returns a header name for an error message, truncated if it is long.

@@ -55,8 +55,10 @@ impl Request {
     pub fn new(method: &str, url: &Url, headers: &Headers, form: TargetForm) -> Result<Request> {
         check_method("method", method)?;
         form.check(method)?;
+        headers.check_controls()?;
         let authority = authority(url, form)?;
         let target = Zeroizing::new(target(url, &authority, form)?);
+        check_connection_options(headers)?;
         check_framing(headers, form)?;
         let host = host_field(headers, &authority, form)?;
         let mut head = Vec::new();
@@ -166,11 +168,27 @@ fn host_field<'a>(headers: &'a Headers, authority: &'a [u8], form: TargetForm) -
     Ok((name, value))
 }
 
+/// The headers that a connection option must not name (RFC 9110 section 7.6.1). A proxy that removed such a header would
+/// send the request on with another host or another end of its body.
+const NOT_CONNECTION_OPTIONS: [&[u8]; 3] = [b"Host", b"Content-Length", b"Transfer-Encoding"];
+
+fn check_connection_options(headers: &Headers) -> Result<()> {
+    for option in headers.get_all("connection").flat_map(|value| value.to_bytes().split(|&byte| byte == b',')) {
+        let option = option.trim_ascii();
+        if let Some(name) = NOT_CONNECTION_OPTIONS.iter().find(|name| name.eq_ignore_ascii_case(option)) {
+            let name = String::from_utf8_lossy(name);
+            return Err(invalid_header_error(format!("header Connection: the option {name} is not allowed")));
+        }
+    }
+    Ok(())
+}
+
 /// Checks that every recipient of the request finds the same end of its body (RFC 9112 section 6).
 fn check_framing(headers: &Headers, form: TargetForm) -> Result<()> {
     let mut lengths = headers.get_all("content-length").map(CStr::to_bytes);
     let (length, second) = (lengths.next(), lengths.next());
-    let is_encoded = headers.get("transfer-encoding").is_some();
+    let encodings = headers.get_all("transfer-encoding").count();
+    let is_encoded = encodings > 0;
     let problem = if form == TargetForm::Authority && length.is_some() {
         "header Content-Length: a CONNECT request has no body"
     } else if form == TargetForm::Authority && is_encoded {
@@ -179,6 +197,9 @@ fn check_framing(headers: &Headers, form: TargetForm) -> Result<()> {
         "header Content-Length: there are several fields"
     } else if length.is_some() && is_encoded {
         "header Content-Length: not allowed together with Transfer-Encoding"
+    } else if encodings > 1 {
+        // Some recipients use only the first or the last field.
+        "header Transfer-Encoding: there are several fields"
     } else {
         // The message of an error names the field and its defect.
         let invalid = |error: Error| invalid_header_error(error.message());

@@ -59,6 +59,12 @@ static void the_last_chunk_ends_the_body_with_the_trailer(void) {
     trailers = one_header("transfer-encoding", "chunked");
     CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_chunk_encode_last(trailers, buf, sizeof buf, &len, &err));
     netlib_headers_free(trailers);
+    trailers = one_header("A", "b\fc");
+    netlib_status status = netlib_chunk_encode_last(trailers, buf, sizeof buf, &len, &err);
+    CHECK_STR("trailers: header A: byte 0x0c is not allowed in the value at byte 1", netlib_error_message(err, NULL));
+    CHECK_INT(1, netlib_error_offset(err));
+    CHECK_STATUS(NETLIB_INVALID_HEADER, status);
+    netlib_headers_free(trailers);
 }
 
 static void buffers_that_are_too_small_are_refused(void) {

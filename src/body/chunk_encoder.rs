@@ -34,7 +34,7 @@ pub fn encode_chunk(buf: &mut [u8], data_length: usize) -> Result<Range<usize>> 
 }
 
 /// Stores the end of the body at the start of `buf`: the last chunk, the trailer, and an empty line. Returns its
-/// length. Fails for a field that a trailer must not contain.
+/// length. Fails for a field that a trailer must not contain, and for a control character in a value.
 pub fn encode_last_chunk(trailers: Option<&Headers>, buf: &mut [u8]) -> Result<usize> {
     let fields = match trailers {
         Some(trailers) => {
@@ -45,6 +45,7 @@ pub fn encode_last_chunk(trailers: Option<&Headers>, buf: &mut [u8]) -> Result<u
                     return Err(Error::new(Status::InvalidHeader, message).never_retried());
                 }
             }
+            trailers.check_controls().map_err(|error| error.prefixed("trailers"))?;
             trailers.wire()?.to_bytes()
         }
         None => b"",
@@ -111,10 +112,17 @@ mod tests {
             assert_eq!((error.status(), error.message()), (Status::InvalidArgument, &*expected));
         }
         assert_eq!(encode_last_chunk(None, &mut [0; 4]).unwrap_err().message(), "size must be at least 5; it is 4");
-        let mut trailers = HeadersBuilder::new();
-        trailers.add(b"content-length", b"5").unwrap();
-        let error = encode_last_chunk(Some(&trailers.build()), &mut [0; 100]).unwrap_err();
-        assert_eq!(error.status(), Status::InvalidHeader);
-        assert_eq!(error.message(), "trailers: header content-length: a trailer must not contain this header");
+        let rows = [
+            ("content-length", "5", "a trailer must not contain this header", None),
+            ("A", "x\u{b}y", "byte 0x0b is not allowed in the value at byte 1", Some(1)),
+            ("A", "\u{7f}", "byte 0x7f is not allowed in the value at byte 0", Some(0)),
+        ];
+        for (name, value, message, offset) in rows {
+            let mut trailers = HeadersBuilder::new();
+            trailers.add(name.as_bytes(), value.as_bytes()).unwrap();
+            let error = encode_last_chunk(Some(&trailers.build()), &mut [0; 100]).unwrap_err();
+            assert_eq!((error.status(), error.offset()), (Status::InvalidHeader, offset));
+            assert_eq!(error.message(), format!("trailers: header {name}: {message}"));
+        }
     }
 }

@@ -47,9 +47,10 @@ fn each_target_form_has_its_request_target_and_host_is_the_first_field() {
         (
             "PUT",
             "http://h",
-            &[("Transfer-Encoding", "gzip"), ("transfer-encoding", "Chunked")],
+            &[("Connection", "close, TE"), ("transfer-encoding", "gzip, Chunked"), ("A", "\t\u{80}\t")],
             Origin,
-            "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: gzip\r\ntransfer-encoding: Chunked\r\n\r\n",
+            "PUT / HTTP/1.1\r\nHost: h\r\nConnection: close, TE\r\ntransfer-encoding: gzip, Chunked\r\n\
+             A: \t\u{80}\t\r\n\r\n",
         ),
         ("GET", "http://u:p@h:81/a?b#c", &[], Absolute, "GET http://h:81/a?b HTTP/1.1\r\nHost: h:81\r\n\r\n"),
         ("GET", "h", &[], Absolute, "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n"),
@@ -212,6 +213,51 @@ fn invalid_methods_targets_and_fields_are_refused_with_their_offset() {
             None,
         ),
         (
+            "POST",
+            "http://h",
+            &[("Transfer-Encoding", "gzip"), ("transfer-encoding", "chunked")],
+            Origin,
+            HEADER,
+            "header Transfer-Encoding: there are several fields",
+            None,
+        ),
+        (
+            "POST",
+            "http://h",
+            &[("Connection", "close"), ("connection", "te,\ttransfer-encoding , x")],
+            Origin,
+            HEADER,
+            "header Connection: the option Transfer-Encoding is not allowed",
+            None,
+        ),
+        (
+            "POST",
+            "http://h",
+            &[("Connection", "Content-Length")],
+            Absolute,
+            HEADER,
+            "header Connection: the option Content-Length is not allowed",
+            None,
+        ),
+        (
+            "CONNECT",
+            "https://h",
+            &[("Connection", "HOST")],
+            Authority,
+            HEADER,
+            "header Connection: the option Host is not allowed",
+            None,
+        ),
+        (
+            "GET",
+            "http://h",
+            &[("A", "b"), ("X-Key", "s3cr\u{b}Transfer-Encoding: chunked")],
+            Origin,
+            HEADER,
+            "header X-Key: byte 0x0b is not allowed in the value at byte 4",
+            Some(4),
+        ),
+        (
             "CONNECT",
             "https://h",
             &[("Content-Length", "0")],
@@ -248,7 +294,8 @@ fn no_byte_in_method_url_or_field_adds_a_line_or_a_blank_to_the_request_line() {
             urls.extend(Url::parse(&text(url)));
         }
         let mut builder = HeadersBuilder::new();
-        let _ = builder.add(&text(b"N@"), &text(b"v@v"));
+        let _ = builder.add(&text(b"N@"), b"v");
+        let _ = builder.add(b"V", &text(b"v@v"));
         let _ = builder.add(b"Host", &text(b"h@"));
         let (with_fields, without_fields) = (builder.build(), Headers::default());
         for method in ["GET", &method] {
@@ -256,6 +303,8 @@ fn no_byte_in_method_url_or_field_adds_a_line_or_a_blank_to_the_request_line() {
                 for form in [Origin, Absolute] {
                     let Ok(request) = Request::new(method, url, fields, form) else { continue };
                     let wire = request.wire().to_bytes();
+                    let value = fields.get("V").map_or(&b"   "[..], CStr::to_bytes);
+                    assert!(!value[1].is_ascii_control() || byte == b'\t', "{byte}");
                     let lines: Vec<&[u8]> = wire.strip_suffix(b"\r\n\r\n").unwrap().split(|&b| b == b'\n').collect();
                     let others = fields.len() - fields.get_all("host").count();
                     assert_eq!(lines.len(), 2 + others, "{byte}");

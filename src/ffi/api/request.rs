@@ -65,8 +65,12 @@ pub enum netlib_request_form {
 /// - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
 ///   and the authority form, a Host that differs from the host and port of the target.
 /// - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
-///   together with Transfer-Encoding, and a Transfer-Encoding whose last coding is not chunked.
+///   together with Transfer-Encoding, more than one Transfer-Encoding, and a Transfer-Encoding whose last coding is not
+///   chunked.
 /// - Content-Length and Transfer-Encoding in a CONNECT request, which has no body (RFC 9110 section 9.3.6).
+/// - Host, Content-Length or Transfer-Encoding as an option in Connection, which asks a proxy to remove the header (RFC
+///   9110 section 7.6.1).
+/// - a control character other than a tab in a header value (RFC 9110 section 5.5).
 ///
 /// For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
 /// `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
@@ -83,7 +87,8 @@ pub enum netlib_request_form {
 /// @return `NETLIB_INVALID_ARGUMENT` for a method that is not a token, or that the form does not allow, and for an
 ///         unknown form; `NETLIB_INVALID_URL` for an invalid byte in the target, for a URL without a host if the form
 ///         or the Host field needs it, and in the authority form for port 0 and for a URL without a port whose scheme
-///         has no default port; `NETLIB_INVALID_HEADER` for an invalid Host, Content-Length or Transfer-Encoding.
+///         has no default port; `NETLIB_INVALID_HEADER` for an invalid Host, Content-Length, Transfer-Encoding or
+///         Connection, and for a control character in a value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_request_new(
     method: *const c_char,

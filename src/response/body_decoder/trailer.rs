@@ -5,7 +5,7 @@ use super::chunked::ChunkedLimits;
 use crate::error::Result;
 use crate::headers::fields::{Line, protocol_error, split_field, trim};
 use crate::headers::trailers::is_forbidden_in_trailer;
-use crate::headers::{Headers, HeadersBuilder, describe_byte, truncated_name};
+use crate::headers::{Headers, HeadersBuilder, describe_byte, find_control, truncated_name};
 use crate::memory;
 
 /// A trailer that is not complete.
@@ -68,7 +68,7 @@ fn field(text: &[u8], start: usize) -> Result<(&[u8], &[u8])> {
     if is_forbidden_in_trailer(name) {
         return fail(&"a trailer must not contain this header; the line begins", start);
     }
-    if let Some(at) = value.iter().position(|byte| byte.is_ascii_control() && *byte != b'\t') {
+    if let Some(at) = find_control(value) {
         let byte = describe_byte(value.get(at).copied().unwrap_or_default());
         let what = format!("{byte} is not allowed in the value");
         return fail(&what, start + name.len() + 1 + at);

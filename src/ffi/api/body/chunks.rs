@@ -60,12 +60,14 @@ pub unsafe extern "C" fn netlib_chunk_encode(
 /// the empty line that ends the body.
 ///
 /// @param trailers the trailer fields. May be NULL: the body has no trailer. Fields that a trailer must not contain are
-///        refused; the comment of struct netlib_body_decoder lists them.
+///        refused; the comment of struct netlib_body_decoder lists them. Values with control characters, except tabs,
+///        are also refused.
 /// @param size the size of `buf` in bytes: at least 5, plus the length of the text that `netlib_headers_to_wire`
 ///        returns for the trailer fields.
 /// @param len out: the number of bytes to send, which begin at `buf`.
+/// @param err the error's offset is the position of the control character in the value that the error message names.
 /// @return `NETLIB_INVALID_ARGUMENT` if `size` is too small; `NETLIB_INVALID_HEADER` for a field that a trailer must
-///         not contain.
+///         not contain, and for a control character in a value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_chunk_encode_last(
     trailers: *const netlib_headers,
