@@ -235,7 +235,7 @@ static int32_t two_addresses(void *ctx, const char *host, int32_t port, double s
     return netlib_addresses_add(list, listening, sizeof *listening, NULL);
 }
 
-static void after_an_address_callback_fails_no_further_address_is_tried(void) {
+static void no_further_address_is_tried_after_an_address_callback_fails(void) {
     int server = socket(AF_INET, SOCK_STREAM, 0);
     struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
     socklen_t size = sizeof at;
@@ -280,6 +280,6 @@ static void after_an_address_callback_fails_no_further_address_is_tried(void) {
 
 int main(void) {
     calls_fail_if_their_callback_raises_an_exception();
-    after_an_address_callback_fails_no_further_address_is_tried();
+    no_further_address_is_tried_after_an_address_callback_fails();
     return report("callbacks");
 }

@@ -152,7 +152,7 @@ static enum netlib_outcome fail_to_seek(void *ctx, int64_t pos) {
     return NETLIB_OUTCOME_FAILED;
 }
 
-static void errors_of_rewinding_a_body_record_the_reason(void) {
+static void a_failed_body_rewind_records_its_reason_in_the_error(void) {
     enum { MEMORY, PIPE, WITHOUT_SEEK, WITH_SEEK };
     static const struct {
         int body;
@@ -235,7 +235,7 @@ int main(void) {
     a_max_retry_error_has_the_http_status_of_its_cause();
     error_options_accept_only_0_and_three_digit_http_status_codes();
     errors_of_invalid_timeouts_record_which_timeout_is_invalid();
-    errors_of_rewinding_a_body_record_the_reason();
+    a_failed_body_rewind_records_its_reason_in_the_error();
     a_fingerprint_mismatch_records_the_expected_and_the_actual_digest();
     return report("error facts");
 }

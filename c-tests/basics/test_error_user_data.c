@@ -97,7 +97,7 @@ static void user_data_is_freed_once_when_its_last_holder_is_freed(void) {
 
 /* The history of a Retry keeps a copy of each error. If an error is caused by a NETLIB_MAX_RETRY error, the Retry of
  * this cause is missing in the copy. */
-static void the_history_copy_of_an_error_caused_by_max_retry_has_the_user_data(void) {
+static void the_retry_history_keeps_user_data_of_errors_caused_by_max_retry_errors(void) {
     netlib_error *err = NULL, *exhausted = NULL, *around = NULL;
     struct exception exception = {.text = "ValueError: no"};
     netlib_retry_options *policy = netlib_retry_options_new();
@@ -147,7 +147,7 @@ static void the_user_data_setter_frees_replaced_data_and_data_that_it_cannot_kee
     CHECK_INT(1, c.freed);
 }
 
-static void a_destructor_may_free_another_error_with_user_data(void) {
+static void a_user_data_destructor_may_free_another_error_that_has_user_data(void) {
     struct exception inner = {.text = "inner"}, outer = {.text = "outer"};
     outer.inner = error_with(NETLIB_APPLICATION_ERROR, &inner);
     netlib_error *error = error_with(NETLIB_APPLICATION_ERROR, &outer);
@@ -208,9 +208,9 @@ static void user_data_is_freed_once_on_the_thread_that_frees_the_last_error(void
 int main(void) {
     application_errors_have_a_class_of_their_own_and_retry_kind_other();
     user_data_is_freed_once_when_its_last_holder_is_freed();
-    the_history_copy_of_an_error_caused_by_max_retry_has_the_user_data();
+    the_retry_history_keeps_user_data_of_errors_caused_by_max_retry_errors();
     the_user_data_setter_frees_replaced_data_and_data_that_it_cannot_keep();
-    a_destructor_may_free_another_error_with_user_data();
+    a_user_data_destructor_may_free_another_error_that_has_user_data();
     user_data_is_freed_once_on_the_thread_that_frees_the_last_error();
     return report("error user data");
 }

@@ -330,7 +330,7 @@ static void a_check_of_tls_options_ignores_missing_files_and_contradictions(void
     netlib_tls_options_free(options);
 }
 
-static void a_setting_keeps_its_earlier_value_if_a_later_value_is_refused(void) {
+static void a_valid_value_replaces_a_refused_value_of_the_same_setting(void) {
     netlib_error *err = NULL;
     netlib_retry_options *options = netlib_retry_options_new();
     netlib_retry_options_set_backoff_max(options, 7);
@@ -524,7 +524,7 @@ static void *change_clone_and_free(void *argument) {
     return NULL;
 }
 
-static void threads_use_clones_of_the_same_options_at_the_same_time(void) {
+static void threads_can_change_clones_of_the_same_options_at_the_same_time(void) {
     static const struct task rows[] = {
         {&error_type, describe_error, kind_good, NULL, ""},
         {&retry_type, describe_retry, history_good, NULL, ""},
@@ -563,10 +563,10 @@ int main(void) {
     a_check_fails_with_the_first_error_that_no_later_call_removed();
     a_check_of_null_or_new_options_succeeds();
     a_check_of_tls_options_ignores_missing_files_and_contradictions();
-    a_setting_keeps_its_earlier_value_if_a_later_value_is_refused();
+    a_valid_value_replaces_a_refused_value_of_the_same_setting();
     a_clone_of_options_is_an_independent_copy();
     options_and_their_clone_record_errors_independently();
     user_data_is_freed_once_after_the_options_and_their_clone();
-    threads_use_clones_of_the_same_options_at_the_same_time();
+    threads_can_change_clones_of_the_same_options_at_the_same_time();
     return report("options");
 }

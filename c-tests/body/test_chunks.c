@@ -25,7 +25,7 @@ static void data_becomes_a_chunk_and_the_rest_of_the_buffer_is_unchanged(void) {
     }
 }
 
-static void empty_data_gives_no_bytes_to_send(void) {
+static void encoding_empty_data_writes_no_chunk(void) {
     char buf[AROUND];
     const uint8_t *chunk = NULL;
     size_t chunk_len = 99;
@@ -125,7 +125,7 @@ static void an_encoded_body_is_decoded_to_the_same_bytes_and_trailer(void) {
 
 int main(void) {
     data_becomes_a_chunk_and_the_rest_of_the_buffer_is_unchanged();
-    empty_data_gives_no_bytes_to_send();
+    encoding_empty_data_writes_no_chunk();
     the_last_chunk_ends_the_body_with_the_trailer();
     buffers_that_are_too_small_are_refused();
     an_encoded_body_is_decoded_to_the_same_bytes_and_trailer();

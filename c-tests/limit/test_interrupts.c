@@ -90,7 +90,7 @@ static void the_result_of_the_interrupt_check_determines_the_status_of_the_wait(
 
 /* The interrupt check of the child limit runs first, then the check of its parent, then the check of its
  * grandparent. */
-static void the_first_interrupt_check_that_stops_or_fails_is_the_last_that_runs(void) {
+static void no_interrupt_check_runs_after_one_that_stops_the_wait_or_fails(void) {
     static const struct {
         int child, parent, grandparent;
         const char *order;
@@ -357,7 +357,7 @@ static void a_signal_ends_only_the_wait_of_the_thread_that_handles_it(void) {
 
 int main(void) {
     the_result_of_the_interrupt_check_determines_the_status_of_the_wait();
-    the_first_interrupt_check_that_stops_or_fails_is_the_last_that_runs();
+    no_interrupt_check_runs_after_one_that_stops_the_wait_or_fails();
     an_interrupt_check_may_use_and_cancel_the_limit_of_the_wait();
     an_interrupt_check_may_free_the_waiting_stream_but_not_read_or_write();
     ctx_free_of_a_limit_may_use_the_stream_that_releases_the_limit();

@@ -45,7 +45,7 @@ static void limits_refuse_only_negative_durations_and_nan(void) {
     }
 }
 
-static void remaining_time_decreases_to_zero_and_is_not_changed_by_a_cancel(void) {
+static void the_remaining_time_never_increases_and_a_cancel_does_not_change_it(void) {
     netlib_limit *limit = limit_of(60.0);
     double before = netlib_limit_remaining(limit);
     double after = netlib_limit_remaining(limit);
@@ -258,7 +258,7 @@ static void limit_fd_fails_without_a_free_descriptor(void) {
 
 int main(void) {
     limits_refuse_only_negative_durations_and_nan();
-    remaining_time_decreases_to_zero_and_is_not_changed_by_a_cancel();
+    the_remaining_time_never_increases_and_a_cancel_does_not_change_it();
     functions_on_null_limits_return_a_default_or_null_argument();
     a_cancel_is_permanent_and_affects_all_clones_of_the_limit();
     one_cancel_wakes_all_waiting_threads();

@@ -35,7 +35,7 @@ static void free_limits(netlib_limit **limits, size_t count) {
     for (size_t i = 0; i < count; i++) netlib_limit_free(limits[i]);
 }
 
-static void the_earlier_deadline_of_parent_and_child_counts(void) {
+static void a_child_limit_ends_at_the_earlier_deadline_of_parent_and_child(void) {
     static const struct {
         double parent, child;
         /* The remaining time of the child is at most `most` and more than `least`. */
@@ -84,7 +84,7 @@ static void a_cancel_reaches_all_descendants_and_no_ancestor(void) {
     }
 }
 
-static void a_cancel_of_one_child_does_not_reach_its_sibling(void) {
+static void a_cancel_of_one_child_limit_does_not_cancel_its_sibling(void) {
     netlib_error *err = NULL;
     netlib_limit *parent = limit_of(NETLIB_TIMEOUT_NONE);
     netlib_limit *one = child_of(parent), *other = child_of(parent);
@@ -135,7 +135,7 @@ static void a_limit_has_at_most_8_ancestors(void) {
 }
 
 /* An event loop may watch the descriptor with an epoll instance that another epoll instance watches. */
-static void the_descriptor_of_a_child_wakes_nested_epoll_instances(void) {
+static void the_descriptor_of_a_child_limit_wakes_nested_epoll_instances(void) {
     netlib_limit *limits[3];
     make_generations(limits, 3);
     int inner = epoll_create1(EPOLL_CLOEXEC), outer = epoll_create1(EPOLL_CLOEXEC);
@@ -179,8 +179,9 @@ static void a_cancel_in_a_forked_child_does_not_reach_limits_of_the_parent_proce
     }
 }
 
-/* A child and its parent need three descriptors: one for each limit, and the one that stands for both. */
-static void limit_fd_of_a_child_fails_without_three_free_descriptors(void) {
+/* For a child limit, netlib_limit_fd opens three descriptors: one of the child, one of its parent, and the returned
+ * descriptor, which reports a cancel of either limit. */
+static void limit_fd_of_a_child_limit_fails_without_three_free_descriptors(void) {
     netlib_error *err = NULL;
     struct rlimit files, none;
     netlib_limit *parent = limit_of(60.0), *child = child_of(parent);
@@ -231,7 +232,7 @@ static void *make_children_until_cancelled(void *parent) {
     return NULL;
 }
 
-static void one_cancel_of_the_parent_wakes_the_waits_of_all_children(void) {
+static void one_cancel_of_a_parent_limit_wakes_the_waits_on_all_child_limits(void) {
     netlib_limit *parent = limit_of(NETLIB_TIMEOUT_NONE), *children[8];
     pthread_t waiting[8], making[8];
     for (size_t i = 0; i < 8; i++) {
@@ -253,14 +254,14 @@ static void one_cancel_of_the_parent_wakes_the_waits_of_all_children(void) {
 }
 
 int main(void) {
-    the_earlier_deadline_of_parent_and_child_counts();
+    a_child_limit_ends_at_the_earlier_deadline_of_parent_and_child();
     a_cancel_reaches_all_descendants_and_no_ancestor();
-    a_cancel_of_one_child_does_not_reach_its_sibling();
+    a_cancel_of_one_child_limit_does_not_cancel_its_sibling();
     a_child_of_a_freed_limit_can_be_cancelled_and_leaks_no_descriptor();
     a_limit_has_at_most_8_ancestors();
-    the_descriptor_of_a_child_wakes_nested_epoll_instances();
+    the_descriptor_of_a_child_limit_wakes_nested_epoll_instances();
     a_cancel_in_a_forked_child_does_not_reach_limits_of_the_parent_process();
-    limit_fd_of_a_child_fails_without_three_free_descriptors();
-    one_cancel_of_the_parent_wakes_the_waits_of_all_children();
+    limit_fd_of_a_child_limit_fails_without_three_free_descriptors();
+    one_cancel_of_a_parent_limit_wakes_the_waits_on_all_child_limits();
     return report("limit children");
 }

@@ -88,8 +88,9 @@ static void create_options_for_the_silent_server(void) {
     netlib_connect_options_set_attempt_delay(at.options, 0.01);
 }
 
-/* Starts a race to eight copies of one silent address, so that the race outlasts the test. */
-static void start_race_to_silent_addresses(void) {
+/* Creates a connect that races eight copies of one silent address. The first step or run starts the race. The race does
+ * not end while the backlog of the silent server is full. */
+static void create_race_to_silent_addresses(void) {
     netlib_error *err = NULL;
     struct sockaddr_in address;
     create_options_for_the_silent_server();
@@ -328,12 +329,12 @@ static const struct phase phases[] = {
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_create_connection, source", set_a_source_address_whose_lookup_hangs, create, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
-    {"netlib_connect_run", start_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets, false},
+    {"netlib_connect_run", create_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets, false},
     {"netlib_connect_run, lookup", create_connect_to_a_name_whose_lookup_hangs, run, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_connect_run, source", create_connect_with_a_source_address_whose_lookup_hangs, run, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
-    {"netlib_connect_step", start_race_to_silent_addresses, step, NULL, NULL, free_connect_and_close_sockets, true},
+    {"netlib_connect_step", create_race_to_silent_addresses, step, NULL, NULL, free_connect_and_close_sockets, true},
     {"netlib_connect_step, lookup", create_connect_to_a_name_whose_lookup_hangs, step, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, true},
     {"netlib_connect_step, source", create_connect_with_a_source_address_whose_lookup_hangs, step, release_lookups,
@@ -373,7 +374,7 @@ static void make_room_in_the_full_backlog(void) {
 
 static void a_connection_attempt_succeeds_despite_signals(void) {
     static const struct phase slow[] = {
-        {"netlib_connect_run, slow", start_race_to_silent_addresses, run, make_room_in_the_full_backlog,
+        {"netlib_connect_run, slow", create_race_to_silent_addresses, run, make_room_in_the_full_backlog,
          check_that_the_socket_is_connected, free_connect_and_close_sockets, false},
         {"netlib_create_connection, slow", create_options_for_the_silent_server, create, make_room_in_the_full_backlog,
          check_that_the_socket_is_connected, free_connect_and_close_sockets, false},

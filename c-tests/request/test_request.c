@@ -22,7 +22,7 @@ static netlib_url *make_url(const char *text) {
     return url;
 }
 
-static void each_request_form_has_its_target_and_host_as_its_first_field(void) {
+static void each_request_form_has_its_target_and_begins_its_fields_with_host(void) {
     static const struct {
         const char *method, *url;
         struct field fields[3];
@@ -303,7 +303,7 @@ static void functions_on_null_requests_return_null(void) {
 }
 
 int main(void) {
-    each_request_form_has_its_target_and_host_as_its_first_field();
+    each_request_form_has_its_target_and_begins_its_fields_with_host();
     malformed_and_ambiguous_requests_are_refused();
     a_request_that_is_made_without_headers_has_only_the_field_host();
     functions_on_null_requests_return_null();

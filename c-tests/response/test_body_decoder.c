@@ -132,7 +132,7 @@ static void malformed_chunked_bodies_fail_with_an_offset_and_stay_failed(void) {
     }
 }
 
-static void a_closed_connection_completes_only_a_body_that_lasts_until_then(void) {
+static void a_closed_connection_completes_only_a_close_delimited_body(void) {
     static const struct {
         const char *fields, *input;
         netlib_status status;
@@ -164,7 +164,7 @@ static void a_closed_connection_completes_only_a_body_that_lasts_until_then(void
     }
 }
 
-static void limits_and_the_switch_for_bare_lf_change_what_is_accepted(void) {
+static void decoder_limits_and_allow_bare_lf_decide_which_bodies_are_accepted(void) {
     static const struct {
         const char *input;
         size_t limits[3]; /* the chunk-size line, the trailer, the number of trailer fields */
@@ -202,7 +202,7 @@ static netlib_status flood(const char *prefix, const char *filler, size_t size, 
     return outcome.status;
 }
 
-static void default_limits_are_4_kib_per_size_line_16_kib_of_trailer_and_100_fields(void) {
+static void size_lines_over_4_kib_trailers_over_16_kib_or_100_fields_are_refused(void) {
     int64_t offset = 0;
     CHECK_INT(NETLIB_WANT_READ, flood("0;", "a", 4094, &offset));
     CHECK_INT(NETLIB_PROTOCOL, flood("0;", "a", 4095, &offset));
@@ -251,9 +251,9 @@ static void a_response_with_two_content_lengths_has_no_body_decoder(void) {
 int main(void) {
     bodies_with_each_framing_are_decoded_in_pieces_of_any_size();
     malformed_chunked_bodies_fail_with_an_offset_and_stay_failed();
-    a_closed_connection_completes_only_a_body_that_lasts_until_then();
-    limits_and_the_switch_for_bare_lf_change_what_is_accepted();
-    default_limits_are_4_kib_per_size_line_16_kib_of_trailer_and_100_fields();
+    a_closed_connection_completes_only_a_close_delimited_body();
+    decoder_limits_and_allow_bare_lf_decide_which_bodies_are_accepted();
+    size_lines_over_4_kib_trailers_over_16_kib_or_100_fields_are_refused();
     invalid_arguments_of_the_body_decoder_are_refused();
     a_response_with_two_content_lengths_has_no_body_decoder();
     return report("body_decoder");

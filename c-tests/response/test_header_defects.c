@@ -43,7 +43,7 @@ static void header_defects_are_listed_with_line_and_byte_offset(void) {
 }
 
 /* In `kinds`, the letter a stands for the defect with the number 1, b for the defect with the number 2, and so on. */
-static void header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset(void) {
+static void header_defect_errors_state_kind_line_and_offset_of_unparsed_bytes(void) {
     static const struct {
         const char *block, *kinds;
         int64_t lines[5], unparsed;
@@ -98,6 +98,6 @@ static void header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset(v
 
 int main(void) {
     header_defects_are_listed_with_line_and_byte_offset();
-    header_defects_have_a_kind_and_a_line_and_unparsed_bytes_an_offset();
+    header_defect_errors_state_kind_line_and_offset_of_unparsed_bytes();
     return report("header defects");
 }

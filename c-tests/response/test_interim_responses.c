@@ -30,7 +30,7 @@ static netlib_status parse_final(const char *input, size_t len, size_t step, net
     return status;
 }
 
-static void a_final_head_is_parsed_after_up_to_16_skipped_interim_responses(void) {
+static void interim_responses_are_skipped_until_the_final_head_is_parsed(void) {
     static const struct {
         const char *heads;
         int32_t status;
@@ -127,7 +127,7 @@ static void interim_heads_received_byte_by_byte_are_parsed_in_linear_time(void) 
 
 int main(void) {
     interim_responses_are_parsed_one_by_one();
-    a_final_head_is_parsed_after_up_to_16_skipped_interim_responses();
+    interim_responses_are_skipped_until_the_final_head_is_parsed();
     a_17th_interim_response_or_a_malformed_one_is_refused_with_an_offset();
     interim_heads_received_byte_by_byte_are_parsed_in_linear_time();
     return report("interim responses");

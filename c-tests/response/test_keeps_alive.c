@@ -27,7 +27,7 @@ static int32_t keeps_alive(const char *method, const char *head, const char *bod
     return answer;
 }
 
-static void a_connection_is_kept_if_the_server_keeps_it_and_the_body_end_is_certain(void) {
+static void a_connection_is_reusable_if_the_server_keeps_it_and_the_body_is_complete(void) {
     static const struct {
         const char *method, *head, *body;
         int32_t keeps_alive;
@@ -94,7 +94,7 @@ static void a_response_without_a_version_counts_as_http_1_0(void) {
 }
 
 int main(void) {
-    a_connection_is_kept_if_the_server_keeps_it_and_the_body_end_is_certain();
+    a_connection_is_reusable_if_the_server_keeps_it_and_the_body_is_complete();
     a_response_without_a_version_counts_as_http_1_0();
     return report("keeps_alive");
 }

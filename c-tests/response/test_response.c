@@ -10,7 +10,7 @@ static netlib_response *parse(const char *method, const char *head, size_t *head
     return response;
 }
 
-static void incomplete_response_heads_return_want_read_and_complete_ones_are_parsed(void) {
+static void parsing_returns_want_read_until_the_response_head_is_complete(void) {
     static const struct {
         const char *head;
         int32_t status, minor_version;
@@ -407,7 +407,7 @@ static void functions_on_null_responses_return_an_empty_value_or_null_argument(v
 }
 
 int main(void) {
-    incomplete_response_heads_return_want_read_and_complete_ones_are_parsed();
+    parsing_returns_want_read_until_the_response_head_is_complete();
     invalid_response_heads_are_refused_with_an_offset();
     a_response_head_above_256_kib_is_refused();
     parsing_a_head_in_pieces_takes_linear_time_with_a_parser_state();

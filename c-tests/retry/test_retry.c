@@ -339,7 +339,7 @@ static void functions_on_null_retries_return_an_empty_or_default_value(void) {
 
 /* Applications log the history after a failure. Therefore each URL of the history is also available without its
  * secrets. */
-static void the_retry_history_has_redacted_urls(void) {
+static void the_retry_history_returns_each_url_with_and_without_its_secrets(void) {
     static const struct {
         const char *text, *redacted;
     } rows[] = {
@@ -370,7 +370,7 @@ static void the_retry_history_has_redacted_urls(void) {
 }
 
 int main(void) {
-    the_retry_history_has_redacted_urls();
+    the_retry_history_returns_each_url_with_and_without_its_secrets();
     retry_increment_decrements_the_total_and_the_count_of_the_failure_kind();
     a_proxy_failure_is_counted_like_its_cause();
     retry_increment_fails_if_the_policy_allows_no_retry();

@@ -138,7 +138,7 @@ static void errors_are_retried_depending_on_status_and_method(void) {
     netlib_retry_free(retry);
 }
 
-static void exhausted_retries_fail_or_return_the_response(void) {
+static void retry_decide_fails_or_returns_the_response_if_no_retry_is_left(void) {
     static const struct {
         int32_t total, redirect, raise;
         int status;
@@ -185,7 +185,7 @@ static void exhausted_retries_fail_or_return_the_response(void) {
 
 /* Checks the headers of each request in a chain of redirects. The caller always passes the headers of the first
  * request. */
-static void headers_dropped_at_another_origin_stay_dropped(void) {
+static void headers_dropped_on_a_redirect_stay_dropped_on_later_redirects(void) {
     static const char *const names[] = {"authorization", "X-API-Key", "Content-Type", "Accept"};
     static const struct {
         int32_t profile;
@@ -239,7 +239,7 @@ static void headers_dropped_at_another_origin_stay_dropped(void) {
     netlib_headers_free(request);
 }
 
-static void sensitive_headers_added_to_the_policy_are_dropped_at_other_origins(void) {
+static void redirects_to_other_origins_drop_sensitive_headers_of_the_policy(void) {
     static const char *const names[] = {NETLIB_SENSITIVE_HEADERS};
     const size_t count = sizeof names / sizeof names[0];
     netlib_headers *request = headers_of(names, count);
@@ -368,9 +368,9 @@ static void clones_of_borrowed_values_outlive_the_decision(void) {
 int main(void) {
     each_response_is_returned_or_leads_to_a_retry_or_a_redirect();
     errors_are_retried_depending_on_status_and_method();
-    exhausted_retries_fail_or_return_the_response();
-    headers_dropped_at_another_origin_stay_dropped();
-    sensitive_headers_added_to_the_policy_are_dropped_at_other_origins();
+    retry_decide_fails_or_returns_the_response_if_no_retry_is_left();
+    headers_dropped_on_a_redirect_stay_dropped_on_later_redirects();
+    redirects_to_other_origins_drop_sensitive_headers_of_the_policy();
     the_safe_profile_refuses_redirects_from_https_to_http();
     retry_decide_fails_if_the_delay_exceeds_the_remaining_time();
     clones_of_borrowed_values_outlive_the_decision();

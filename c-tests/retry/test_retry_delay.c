@@ -82,7 +82,7 @@ static void backoff_doubles_up_to_its_maximum(void) {
     netlib_retry_free(retry);
 }
 
-static void jitter_is_added_and_random_numbers_outside_0_to_1_are_refused(void) {
+static void jitter_is_added_and_random_numbers_below_0_or_not_below_1_are_refused(void) {
     static const struct {
         double random;
         int32_t result;
@@ -327,7 +327,7 @@ static void sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails(void)
 
 int main(void) {
     backoff_doubles_up_to_its_maximum();
-    jitter_is_added_and_random_numbers_outside_0_to_1_are_refused();
+    jitter_is_added_and_random_numbers_below_0_or_not_below_1_are_refused();
     retry_after_is_parsed_and_capped();
     sleeps_last_as_long_as_the_delay();
     sleeps_end_with_the_limit_and_fail_if_the_sleep_callback_fails();

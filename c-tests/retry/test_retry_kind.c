@@ -8,8 +8,9 @@ static const netlib_status statuses[] = {
     NETLIB_CANCELLED,      NETLIB_CALLBACK_FAILED,
 };
 
-/* An error that is passed together with a response counts as a read error, because the request was sent. */
-static void errors_passed_with_a_response_are_treated_as_read_errors(void) {
+/* An error that is passed together with a response counts as a read error, because the request was sent. An error of
+ * the retry kind NEVER keeps its kind. */
+static void retryable_errors_passed_with_a_response_are_treated_as_read_errors(void) {
     netlib_response *response = response_of(200, "");
     for (size_t i = 0; i < sizeof statuses / sizeof statuses[0]; i++) {
         for (int is_caused = 0; is_caused < 2; is_caused++) {
@@ -26,7 +27,7 @@ static void errors_passed_with_a_response_are_treated_as_read_errors(void) {
 
 /* If a response arrived, an outer policy must know that the server has received the request. So the error that
  * netlib_retry_increment returns then has the retry kind READ, or NEVER if the cause has the retry kind NEVER. */
-static void errors_of_retry_increment_have_retry_kind_read_after_a_response(void) {
+static void errors_of_retry_increment_after_a_response_are_of_kind_read_or_never(void) {
     static const struct {
         const char *method;
         int32_t total;
@@ -65,7 +66,7 @@ static void errors_of_retry_increment_have_retry_kind_read_after_a_response(void
 }
 
 /* The first attempt may have sent the request. The last attempt could not connect. */
-static void the_max_retry_error_has_retry_kind_read_if_any_attempt_sent_the_request(void) {
+static void max_retry_errors_are_read_errors_if_an_attempt_may_have_sent_the_request(void) {
     static const netlib_status first[] = {NETLIB_READ_TIMEOUT, NETLIB_CONNECT_FAILED, 0};
     for (size_t i = 0; i < 3; i++) {
         netlib_error *err = NULL, *refused = error_of(NETLIB_CONNECT_FAILED, NULL);
@@ -216,9 +217,9 @@ static void errors_about_invalid_responses_are_treated_as_read_errors(void) {
 }
 
 int main(void) {
-    errors_passed_with_a_response_are_treated_as_read_errors();
-    errors_of_retry_increment_have_retry_kind_read_after_a_response();
-    the_max_retry_error_has_retry_kind_read_if_any_attempt_sent_the_request();
+    retryable_errors_passed_with_a_response_are_treated_as_read_errors();
+    errors_of_retry_increment_after_a_response_are_of_kind_read_or_never();
+    max_retry_errors_are_read_errors_if_an_attempt_may_have_sent_the_request();
     proxy_failures_have_the_retry_kind_of_their_cause();
     errors_about_invalid_responses_are_treated_as_read_errors();
     return report("retry_kind");

@@ -350,7 +350,7 @@ static void recommended_options_retry_errors_at_most_three_times(void) {
 }
 
 /* One request can have ten redirects and three retries. */
-static void with_recommended_options_redirects_do_not_consume_retries(void) {
+static void redirects_do_not_consume_the_three_retries_of_recommended_options(void) {
     netlib_error *err = NULL;
     netlib_retry *retry = retry_of(recommended());
     netlib_url *url = url_of("http://h/");
@@ -544,7 +544,7 @@ static void deadline_and_cancel_errors_have_the_failed_attempts_as_causes(void) 
 }
 
 /* Checks which headers the default and the recommended policy send to another origin. */
-static void recommended_options_send_no_secrets_to_other_origins(void) {
+static void the_recommended_policy_sends_no_secret_headers_to_other_origins(void) {
     static const struct {
         const char *name;
         bool urllib3, recommended;
@@ -577,9 +577,9 @@ int main(void) {
     each_jitter_kind_computes_delays_from_backoff_and_random_number();
     recommended_options_retry_only_statuses_429_502_503_and_504();
     recommended_options_retry_errors_at_most_three_times();
-    with_recommended_options_redirects_do_not_consume_retries();
+    redirects_do_not_consume_the_three_retries_of_recommended_options();
     a_long_retry_after_is_clamped_or_stops_the_retries();
     deadline_and_cancel_errors_have_the_failed_attempts_as_causes();
-    recommended_options_send_no_secrets_to_other_origins();
+    the_recommended_policy_sends_no_secret_headers_to_other_origins();
     return report("retry_recommended");
 }

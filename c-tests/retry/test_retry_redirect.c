@@ -65,7 +65,7 @@ static const char *cased(char *into, const char *name, int casing) {
     return into;
 }
 
-static void sensitive_headers_in_any_letter_case_are_dropped_at_other_origins(void) {
+static void redirects_to_other_origins_drop_sensitive_headers_in_any_letter_case(void) {
     static const struct {
         const char *from, *location;
         bool leaves;
@@ -236,7 +236,7 @@ static const char *const key_headers[] = {
     "X-MBX-APIKEY",
 };
 
-static void api_keys_in_known_headers_are_dropped_at_other_origins(void) {
+static void redirects_to_other_origins_drop_known_api_key_headers(void) {
     const size_t count = sizeof key_headers / sizeof key_headers[0];
     static const char *const listed[] = {"aCCept", "X-Trace"};
     const char *names[MANY];
@@ -549,9 +549,9 @@ static void redirects_without_a_fragment_inherit_the_fragment_of_the_request_url
 
 int main(void) {
     redirects_without_a_fragment_inherit_the_fragment_of_the_request_url();
-    sensitive_headers_in_any_letter_case_are_dropped_at_other_origins();
+    redirects_to_other_origins_drop_sensitive_headers_in_any_letter_case();
     dropped_headers_stay_dropped_for_the_rest_of_the_redirect_chain();
-    api_keys_in_known_headers_are_dropped_at_other_origins();
+    redirects_to_other_origins_drop_known_api_key_headers();
     only_listed_headers_are_kept_on_redirects_to_other_origins();
     the_total_and_redirect_counts_determine_whether_a_302_is_followed();
     redirects_change_method_body_and_headers_as_in_rfc_9110();

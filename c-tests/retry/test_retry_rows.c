@@ -111,7 +111,7 @@ static void only_statuses_301_302_303_307_308_with_a_location_are_redirects(void
 }
 
 /* If the total is disabled, netlib retries nothing, follows no redirect, and returns the failure itself. */
-static void with_a_disabled_total_each_failure_is_returned_without_a_retry(void) {
+static void each_failure_is_returned_without_a_retry_if_the_total_is_disabled(void) {
     netlib_error *err = NULL;
     netlib_retry *pool = NULL;
     netlib_retry *request = NULL;
@@ -366,7 +366,7 @@ static void random_retry_runs_with_the_same_seed_have_identical_results(void) {
 int main(void) {
     each_retry_count_limits_its_own_kind_of_failure();
     only_statuses_301_302_303_307_308_with_a_location_are_redirects();
-    with_a_disabled_total_each_failure_is_returned_without_a_retry();
+    each_failure_is_returned_without_a_retry_if_the_total_is_disabled();
     each_retry_increment_adds_one_entry_to_the_history();
     successive_backoff_delays_double_up_to_the_maximum();
     retry_after_is_obeyed_only_for_413_429_and_503();

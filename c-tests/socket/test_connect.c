@@ -237,7 +237,7 @@ static void source_null(netlib_connect_options *o) { netlib_connect_options_set_
 static int32_t free_port;
 static void source_port(netlib_connect_options *o) { netlib_connect_options_set_source_address(o, "", free_port); }
 
-static void source_addresses_are_bound_or_the_call_fails(void) {
+static void connecting_binds_the_source_address_and_fails_if_that_is_impossible(void) {
     static const struct {
         void (*fill)(netlib_connect_options *);
         netlib_status expected;
@@ -477,7 +477,7 @@ int main(void) {
     the_error_of_a_refused_connection_has_host_port_and_errno();
     a_connection_attempt_ends_at_its_timeout();
     signals_do_not_end_a_connection_attempt();
-    source_addresses_are_bound_or_the_call_fails();
+    connecting_binds_the_source_address_and_fails_if_that_is_impossible();
     added_socket_options_are_set_or_the_connection_attempt_fails();
     a_deadline_or_a_cancel_ends_create_connection();
     connecting_leaks_no_descriptor();

@@ -367,7 +367,7 @@ mod tests {
 
     /// The maximum ensures that every offset fits in 32 bits, even if a base URL grows with each resolved reference.
     #[test]
-    fn a_url_block_larger_than_the_maximum_is_refused() {
+    fn a_url_block_larger_than_1_gib_is_refused() {
         let error = Block::build(MAX_ROOM + 1, |_| unreachable!()).err().unwrap();
         assert_eq!((error.status(), error.message()), (Status::InvalidUrl, "the URL becomes too long"));
         assert!(3 * MAX_ROOM + 64 < u32::MAX as usize);

@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_malformed_bytes_matches_nothing() {
+    fn malformed_no_proxy_entries_match_no_host() {
         let url = Url::parse(b"http://example.com").unwrap();
         for list in [
             &b"\xff"[..],
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_many_entries_is_examined_once() {
+    fn no_proxy_matching_examines_each_byte_of_the_list_at_most_three_times() {
         for entry in ["a,", ",", "*.", "[::1]:80,", "1.2.3.4/8,", "\u{e9}.", "\u{e9},"] {
             let list = entry.repeat(20_000);
             let url = Url::parse(b"http://example.com").unwrap();

@@ -133,7 +133,7 @@ mod tests {
 
     /// The printable ASCII characters other than letters and digits that each place keeps.
     #[test]
-    fn each_place_keeps_only_the_characters_of_its_grammar() {
+    fn percent_encoding_keeps_only_characters_that_the_url_part_allows() {
         for (place, kept) in [
             (Place::UserinfoPart, "-._~"),
             (Place::PathSegment, "-._~"),
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn data_is_encoded_for_its_place() {
+    fn data_is_percent_encoded_by_the_rules_of_its_url_part() {
         for (place, data, expected) in [
             (Place::UserinfoPart, &b"user:p@ss/w%rd"[..], "user%3Ap%40ss%2Fw%25rd"),
             (Place::PathSegment, b"a/b c", "a%2Fb%20c"),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_decoded_and_a_stray_percent_sign_refused_with_its_offset() {
+    fn percent_decoding_refuses_a_stray_percent_sign_and_states_its_offset() {
         for (place, text, expected) in [
             (Place::QueryPart, &b"a+b%20c%2b"[..], Ok(&b"a+b c+"[..])),
             (Place::FormPart, b"a+b%20c%2B", Ok(b"a b c+")),
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn decoding_encoded_random_data_gives_the_data_in_linear_time() {
+    fn percent_decoding_reverses_percent_encoding_in_linear_time() {
         let mut random = Random(0x70_6374);
         for _ in 0..20_000 {
             let data: Vec<u8> = (0..random.below(12)).map(|_| random.below(256) as u8).collect();

@@ -122,7 +122,7 @@ fn errors_for_invalid_urls_state_the_byte_offset() {
 }
 
 #[test]
-fn authority_request_uri_and_url_texts_contain_normalised_components() {
+fn the_authority_the_request_uri_and_the_url_text_are_normalised() {
     let url = parse("HTTP://u:p@H:80/a?b#c");
     let text = |part: Option<&CStr>| part.map(|part| part.to_str().unwrap().to_owned());
     assert_eq!(text(url.authority().unwrap()).unwrap(), "u:p@h:80");
@@ -262,7 +262,7 @@ fn same_origin_compares_scheme_host_and_port() {
 }
 
 #[test]
-fn urls_built_from_parts_are_normalised_and_ambiguous_parts_refused() {
+fn urls_built_from_parts_are_normalised_and_ambiguous_parts_are_refused() {
     let full = UrlParts {
         scheme: Some("HTTP"),
         auth: Some("u:p"),

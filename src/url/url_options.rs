@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_component_with_a_delimiter_or_control_character_is_refused_with_its_offset() {
+    fn forbidden_characters_in_a_component_are_refused_with_their_offset() {
         for (component, value, at) in [
             (Component::Scheme, "", 0),
             (Component::Scheme, "ht:tp", 2),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn components_that_would_parse_differently_together_are_refused() {
+    fn components_whose_url_would_parse_into_other_components_are_refused() {
         let change = |text: &str, component, value| {
             let mut options = options(text);
             options.set(component, value).unwrap();
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn credentials_are_encoded() {
+    fn credentials_are_percent_encoded() {
         type Row<'a> = (Option<&'a [u8]>, Option<&'a [u8]>, &'a str);
         const ROWS: &[Row<'_>] = &[
             (None, None, "http://h"),

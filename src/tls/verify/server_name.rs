@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn error_messages_omit_long_hosts_and_hosts_with_an_at_sign() {
+    fn error_messages_omit_hosts_over_256_bytes_and_hosts_with_an_at_sign() {
         for host in ["user:password@localhost".to_owned(), "a b".repeat(1000), "a".repeat(MAX_HOST + 1)] {
             let error = parse(&host).unwrap_err();
             assert_eq!(error.message(), "server_hostname is not a host name");

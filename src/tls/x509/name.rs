@@ -353,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_of_one_relative_distinguished_name_have_its_index() {
+    fn attributes_have_the_index_of_their_relative_distinguished_name() {
         let attribute = |kind: &[u8], value: &[u8]| {
             wrap(tag::SEQUENCE, &[wrap(tag::OID, kind), wrap(tag::UTF8_STRING, value)].concat())
         };
@@ -371,7 +371,7 @@ mod tests {
     }
 
     #[test]
-    fn long_distinguished_names_are_truncated_in_error_messages() {
+    fn distinguished_names_over_240_characters_are_truncated_in_messages() {
         let long = [b'x'; 100];
         let content: Vec<u8> = std::iter::repeat_n(
             [&[tag::SET, 109, tag::SEQUENCE, 107, tag::OID, 3, 0x55, 4, 3, tag::UTF8_STRING, 100][..], &long]

@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn certificate_times_are_parsed_in_all_known_forms() {
+    fn utc_times_and_generalized_times_of_certificates_are_parsed() {
         for (kind, text, expected) in [
             (tag::UTC_TIME, "491231235959Z", "2049-12-31 23:59:59 UTC"),
             (tag::UTC_TIME, "500101000000Z", "1950-01-01 00:00:00 UTC"),

@@ -64,7 +64,7 @@ fn a_stray_percent_sign_is_refused_with_its_offset() {
 }
 
 #[test]
-fn set_replaces_the_first_pair_of_a_name_and_remove_removes_all() {
+fn setting_a_name_leaves_one_pair_with_it_and_removing_it_leaves_none() {
     let pair = |name: &str, value: Option<&str>| QueryPair::new(name.as_bytes(), value.map(str::as_bytes)).unwrap();
     let mut query = parse("a=1&b=2&a=3&c&a", QueryFormat::Form);
     query.set(pair("a", Some("x y"))).unwrap();
@@ -87,7 +87,7 @@ fn set_replaces_the_first_pair_of_a_name_and_remove_removes_all() {
 }
 
 #[test]
-fn a_query_with_too_many_pairs_or_bytes_is_refused() {
+fn queries_of_more_than_65536_pairs_or_16_mib_are_refused() {
     let refused = |result: Result<()>, message: &str| {
         let error = result.unwrap_err();
         assert_eq!((error.status(), error.message()), (Status::InvalidUrl, message));
@@ -114,7 +114,7 @@ fn a_query_with_too_many_pairs_or_bytes_is_refused() {
 }
 
 #[test]
-fn random_queries_keep_their_pairs_in_text_and_back() {
+fn random_queries_have_the_same_pairs_after_serialising_and_parsing() {
     let mut random = Random(0x71_7279);
     const PIECES: &[&[u8]] =
         &[b"a", b"b", b"&", b"=", b"+", b" ", b"%", b"%41", b"\0", b"\xff", b";", b"#", b"", b"?"];

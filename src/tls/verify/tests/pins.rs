@@ -191,7 +191,7 @@ fn pins_are_checked_after_the_chain_and_the_server_name() {
 /// A server's CertificateRequest names the trusted authorities if client certificates must have a trusted issuer, and
 /// otherwise no authority.
 #[test]
-fn certificate_request_names_authorities_only_if_chains_are_verified() {
+fn a_certificate_request_lists_authorities_only_if_chains_are_verified() {
     let root = Entity::new("root").by_itself();
     for (verifies_chain, count) in [(true, 1), (false, 0)] {
         let pins = [key_of(&root)];

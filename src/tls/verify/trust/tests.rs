@@ -27,7 +27,7 @@ fn authorities_are_loaded_only_from_the_configured_sources() {
 }
 
 #[test]
-fn without_environment_variables_system_or_built_in_roots_are_loaded() {
+fn system_or_built_in_roots_are_loaded_without_environment_variables() {
     let trust = set(&[], true, &Environment::default()).unwrap();
     assert!(trust.sources == SYSTEM || trust.sources == EMBEDDED);
     assert!(trust.anchors.len() > 50);
@@ -53,7 +53,7 @@ fn built_in_authorities_replace_a_missing_or_empty_system_store() {
 }
 
 #[test]
-fn ssl_cert_file_and_dir_without_certificates_cause_an_error() {
+fn a_missing_ssl_cert_file_is_an_error_unless_ssl_cert_dir_has_certificates() {
     let environment = Environment { file: Some("/nonexistent.pem".into()), directories: vec![file("")] };
     // As in OpenSSL, a missing SSL_CERT_FILE is no error if the directory SSL_CERT_DIR contains certificates.
     assert_eq!(set(&[], true, &environment).unwrap().sources, SYSTEM);
