@@ -148,7 +148,7 @@ static const struct {
     {"netlib_timeout_set_clock", set_clock, &timeout_kind},
 };
 
-static void callback_setters_free_the_ctx_once(void) {
+static void callback_setters_free_each_ctx_once(void) {
     for (size_t i = 0; i < sizeof setters / sizeof setters[0]; i++) {
         const struct kind *kind = setters[i].kind;
         unsigned long failed_before = checks_failed;
@@ -423,7 +423,7 @@ static void ctx_free_runs_while_no_lock_is_held(void) {
 }
 
 int main(void) {
-    callback_setters_free_the_ctx_once();
+    callback_setters_free_each_ctx_once();
     ctx_free_may_use_and_free_the_handle_of_its_callback();
     body_and_stream_constructors_free_the_ctx_once();
     ctx_free_runs_while_no_lock_is_held();

@@ -486,7 +486,7 @@ static void options_and_their_clone_record_errors_independently(void) {
 
 static void count_free(void *ctx) { ++*(int *)ctx; }
 
-static void user_data_is_freed_once_after_the_options_and_their_clone(void) {
+static void user_data_is_freed_once_when_the_options_and_their_clone_are_freed(void) {
     for (int clone_first = 0; clone_first < 2; clone_first++) {
         int freed = 0;
         netlib_error_options *options = netlib_error_options_new();
@@ -566,7 +566,7 @@ int main(void) {
     a_valid_value_replaces_a_refused_value_of_the_same_setting();
     a_clone_of_options_is_an_independent_copy();
     options_and_their_clone_record_errors_independently();
-    user_data_is_freed_once_after_the_options_and_their_clone();
+    user_data_is_freed_once_when_the_options_and_their_clone_are_freed();
     threads_can_change_clones_of_the_same_options_at_the_same_time();
     return report("options");
 }

@@ -272,7 +272,7 @@ static void an_interrupt_check_may_free_the_retry_that_sleeps(void) {
     netlib_limit_free(limit);
 }
 
-static void ctx_is_released_if_the_interruptible_limit_cannot_be_made(void) {
+static void ctx_is_freed_if_the_interruptible_limit_cannot_be_created(void) {
     static const struct {
         double seconds;
         bool has_check, has_output;
@@ -362,7 +362,7 @@ int main(void) {
     an_interrupt_check_may_free_the_waiting_stream_but_not_read_or_write();
     ctx_free_of_a_limit_may_use_the_stream_that_releases_the_limit();
     an_interrupt_check_may_free_the_retry_that_sleeps();
-    ctx_is_released_if_the_interruptible_limit_cannot_be_made();
+    ctx_is_freed_if_the_interruptible_limit_cannot_be_created();
     a_signal_ends_only_the_wait_of_the_thread_that_handles_it();
     return report("interrupts");
 }

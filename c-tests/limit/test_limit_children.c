@@ -63,7 +63,7 @@ static void a_child_limit_ends_at_the_earlier_deadline_of_parent_and_child(void)
 }
 
 /* Cancels one of four generations, before and after the descriptors are opened. */
-static void a_cancel_reaches_all_descendants_and_no_ancestor(void) {
+static void a_cancel_reaches_all_descendants_of_the_limit_and_no_ancestor(void) {
     enum { GENERATIONS = 4 };
     for (size_t cancelled = 0; cancelled < GENERATIONS; cancelled++) {
         for (int fds_are_open = 0; fds_are_open < 2; fds_are_open++) {
@@ -255,7 +255,7 @@ static void one_cancel_of_a_parent_limit_wakes_the_waits_on_all_child_limits(voi
 
 int main(void) {
     a_child_limit_ends_at_the_earlier_deadline_of_parent_and_child();
-    a_cancel_reaches_all_descendants_and_no_ancestor();
+    a_cancel_reaches_all_descendants_of_the_limit_and_no_ancestor();
     a_cancel_of_one_child_limit_does_not_cancel_its_sibling();
     a_child_of_a_freed_limit_can_be_cancelled_and_leaks_no_descriptor();
     a_limit_has_at_most_8_ancestors();
