@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn without_callbacks_the_clock_and_random_source_of_the_system_are_used() {
+    fn the_clock_and_random_source_of_the_system_are_used_without_callbacks() {
         assert!(wall_time(None).unwrap() > 1.7e9);
         let draws: Vec<f64> = (0..64).map(|_| random_unit(None).unwrap()).collect();
         assert!(draws.iter().all(|draw| (0.0..1.0).contains(draw)));

@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn connection_keys_differ_if_the_host_proxy_or_extra_data_differ() {
+    fn connection_keys_differ_if_host_or_proxy_or_extra_data_differ() {
         let mut keys: Vec<_> = [
             key("http://a/", None, &[]),
             key("http://b/", None, &[]),

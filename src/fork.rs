@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn fork_waits_until_delays_end_and_new_delays_wait_until_the_fork_ends() {
+    fn fork_waits_until_fork_delays_end_and_new_ones_wait_until_the_fork_ends() {
         use std::sync::mpsc::channel;
         const A_MOMENT: Duration = Duration::from_millis(20);
         let ((end_delay, delay_ends), (end_fork, fork_ends)) = (channel::<()>(), channel::<()>());

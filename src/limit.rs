@@ -269,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earlier_deadline_of_parent_and_child_counts() {
+    fn the_earlier_of_the_parent_and_child_deadlines_applies_to_the_child() {
         for (parent, child, expected) in [
             (60.0, f64::INFINITY, Some(60)),
             (60.0, 600.0, Some(60)),

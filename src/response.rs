@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_to_head_is_recognised_in_any_letter_case() {
+    fn is_response_to_head_ignores_the_letter_case_of_the_method() {
         for (method, expected) in [("HEAD", true), ("head", true), ("GET", false), ("HEADX", false)] {
             let response = Response::new(method, 200, Arc::default()).unwrap();
             assert_eq!(response.is_response_to_head(), expected);

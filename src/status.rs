@@ -198,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_status_has_a_name_a_text_and_the_class_of_its_number() {
+    fn every_status_has_a_name_and_a_text_and_its_number_gives_its_class() {
         for (i, &status) in Status::ALL.iter().enumerate() {
             let code = status as i32;
             assert_eq!(Status::from_code(code), Some(status));

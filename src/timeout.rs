@@ -279,7 +279,7 @@ mod tests {
 
     /// Tests every combination of total, connect and read timeout; connecting takes 4 seconds.
     #[test]
-    fn the_shorter_of_a_timeout_and_the_remaining_total_applies() {
+    fn the_connect_and_read_timeouts_never_exceed_the_remaining_total_time() {
         let limits = [NONE, DEFAULT, 1.0, 5.0];
         for total in [NONE, 3.0, 10.0] {
             for connect in limits {
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn the_connect_duration_never_decreases_without_a_clock_callback() {
+    fn the_connect_duration_measured_without_a_clock_callback_never_decreases() {
         let mut timeout = Timeout::new(1e9, DEFAULT, DEFAULT).unwrap();
         timeout.start_connect().unwrap();
         let first = timeout.connect_duration().unwrap();
@@ -340,7 +340,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_callback_times_that_are_not_finite_or_decrease_are_errors() {
+    fn decreasing_or_non_finite_times_from_a_clock_callback_are_errors() {
         for (start, later) in [(0.0, f64::NAN), (0.0, f64::INFINITY), (1.0, 0.0), (f64::MIN, f64::MAX)] {
             let clock = FakeClock::at(start);
             let mut timeout = Timeout::new(1.0, DEFAULT, DEFAULT).unwrap();

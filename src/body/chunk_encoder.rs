@@ -72,7 +72,7 @@ mod tests {
     use crate::headers::HeadersBuilder;
 
     #[test]
-    fn data_is_enclosed_in_a_size_line_and_crlf_without_moving() {
+    fn encode_chunk_puts_size_line_and_crlf_around_the_data_in_place() {
         for (length, line) in [(1, "1\r\n"), (15, "f\r\n"), (16, "10\r\n"), (0xabcde, "abcde\r\n")] {
             let mut buf = vec![b'x'; PREFIX_SIZE + length + SUFFIX_SIZE];
             let range = encode_chunk(&mut buf, length).unwrap();
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_data_gives_an_empty_range_and_not_the_last_chunk() {
+    fn encode_chunk_of_length_0_returns_an_empty_range_not_the_last_chunk() {
         let mut buf = [b'x'; PREFIX_SIZE + SUFFIX_SIZE];
         assert!(encode_chunk(&mut buf, 0).unwrap().is_empty());
         assert_eq!(buf, [b'x'; PREFIX_SIZE + SUFFIX_SIZE]);
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn small_buffers_and_forbidden_trailer_fields_are_refused() {
+    fn too_small_chunk_buffers_and_forbidden_trailer_fields_are_refused() {
         let small = |size: usize, length| encode_chunk(&mut vec![0; size], length).unwrap_err();
         for (size, length, needed) in [(19, 0, 20), (29, 10, 30), (100, usize::MAX, usize::MAX)] {
             let error = small(size, length);

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_report_that_lacks_memory_is_made_by_the_next_call() {
+    fn a_report_that_failed_for_lack_of_memory_is_made_by_the_next_call() {
         let cached = CachedReport::default();
         assert_eq!(cached.get_or_make(|writer| writer.state = State::OutOfMemory), None);
         assert_eq!(cached.get_or_make(|writer| writer.line(1, "a: ", "b")), Some(c"  a: b"));

@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn accept_encoding_can_be_the_supported_codings_a_list_or_text() {
+    fn accept_encoding_can_be_a_list_or_a_text_or_the_supported_codings() {
         let rows: &[(Choose, Option<&str>)] = &[
             (
                 |o| {

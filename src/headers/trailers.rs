@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_for_framing_routing_authentication_and_content_are_forbidden_in_a_trailer() {
+    fn trailers_must_not_contain_framing_routing_auth_or_content_fields() {
         for name in ["Transfer-Encoding", "CONTENT-LENGTH", "host", "Set-Cookie", "If-None-Match", "Vary", "te"] {
             assert!(is_forbidden_in_trailer(name.as_bytes()), "{name}");
         }

@@ -22,7 +22,7 @@ type Refused = (&'static str, &'static str, Fields, TargetForm, Status, &'static
 type Fields = &'static [(&'static str, &'static str)];
 
 #[test]
-fn each_target_form_has_its_request_target_and_host_is_the_first_field() {
+fn the_target_form_determines_the_request_target_and_host_comes_first() {
     let rows: &[(&str, &str, Fields, TargetForm, &str)] = &[
         ("GET", "http://h", &[], Origin, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"),
         ("GET", "https://u:p@H:8443/a b?c#d", &[], Origin, "GET /a%20b?c HTTP/1.1\r\nHost: h:8443\r\n\r\n"),
@@ -283,9 +283,10 @@ fn invalid_methods_targets_and_fields_are_refused_with_their_offset() {
     }
 }
 
-/// Uses every byte in every text of a request. An accepted request has exactly the lines of its fields.
+/// Uses every byte in every text of a request. An accepted request has one line for each of its fields, and its request
+/// line has three parts.
 #[test]
-fn no_byte_in_method_url_or_field_adds_a_line_or_a_blank_to_the_request_line() {
+fn no_byte_in_method_url_or_field_adds_a_line_or_a_request_line_part() {
     for byte in 0..=255 {
         let text = |text: &[u8]| text.iter().map(|&b| if b == b'@' { byte } else { b }).collect::<Vec<u8>>();
         let method = String::from_utf8(text(b"M@")).unwrap_or_default();

@@ -178,7 +178,7 @@ mod tests {
     const CHUNKED: &str = "Transfer-Encoding: chunked\r\n";
 
     #[test]
-    fn any_1xx_204_or_304_any_response_to_head_and_2xx_to_connect_have_no_body() {
+    fn head_responses_and_1xx_204_304_and_2xx_to_connect_have_no_body() {
         let rows = [("HEAD", 200), ("HEAD", 404), ("GET", 100), ("GET", 199), ("GET", 204), ("GET", 304)];
         for (method, status) in rows.into_iter().chain([("CONNECT", 200), ("CONNECT", 299)]) {
             for fields in ["", LENGTH, CHUNKED, "Content-Length: nonsense\r\n"] {

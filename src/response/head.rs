@@ -402,7 +402,7 @@ mod tests {
 
     /// Passes many numbers as `state`. A wrong state is refused or delays the result, but never changes the result.
     #[test]
-    fn a_parser_state_of_other_bytes_never_changes_the_response() {
+    fn a_wrong_parser_state_never_changes_the_response() {
         let heads: [&[u8]; 5] = [
             b"HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\nbody\r\n\r\nmore",
             b"\r\n\nHTTP/1.1 302 x\nB: c\n\nHTTP/1.1 200 OK\r\nC: d\r\n\r\n",

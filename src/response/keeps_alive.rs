@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn version_connection_options_and_framing_determine_whether_a_connection_is_kept() {
+    fn http_version_connection_options_and_framing_determine_keep_alive() {
         let rows: &[(&str, &str, bool)] = &[
             // Versions and Connection options.
             ("GET", "HTTP/1.1 200 OK\r\nContent-Length: 0", true),
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_response_that_the_application_made_keeps_a_connection_only_with_the_option_keep_alive() {
+    fn a_response_without_a_version_keeps_alive_only_with_option_keep_alive() {
         for (connection, expected) in [("x", false), ("keep-alive", true)] {
             let mut fields = crate::headers::HeadersBuilder::new();
             fields.add(b"Connection", connection.as_bytes()).unwrap();

@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_backoff_doubles_from_the_second_retry_up_to_the_cap() {
+    fn the_backoff_starts_after_two_failures_and_doubles_up_to_the_cap() {
         let backoff = Backoff { factor: 0.5, ..Backoff::default() };
         for (failures, uncapped, capped) in [
             (0, 0.0, 0.0),

@@ -375,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn with_a_disabled_retry_every_response_and_error_is_returned() {
+    fn a_disabled_retry_returns_every_response_and_every_error() {
         let moved = answer(302, &[("Location", "ftp://nowhere/")]);
         for retry in [policy(|o| o.set_total(Count::False)), policy(|o| o.set_redirect(Count::False))] {
             assert!(!retry.raise_on_redirect());

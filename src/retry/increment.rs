@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_in_the_history_do_not_keep_the_retry_of_an_inner_policy() {
+    fn errors_in_the_history_hold_no_retry_of_an_inner_policy() {
         // Ten thousand nested policies: each policy counts the error that the next inner policy has returned.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));

@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_set_is_sorted_without_duplicates_and_in_one_letter_case() {
+    fn a_name_set_is_sorted_and_drops_duplicates_regardless_of_letter_case() {
         let mut set = NameSet::new(Case::Lower, "header name", [c"X-B", c"a", c"x-b"]).unwrap();
         set.add(&NameSet::of_constants(Case::Lower, &[c"X-b", c"A"])).unwrap();
         assert_eq!(set.iter().collect::<Vec<_>>(), [c"a", c"x-b"]);

@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn with_an_empty_or_missing_location_the_response_is_returned() {
+    fn a_302_response_with_an_empty_or_missing_location_is_returned() {
         for location in [None, Some("")] {
             let decision = decide(&policy(REFERENCE), c"GET", "http://a/", &answer(302, location)).unwrap();
             assert_eq!(decision.action(), Action::ReturnResponse);

@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn address_classes_refused_in_several_calls_are_all_refused() {
+    fn each_call_adds_its_classes_to_the_refused_address_classes() {
         let mut policy = AddressPolicy::default();
         assert_eq!(refusal(&policy, "169.254.169.254:80"), None);
         policy.refuse(Classes::LINK_LOCAL.bits()).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn bits_without_an_address_class_are_refused() {
+    fn unknown_address_class_bits_are_refused() {
         for bits in [0x2000, -1, i32::MIN] {
             let mut policy = AddressPolicy::default();
             let error = policy.refuse(bits).unwrap_err();

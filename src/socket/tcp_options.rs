@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keepalive_times_are_rounded_up_to_the_system_unit() {
+    fn keepalive_times_are_rounded_up_to_the_time_unit_of_the_system() {
         for (seconds, unit, expected) in [
             (timeout::DEFAULT, SECOND, None),
             (1.0, SECOND, Some(1000)),

@@ -298,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_throughput_wait_ends_with_the_window_the_timeout_or_the_limit() {
+    fn the_window_or_the_timeout_or_the_limit_ends_a_throughput_wait() {
         let (near, _far) = UnixStream::pair().unwrap();
         let wait = |window, timeout, limit| {
             let limit = Limit::new(limit).unwrap();

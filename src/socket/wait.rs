@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_for_two_events_returns_those_that_are_possible() {
+    fn a_wait_for_input_and_output_returns_the_events_that_are_ready() {
         const BOTH: i16 = sys::POLL_IN | sys::POLL_OUT;
         let (near, mut far) = UnixStream::pair().unwrap();
         let ready = |events| wait_for(near.as_raw_fd(), events, 0.0, None).unwrap();

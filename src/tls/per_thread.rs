@@ -76,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_per_thread_value_is_taken_once_and_only_by_its_own_thread() {
+    fn a_per_thread_value_is_taken_once_and_only_by_the_thread_that_set_it() {
         let values = PerThread::default();
         values.set("only");
         assert_eq!((values.take(), values.take()), (Some("only"), None));

@@ -172,7 +172,7 @@ fn malformed_chunked_bodies_are_refused_with_an_offset() {
 }
 
 #[test]
-fn lf_without_cr_is_accepted_only_if_allowed() {
+fn lf_without_cr_in_a_chunked_body_is_accepted_only_with_allow_bare_lf() {
     let lenient = || {
         let mut decoder = chunked();
         decoder.set_allow_bare_lf(true);
@@ -292,7 +292,7 @@ fn a_body_with_content_length_ends_after_that_many_bytes() {
 }
 
 #[test]
-fn end_completes_a_body_that_lasts_until_the_connection_closes() {
+fn calling_end_completes_a_body_that_lasts_until_the_connection_closes() {
     let mut decoder = decoder("X", "y");
     assert_eq!(decoder.decode(b"hello").unwrap(), Decoded::Piece(b"hello", 5));
     assert_eq!(decoder.decode(b"").unwrap(), Decoded::NeedsInput);
@@ -316,7 +316,7 @@ fn an_absent_or_empty_body_is_done_at_once() {
 }
 
 #[test]
-fn a_connection_that_closes_inside_a_chunked_body_is_an_incomplete_read() {
+fn closing_the_connection_inside_a_chunked_body_is_an_incomplete_read() {
     for (input, message) in [
         ("", "the peer closed the connection inside a chunked body, after 0 bytes"),
         ("5\r\nhel", "the peer closed the connection inside a chunked body, after 6 bytes"),

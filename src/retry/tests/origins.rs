@@ -272,7 +272,7 @@ fn a_redirect_that_changes_scheme_host_or_port_drops_credentials() {
 
 /// `Decision::dropped_headers` and `Decision::headers` agree on the dropped headers.
 #[test]
-fn the_listed_dropped_headers_are_those_missing_from_the_next_request() {
+fn dropped_headers_lists_the_headers_missing_from_the_next_request() {
     let random = &mut Random(4);
     let all: Vec<String> = [SENSITIVE_HEADERS, CONTENT_HEADERS]
         .concat()

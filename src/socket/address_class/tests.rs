@@ -165,7 +165,7 @@ fn the_first_and_last_address_of_each_ipv6_block_have_its_class() {
 }
 
 #[test]
-fn no_address_registry_row_is_hidden_by_an_earlier_row() {
+fn no_earlier_row_of_an_address_registry_covers_a_later_row() {
     for (i, row) in registries::V4.iter().enumerate() {
         assert_eq!(row.network.checked_shl(row.len).unwrap_or(0), 0, "row {i} has bits beyond its length");
         assert!(
@@ -418,7 +418,7 @@ const UNLIKE_PYTHON: &[(&str, u32, bool, &str)] = &[
 ];
 
 #[test]
-fn only_listed_networks_are_global_in_just_one_of_netlib_and_python() {
+fn netlib_and_python_differ_on_global_addresses_only_in_listed_networks() {
     let same_network = |a: IpAddr, b: IpAddr, len: u32| match (a, b) {
         (IpAddr::V4(a), IpAddr::V4(b)) => (a.to_bits() ^ b.to_bits()) >> (32 - len) == 0,
         (IpAddr::V6(a), IpAddr::V6(b)) => (a.to_bits() ^ b.to_bits()) >> (128 - len) == 0,

@@ -91,7 +91,7 @@ fn a_cancelled_limit_ends_the_lookup_of_source_address_and_host() {
 
 /// With a numeric host, which needs no lookup, the limit is first checked before the first attempt.
 #[test]
-fn after_the_limit_has_ended_no_lookup_or_attempt_starts() {
+fn no_lookup_and_no_attempt_starts_after_the_limit_has_ended() {
     let source = |host: &str| Some(SourceAddress { host: host.to_owned(), port: 0 });
     for (source, host, expected) in [
         (None, "name.test", "the limit's deadline has passed"),
@@ -134,7 +134,7 @@ fn wait_for(connect: &Connect) {
 }
 
 #[test]
-fn repeated_steps_resolve_the_name_and_connect() {
+fn calling_step_repeatedly_resolves_the_name_and_connects() {
     let (_taken, dead) = bound_address();
     let (listener, good) = bound_address();
     listener.listen(8).unwrap();

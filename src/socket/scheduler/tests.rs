@@ -152,7 +152,7 @@ fn sequential_attempts_never_overlap() {
 }
 
 #[test]
-fn a_racing_attempt_starts_exactly_after_the_attempt_delay() {
+fn a_racing_attempt_starts_exactly_when_the_attempt_delay_has_passed() {
     assert_eq!(ConnectOptions::default().attempt_delay, Duration::from_millis(250));
     let mut simulation = Simulation::racing(&[(1, None), (2, None), (3, None)], Some(700));
     assert_eq!((simulation.step(0), simulation.next_timer()), ("pending".to_owned(), Some(250)));
@@ -172,7 +172,7 @@ fn a_racing_attempt_starts_exactly_after_the_attempt_delay() {
 }
 
 #[test]
-fn without_a_timeout_an_unanswered_attempt_stays_pending() {
+fn an_unanswered_attempt_without_a_timeout_stays_pending() {
     let mut simulation = Simulation::racing(&[(1, None)], NONE);
     for at in 0..1000 {
         assert_eq!(simulation.step(at * 1000), "pending");
@@ -199,7 +199,7 @@ fn the_socket_of_a_failed_attempt_is_closed_by_the_next_step() {
 }
 
 #[test]
-fn an_attempt_without_free_descriptor_is_retried_if_one_will_be_freed() {
+fn an_attempt_that_lacks_a_descriptor_is_retried_if_one_will_be_closed() {
     let simulate = |max_open, addresses: &[(u16, Option<Behaviour>)], timeout| {
         let mut simulation = Simulation::racing(addresses, timeout);
         simulation.scheduler.network.max_open = max_open;

@@ -56,7 +56,7 @@ fn idle_stream() -> (PlainStream, UnixStream, UnixStream) {
 }
 
 #[test]
-fn wait_time_after_want_read_counts_for_the_minimum_throughput() {
+fn time_after_want_read_counts_in_the_minimum_throughput_check() {
     use std::io::Write as _;
     let (stream, _near, mut far) = idle_stream();
     stream.core.set_minimum_throughput(Throughput::new(10, 10.0).unwrap()).unwrap();
@@ -87,7 +87,7 @@ fn wait_time_after_want_read_counts_for_the_minimum_throughput() {
 }
 
 #[test]
-fn the_bytes_of_a_write_that_failed_are_not_sent_again() {
+fn bytes_that_a_failed_write_has_sent_are_not_sent_again() {
     use std::io::Read as _;
     let (stream, _near, mut far) = idle_stream();
     stream.core.lock().unwrap().unreported = 3;

@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn wait_time_before_a_probe_does_not_count_for_the_minimum_throughput() {
+    fn time_before_a_probe_does_not_count_in_the_minimum_throughput_check() {
         let mut session = Session::new(2);
         session.stream.set_minimum_throughput(Throughput::new(1, 10.0).unwrap()).unwrap();
         let mut room = [0; 10];
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_probe_returns_too_much_data_after_a_flood_of_tickets() {
+    fn a_probe_returns_the_status_too_much_data_if_tickets_exceed_its_bound() {
         // The bound is exact: if the tickets have one byte more than the bound, the probe returns TooMuchData.
         let received = |session: &Session| session.stream.lock().unwrap().protocol.bytes_received;
         let session = Session::new(300);

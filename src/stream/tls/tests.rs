@@ -535,7 +535,7 @@ fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
 /// If the write returned `NETLIB_WANT_WRITE` instead, its caller could poll a socket that already has room in its send
 /// buffer.
 #[test]
-fn a_nonblocking_write_waits_only_for_a_sender_that_does_not_wait() {
+fn a_nonblocking_write_waits_for_a_sender_unless_the_sender_may_wait() {
     let context = context_with(|_| {});
     let (near, far) = UnixStream::pair().unwrap();
     let client = TlsStream::client(&context, near.as_raw_fd(), Some("localhost")).unwrap();

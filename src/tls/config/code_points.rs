@@ -153,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_have_the_numbers_of_pythons_tlsversion() {
+    fn tls_version_codes_are_those_of_ssl_tlsversion_in_python() {
         for (code, expected) in [
             (0x0303, Ok(Version::Tls12)),
             (0x0304, Ok(Version::Tls13)),

@@ -93,7 +93,7 @@ fn tls_1_2_tickets_are_used_only_if_enabled() {
 }
 
 #[test]
-fn a_context_derived_for_http_1_1_resumes_its_own_sessions() {
+fn a_context_derived_for_http_1_1_resumes_sessions_that_it_received() {
     let server = context(|options| {
         options.add_alpn_protocol(b"h2").unwrap();
         options.add_alpn_protocol(b"http/1.1").unwrap();

@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn hkdf_extracted_keys_equal_the_keys_of_the_crypto_provider() {
+    fn hkdf_gives_the_same_keys_as_the_crypto_provider() {
         /// Lengths of salts and secrets, some of them near the output length of SHA-256 (32), its block length (64) or
         /// the output length of SHA-384 (48).
         const LENGTHS: [usize; 11] = [0, 1, 31, 32, 33, 47, 48, 49, 63, 64, 300];

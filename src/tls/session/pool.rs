@@ -197,7 +197,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn returned_buffers_are_reused_up_to_a_maximum_number() {
+    fn a_pool_keeps_at_most_16_returned_buffers_for_reuse() {
         let pool = Pool::default();
         let many: Vec<RecordBuffer> = (0..MAX_POOLED + 5).map(|_| pool.borrow().unwrap()).collect();
         assert_eq!(pool.kept(), 0);

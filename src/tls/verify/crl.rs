@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_crls_enables_revocation_checks_and_checks_require_crls() {
+    fn crls_enable_revocation_checks_and_a_requested_check_requires_crls() {
         for (requested, has_lists, expected) in [
             (None, false, Some(0x8_8000)),
             (None, true, Some(0x8_800c)),

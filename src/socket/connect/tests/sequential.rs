@@ -142,7 +142,7 @@ fn resolver_with_changing_results(lists: Vec<Vec<SocketAddr>>) -> Resolver {
 }
 
 #[test]
-fn a_name_rebound_by_dns_never_connects_to_a_refused_address() {
+fn dns_rebinding_never_leads_to_a_connection_to_a_refused_address() {
     let (listener, good) = listening_address();
     // An internal service, which must never get a connection.
     let inside = TcpListener::bind("127.0.0.2:0").unwrap();

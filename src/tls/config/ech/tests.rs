@@ -239,7 +239,7 @@ fn second_client_hello_reveals_no_more_than_the_first() {
 }
 
 #[test]
-fn a_context_derived_for_ech_keeps_the_identity_key_log_and_alpn() {
+fn a_context_derived_for_ech_keeps_alpn_and_identity_and_key_log() {
     let keys = Keys::new(PUBLIC);
     let base = context(|options| options.set_identity(CHAIN, Some(KEY)).unwrap());
     let config = base.client_config(true).unwrap();

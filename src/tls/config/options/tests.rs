@@ -42,7 +42,7 @@ fn alpn_protocol_that_looks_like_a_list_is_refused() {
 }
 
 #[test]
-fn enabled_check_hostname_replaces_or_refuses_verify_mode_none() {
+fn check_hostname_replaces_an_earlier_and_refuses_a_later_verify_mode_none() {
     let modes_after = |steps: &[(&str, i32)]| {
         let mut options = TlsOptions::default();
         for (what, value) in steps {

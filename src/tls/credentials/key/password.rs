@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn passwords_are_encoded_from_utf_8_and_with_one_character_per_byte() {
+    fn the_bytes_of_a_pkcs12_password_are_read_as_utf_8_and_as_latin_1() {
         let all = |password: Option<&[u8]>| {
             let password = password.map(|bytes| Password::new(bytes).unwrap());
             let spelled = PasswordEncoding::all(password.as_ref()).unwrap();

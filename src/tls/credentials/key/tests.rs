@@ -71,7 +71,7 @@ fn wrong_passwords_that_yield_correct_padding_are_refused() {
 }
 
 #[test]
-fn long_passwords_are_refused_and_debug_output_hides_passwords() {
+fn passwords_over_1024_bytes_are_refused_and_debug_output_hides_passwords() {
     assert_eq!(format!("{:?}", password("secret")), "Password");
     assert!(Password::new(&[b'x'; MAX_PASSWORD]).is_ok());
     let error = Password::new(&[b'x'; MAX_PASSWORD + 1]).unwrap_err();

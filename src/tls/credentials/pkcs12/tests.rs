@@ -364,7 +364,7 @@ fn building_a_chain_of_cross_signed_authorities_terminates() {
 }
 
 #[test]
-fn deeply_nested_pkcs12_bags_are_refused() {
+fn pkcs12_bags_nested_in_more_than_4_bags_are_refused() {
     let nested = |depth: usize| (0..depth).fold(bag(5, ZERO, None), |inner, _| bag(6, &sequence(&[&inner]), None));
     assert_eq!(failure(&pfx(&[nested(4)]), None).1, "f contains no private key");
     for depth in [5, 1000] {
@@ -494,7 +494,7 @@ fn malformed_or_excessive_pkcs12_mac_parameters_are_refused() {
 /// A file may need several key derivations. Even if the iteration count of each derivation is within its limit, the sum
 /// of these counts is limited.
 #[test]
-fn the_sum_of_all_pkcs12_iterations_is_limited() {
+fn pkcs12_files_that_need_over_8000000_iterations_in_total_are_refused() {
     let mut budget = WorkBudget::new();
     budget.spend(WorkBudget::MOST - 1).unwrap();
     budget.spend(1).unwrap();

@@ -17,7 +17,7 @@ fn facts() -> SessionFacts<'static> {
 }
 
 #[test]
-fn errors_for_other_protocols_name_the_protocol_but_not_the_data() {
+fn errors_for_non_tls_input_name_the_protocol_and_do_not_quote_the_input() {
     for (bytes, expected) in [
         (&b"HTTP/1.1 400 Bad Request\r\n"[..], "plain HTTP"),
         (b"GET /?token=secret HTTP/1.1", "plain HTTP request"),

@@ -99,7 +99,7 @@ fn handshakes_complete_with_input_in_pieces_of_any_size() {
 
 /// rustls reports close_notify only once, possibly during a write. The next read must still return the end of the data.
 #[test]
-fn later_reads_end_at_a_close_notify_that_arrived_with_the_handshake() {
+fn a_read_returns_end_after_a_close_notify_that_came_with_the_handshake() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     client.handshake().unwrap();
@@ -349,7 +349,7 @@ fn client_and_server_use_the_tls_1_3_suites_that_netlib_defines() {
 }
 
 #[test]
-fn buffers_are_borrowed_only_while_they_hold_bytes() {
+fn an_engine_keeps_a_pool_buffer_only_while_the_buffer_holds_bytes() {
     let context = context(|_| {});
     let (mut client, mut server) = pair(&context);
     complete_handshake(&mut client, &mut server, usize::MAX);

@@ -237,7 +237,7 @@ fn a_short_record_of_a_certificate_chain_is_not_taken_for_end_of_early_data() {
 
 /// Early data may be written in any number of calls, before or after the ClientHello is sent.
 #[test]
-fn no_more_early_data_is_written_than_the_ticket_allows() {
+fn early_data_beyond_the_limit_of_the_ticket_is_not_written() {
     let near = client(|_| {});
     let first = accepting(&near);
     first_session(&near, &first);
@@ -350,7 +350,7 @@ fn a_tls_1_2_answer_to_an_early_data_offer_fails_the_handshake() {
 }
 
 #[test]
-fn early_data_needs_tls_1_3_a_server_name_and_the_early_data_option() {
+fn early_data_needs_a_server_name_tls_1_3_and_the_early_data_option() {
     let near = client(|_| {});
     let first = accepting(&near);
     for change in [
@@ -373,7 +373,7 @@ fn early_data_needs_tls_1_3_a_server_name_and_the_early_data_option() {
 /// A netlib server skips up to 16 KiB of early data, which is the limit that rustls sets. rustls counts a record
 /// towards this limit each time that it processes input that contains the record.
 #[test]
-fn a_netlib_server_skips_a_bounded_amount_of_early_data() {
+fn a_netlib_server_skips_at_most_16_kib_of_early_data() {
     for (size, expected) in [(1, Ok(())), (5000, Ok(())), (17_000, Err(Status::TlsProtocol))] {
         let near = client(|_| {});
         let first = accepting(&near);

@@ -108,7 +108,7 @@ fn a_handshake_message_in_one_byte_records_is_refused_in_bounded_memory() {
 }
 
 #[test]
-fn a_server_name_is_required_if_it_is_checked() {
+fn a_client_needs_a_server_name_only_if_it_checks_host_names() {
     let named = context(|_| {});
     for missing in [None, Some("")] {
         let error = Engine::client(&named, missing).err().unwrap();
