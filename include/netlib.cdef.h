@@ -883,6 +883,14 @@ netlib_status netlib_stream_writev(netlib_stream *stream, const netlib_slice *sl
                                    netlib_error **err);
 netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
 netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
+netlib_status netlib_stream_connect(const netlib_url *url, const netlib_tls_context *context,
+                                    const netlib_connect_options *options, const netlib_limit *limit,
+                                    netlib_stream **stream, netlib_error **err);
+int netlib_stream_fd(const netlib_stream *stream);
+netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
+                                          netlib_response **response, netlib_error **err);
+netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf, size_t len,
+                                      size_t *n, netlib_error **err);
 netlib_tls_options *netlib_tls_options_new(void);
 netlib_tls_options *netlib_tls_options_clone(const netlib_tls_options *options);
 netlib_status netlib_tls_options_check(const netlib_tls_options *options, netlib_error **err);

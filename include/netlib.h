@@ -2919,8 +2919,9 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
 
 /** A body decoder: finds the body of a response in the bytes that follow the head. **One call at a time**. The decoder
  * finds the end of the body as `netlib_response_framing` describes, and removes the chunked transfer coding (RFC 9112
- * section 7.1), but no other coding, such as gzip. In the following loop, the bytes from `buf + start` to `buf + end`
- * are received and not decoded; at first, these are the bytes after the head.
+ * section 7.1), but no other coding, such as gzip. To read a body from a stream, call `netlib_stream_read_body`. To
+ * decode bytes that you have received yourself, call `netlib_body_decoder_decode`, as in the following loop. The bytes
+ * from `buf + start` to `buf + end` are received and not decoded; at first, these are the bytes after the head.
  *
  *     do {
  *         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
@@ -3028,7 +3029,8 @@ int32_t netlib_body_decoder_is_done(const netlib_body_decoder *decoder);
  * can send a field in the trailer that an intermediary checks only in the head. */
 const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *decoder);
 
-/** Returns the number of bytes of the body that `netlib_body_decoder_decode` has returned. */
+/** Returns the number of bytes of the body that `netlib_body_decoder_decode` and `netlib_stream_read_body` have
+ * returned. */
 int64_t netlib_body_decoder_bytes_decoded(const netlib_body_decoder *decoder);
 
 /** Returns the number of bytes that are left of a body with Content-Length; 0 for a complete body; -1 for any other
@@ -3303,7 +3305,7 @@ void netlib_connect_options_free(netlib_connect_options *options);
  */
 void netlib_connect_options_set_timeout(netlib_connect_options *options, double timeout);
 
-/** Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
+/** Copies the limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
  * `netlib_connect_options_set_timeout`); with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
  * `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included: when the total
  * limit has passed, connecting fails with `NETLIB_CONNECT_TIMEOUT`. Default: no total limit.
@@ -3312,7 +3314,9 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
  * towards the total limit, and the rest of the total limit begins with this call. Otherwise, the total limit begins
  * with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
  * clock. Later changes of `timeout` have no effect.
- * @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`. */
+ * @param timeout the limits. Only `netlib_stream_connect` uses the read limit: it becomes the read timeout of the
+ *        stream.
+ */
 void netlib_connect_options_use_timeout(netlib_connect_options *options, const netlib_timeout *timeout);
 
 /** Sets the family of the addresses to connect to. A name lookup asks only for addresses of this family. netlib skips
@@ -3457,8 +3461,8 @@ enum netlib_address_class NETLIB_INT32 {
  * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
  *         callback returns any other number, 0 included, no further address is tried, and connecting fails with
  *         `NETLIB_CALLBACK_FAILED`.
- * @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step` and
- *        `netlib_connect_run`.
+ * @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step`,
+ *        `netlib_connect_run` and `netlib_stream_connect`.
  */
 typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
 
@@ -3525,7 +3529,9 @@ struct netlib_addresses;
  *         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
  *         because no request has been sent yet. If the callback returns any other number, connecting fails with
  *         `NETLIB_CALLBACK_FAILED`.
- * @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`. */
+ * @called-by `netlib_create_connection`, `netlib_connect_step`, `netlib_connect_run` and
+ *        `netlib_stream_connect`.
+ */
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 
@@ -3919,8 +3925,9 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
  * `netlib_stream_take_session` finds no session, and `netlib_stream_set_session` fails with `NETLIB_UNSUPPORTED`.
  *
- * The descriptor of a stream is a connected stream socket, which the stream borrows: the caller keeps the descriptor
- * open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+ * The descriptor of a stream is a connected stream socket. `netlib_stream_connect` makes a stream that owns its
+ * descriptor. Every other function borrows the descriptor: the caller keeps the descriptor open while the stream is
+ * used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
  * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
  *
  * A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
@@ -3931,7 +3938,8 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * A stream belongs to the process that made it. In a forked child, reads, writes, handshakes, shutdowns and changes of
  * the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
  * for plain streams, because two processes that read from one connection would each receive some of its bytes at
- * random. A child process that takes over a plain connection makes its own stream on the descriptor. */
+ * random. A child process that takes over a plain connection makes its own stream on the descriptor.
+ * `netlib_stream_free` in a child closes only the child's copy of a descriptor that the stream owns. */
 struct netlib_stream;
 
 /** Receives bytes from the peer over an application-defined transport: see `netlib_stream_new_callbacks`. netlib
@@ -3948,8 +3956,9 @@ struct netlib_stream;
  *         returns the same status. If the callback returns a failure status of netlib (200 or more), the call on the
  *         stream fails with the same status; if the callback returns any other number, the call fails with
  *         `NETLIB_CALLBACK_FAILED`.
- * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
- *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
+ * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_read_response`,
+ *        `netlib_stream_read_body`, `netlib_stream_write`, `netlib_stream_writev`, `netlib_stream_write_early_data`,
+ *        `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
  */
 typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 
@@ -3963,9 +3972,9 @@ typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_
  *         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
  *         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
  *         `netlib_stream_read_fn`.
- * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
- *        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
- *        `netlib_stream_shutdown_both`.
+ * @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_read_response`,
+ *        `netlib_stream_read_body`, `netlib_stream_write`, `netlib_stream_writev`, `netlib_stream_write_early_data`,
+ *        `netlib_stream_is_dropped`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
  */
 typedef int32_t (*netlib_stream_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
 
@@ -4008,8 +4017,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn 
                                                           netlib_error **err);
 
 /** Releases a stream. The call does no I/O: to tell the peer that no more data follows, first call
- * `netlib_stream_shutdown`. Close the descriptor after `netlib_stream_free`. No other call on the stream may be in
- * progress. */
+ * `netlib_stream_shutdown`. Close a borrowed descriptor after `netlib_stream_free`; a descriptor that the stream owns
+ * is closed by `netlib_stream_free`. No other call on the stream may be in progress. */
 void netlib_stream_free(netlib_stream *stream);
 
 /** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
@@ -4075,9 +4084,10 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream
  * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
 
-/** Reads the bytes that are available, at least one and at most `len`. A read on a plain stream is one recv(2) if data
- * is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records directly
- * into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+/** Reads the bytes that are available, at least one and at most `len`. If `netlib_stream_read_response` has received
+ * bytes after a head, the call returns those bytes first, without waiting. A read on a plain stream is one recv(2) if
+ * data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records
+ * directly into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
  *
  * On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
  * path can end the connection: compare the number of bytes with the announced length.
@@ -4097,9 +4107,9 @@ NETLIB_MUST_USE netlib_status netlib_stream_read(netlib_stream *stream, void *bu
                                                  netlib_error **err);
 
 /** Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
- * To determine the number, a TLS stream decrypts a record that has already been received. For a plain stream, the
- * number is 0, or 1 if `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's
- * SSL_pending. */
+ * Unread bytes (see `netlib_stream_read_response`) come first. If there are none, a TLS stream decrypts a record that
+ * has already been received, to determine the number; for a plain stream, the number is 0, or 1 if
+ * `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's SSL_pending. */
 size_t netlib_stream_pending(const netlib_stream *stream);
 
 /** Checks whether an idle connection has been dropped, so that it can carry no request and should be closed.
@@ -4114,13 +4124,14 @@ size_t netlib_stream_pending(const netlib_stream *stream);
  * has failed.
  * @param dropped out: 1 if the connection has been dropped, else 0.
  * @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why
- *        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived; `NETLIB_END_OF_STREAM` if the peer has ended its
- *        data; `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL`
- *        if the connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor
- *        is not open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets;
- *        `NETLIB_CLOSED` if the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not
- *        finished; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this
- *        status. May be NULL.
+ *        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived, or if bytes are unread (see
+ *        `netlib_stream_read_response`); `NETLIB_END_OF_STREAM` if the peer has ended its data;
+ *        `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL` if the
+ *        connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor is not
+ *        open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets; `NETLIB_CLOSED` if
+ *        the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not finished;
+ *        `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this status. May be
+ *        NULL.
  * @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, and while another stream runs inside
  *         the stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
  *         `NETLIB_OUT_OF_MEMORY`; on a stream with callbacks, the statuses that the callbacks return.
@@ -4192,6 +4203,93 @@ netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
  * @threads one call at a time, which counts as reading and as writing
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **err);
+
+/* ---- Connecting to the server of a URL. ---- */
+
+/** Connects to the server of a URL, and makes a stream. The addresses of the URL's host are raced: see
+ * `netlib_connect`. For https, the stream is a TLS stream, whose handshake the call makes; the server must prove the
+ * host of the URL, as for `netlib_tls_wrap_fd`. For http, the stream is a plain stream. A URL without a scheme counts
+ * as an http URL.
+ *
+ * The stream owns its descriptor: freeing the stream closes the descriptor. If another stream still runs inside the
+ * stream, the descriptor is closed when both are freed.
+ *
+ * The stream is blocking, and keeps `limit`. If the options contain a timeout (`netlib_connect_options_use_timeout`),
+ * the stream also gets the read timeout and the rest of the total limit. Otherwise, the read timeout of the stream is
+ * the present process default (`netlib_set_default_timeout`). The setters of streams change these settings.
+ * @param url a URL with a host, and with the scheme http or https, or without a scheme.
+ * @param context the TLS context for https. May be NULL: an https URL is then refused.
+ * @param limit bounds the name lookup, the connection attempts and the handshake, and later calls on the stream.
+ * @param stream out: the stream, whose handshake is done.
+ * @return `NETLIB_UNSUPPORTED` for a scheme other than http and https; `NETLIB_INVALID_URL` for a URL without a host;
+ *         `NETLIB_INVALID_ARGUMENT` for an https URL if `context` is NULL; all failures of `netlib_connect_new`,
+ *         `netlib_connect_run`, `netlib_tls_wrap_fd` and `netlib_stream_handshake`.
+ */
+NETLIB_MUST_USE netlib_status netlib_stream_connect(const netlib_url *url, const netlib_tls_context *context,
+                                                    const netlib_connect_options *options, const netlib_limit *limit,
+                                                    netlib_stream **stream, netlib_error **err);
+
+/** Returns the descriptor that carries the bytes of a stream, to wait for it in an event loop; -1 if callbacks carry
+ * the bytes, and for NULL. For a stream inside another stream, the result is the descriptor of the outermost stream.
+ * Do not read from the descriptor or write to it. Do not close the descriptor of a stream that `netlib_stream_connect`
+ * has made. */
+int netlib_stream_fd(const netlib_stream *stream);
+
+/* ---- Reading responses from a stream. ---- */
+
+/** Reads the head of the final response from a stream, and skips the heads of interim responses, as
+ * `netlib_response_parse_final` does. To read the body, make a body decoder, and call `netlib_stream_read_body`.
+ *
+ *     status = netlib_stream_read_response(stream, "GET", &response, &err);
+ *     if (status == NETLIB_OK) status = netlib_body_decoder_new(response, &decoder, &err);
+ *     while (status == NETLIB_OK) {
+ *         status = netlib_stream_read_body(stream, decoder, buf, sizeof buf, &n, &err);
+ *         fwrite(buf, 1, n, file);
+ *     }
+ *     // The body is complete if status is NETLIB_END_OF_STREAM.
+ *
+ * The stream keeps bytes that it has received after the head, at most `NETLIB_RESPONSE_HEAD_MAX`. The kept bytes are
+ * the unread bytes of the stream: the next read, of any kind, returns the unread bytes first, without waiting. After
+ * the response that opens a tunnel (CONNECT), or a response with the status 101, the unread bytes belong to the new
+ * protocol. `netlib_stream_pending` returns the number of unread bytes. If bytes are unread after a response and its
+ * body, `netlib_stream_is_dropped` reports the connection as dropped.
+ *
+ * After any other result than `NETLIB_OK`, the bytes of an incomplete or malformed head stay unread. After
+ * `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again: the call continues to parse the
+ * head where the last call stopped.
+ * @param request_method the method of the request, a token such as "GET".
+ * @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
+ *        first interim response, or of the head if there is none. If the peer has ended its data inside the head, the
+ *        offset is the number of received bytes. If the peer has ended its data without sending a byte, the error has
+ *        no offset; a server does so when it closes an idle connection before it receives the request.
+ * @return `NETLIB_WANT_READ` if the stream is non-blocking and the head is incomplete, and during a TLS handshake also
+ *         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the peer has ended its data
+ *         before the end of the head, and for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method
+ *         is not a token; all failures of `netlib_stream_read`.
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
+NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
+                                                          netlib_response **response, netlib_error **err);
+
+/** Reads the bytes of a response's body that are available, at least one and at most `len`. The call removes the
+ * chunked transfer coding by the rules of `netlib_body_decoder`. Bytes that have arrived after the body are left to
+ * the next read. The call receives directly into `buf`, and never receives bytes after a body with a Content-Length.
+ *
+ * The call does what `netlib_stream_read` and `netlib_body_decoder_decode` do together, so do not call
+ * `netlib_body_decoder_end`. If the peer ends its data, the body is complete only if its framing is
+ * `NETLIB_BODY_FRAMING_UNTIL_CLOSE`.
+ * @param decoder the decoder for the body of the response whose head was read last from the stream.
+ * @param len the size of `buf` in bytes; with 0, nothing is read. Buffers of 16 KiB or more are the fastest.
+ * @param n out: the number of bytes of the body that were stored in `buf`.
+ * @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body;
+ *         `NETLIB_INCOMPLETE_READ` if the peer has ended its data inside the body; `NETLIB_PROTOCOL` if the chunked
+ *         transfer coding is malformed or exceeds a limit; `NETLIB_WANT_READ` if the stream is non-blocking and no
+ *         byte of the body has arrived, and during a TLS handshake also `NETLIB_WANT_WRITE`; `NETLIB_TLS_TRUNCATED`;
+ *         all failures of `netlib_stream_read`.
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
+NETLIB_MUST_USE netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf,
+                                                      size_t len, size_t *n, netlib_error **err);
 
 /* ==================================================================================================================
  * tls: Contexts, and streams on a socket you already have.
@@ -4797,7 +4895,9 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  * (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
  * the handshake of an outer TLS stream is not done yet, the same call makes both handshakes: first the outer one, then
  * the inner one. Each of the two peers proves its own host name. Before the call, read exactly the response to CONNECT
- * or STARTTLS from the outer stream: the bytes after the response belong to the inner stream.
+ * or STARTTLS from the outer stream: the bytes after the response belong to the inner stream. If the outer stream has
+ * unread bytes (see `netlib_stream_read_response`), the call fails: in TLS the client sends first, so the peer or an
+ * attacker has sent them too early.
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
  * and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -4816,7 +4916,8 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  * @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
  *        empty, only if the context does not check host names.
  * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
- *         has sent or encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status
+ *         has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when `outer` has unread bytes;
+ *         `NETLIB_CLOSED` when `outer` was shut down; the status
  *         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
  *         `netlib_tls_wrap_fd` returns.
  */

@@ -4,10 +4,12 @@
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
 //! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
-//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`: what the calls of both kinds of stream do.
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`: what the calls of both kinds of stream do.
+//! - `unread`: bytes that were received too early.
 
 mod call;
 mod callbacks;
+mod connect_url;
 mod exchange;
 mod fault;
 mod minimum_throughput;
@@ -15,18 +17,21 @@ mod outer;
 mod pieces;
 mod plain;
 mod probe;
+mod read;
 mod shutdown;
 mod state;
 mod tls;
 mod transport;
+mod unread;
 mod wait_policy;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::error::{Error, Result};
 use crate::limit::Limit;
+use crate::response::BodyDecoder;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
 use crate::timeout::{self, Timeout};
@@ -35,6 +40,7 @@ use crate::tls::{Context, EarlyData, Io, Negotiated, SavedSession, SessionInfo, 
 
 pub use callbacks::Callbacks;
 pub use plain::PlainStream;
+pub use read::ResponseRead;
 pub use tls::TlsStream;
 pub use transport::Transport;
 
@@ -121,6 +127,10 @@ impl Stream {
     pub fn use_timeout(&self, timeout: &Timeout) -> Result<()> {
         let read = timeout::resolve(timeout.read(), "read")?;
         let total_deadline = timeout.total_deadline()?;
+        self.set_timeouts(read, total_deadline)
+    }
+
+    fn set_timeouts(&self, read: Option<Duration>, total_deadline: Option<Instant>) -> Result<()> {
         on_each!(self, stream => stream.core.set_timeouts(read, total_deadline))
     }
 
@@ -146,6 +156,17 @@ impl Stream {
         on_each!(self, stream => stream.read(buffer))
     }
 
+    /// Reads the head of the final response, and skips interim responses. The bytes that follow the head stay unread.
+    pub fn read_response(&self, request_method: &str) -> Result<ResponseRead> {
+        on_each!(self, stream => stream.core.read_response(request_method))
+    }
+
+    /// Reads bytes of a response's body, at least one unless `buffer` is empty; `Io::End` after the end of the body.
+    /// The bytes that follow the body stay unread.
+    pub fn read_body(&self, decoder: &mut BodyDecoder, buffer: &mut [u8]) -> Result<Io> {
+        on_each!(self, stream => stream.core.read_body(decoder, buffer))
+    }
+
     /// Writes data of one piece, like [`Stream::write_pieces`].
     pub fn write(&self, data: &[u8]) -> Result<Io> {
         self.write_pieces(&[data])
@@ -155,6 +176,11 @@ impl Stream {
     /// as written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
         on_each!(self, stream => stream.write_pieces(pieces))
+    }
+
+    /// Returns the descriptor that carries the bytes; `None` if callbacks carry them.
+    pub fn descriptor(&self) -> Option<RawFd> {
+        on_each!(self, stream => stream.core.transport.fd())
     }
 
     /// Returns the number of bytes that a read returns without using the transport.

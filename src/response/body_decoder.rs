@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Framing, Response};
+use super::{Framing, MAX_HEAD, Response};
 use crate::error::{Error, Result};
 use crate::headers::Headers;
 use crate::status::Status;
@@ -104,6 +104,41 @@ impl BodyDecoder {
         match data.get(start..end) {
             Some(piece) if !piece.is_empty() => Ok(Decoded::Piece(piece, end)),
             _ => Ok(Decoded::NeedsInput),
+        }
+    }
+
+    /// Decodes `data`, which begins where the last call stopped, and moves the body's bytes to the front of `data`.
+    /// Returns the number of the body's bytes, and the number of consumed bytes. If bytes of the body precede an error,
+    /// the next call returns the error.
+    pub fn decode_in_place(&mut self, data: &mut [u8]) -> Result<(usize, usize)> {
+        let (mut decoded, mut consumed) = (0, 0);
+        loop {
+            match self.decode(data.get(consumed..).unwrap_or_default()) {
+                Ok(Decoded::Piece(piece, length)) => {
+                    let (start, end) = (consumed + length - piece.len(), consumed + length);
+                    if start > decoded {
+                        data.copy_within(start..end, decoded);
+                    }
+                    decoded += end - start;
+                    consumed = end;
+                }
+                Ok(Decoded::NeedsInput) => return Ok((decoded, data.len())),
+                Ok(Decoded::Done(length)) => return Ok((decoded, consumed + length)),
+                Err(error) if decoded == 0 => return Err(error),
+                Err(_) => return Ok((decoded, data.len())),
+            }
+        }
+    }
+
+    /// Returns the maximum number of bytes to receive before the next call of [`BodyDecoder::decode_in_place`]. Bytes
+    /// that follow a body with a known length are not received. The number of bytes that follow a chunked body, and
+    /// that the caller must keep, is bounded.
+    pub fn max_read(&self) -> usize {
+        match self.body {
+            Body::Done(_) => 0,
+            Body::Length(left) => usize::try_from(left).unwrap_or(usize::MAX),
+            Body::Chunked(_) => MAX_HEAD,
+            Body::UntilClose => usize::MAX,
         }
     }
 

@@ -33,6 +33,8 @@ pub struct ConnectOptions {
     pub attempt_delay: Duration,
     /// The time limit for a whole connect operation.
     pub total: Option<TotalTimeout>,
+    /// The read timeout of a stream that is made with the connection.
+    pub read_timeout: f64,
     /// Whether the application supplies the addresses of the host, instead of a resolver.
     pub supplies_addresses: bool,
     /// The callback that resolves names instead of the system's resolver.
@@ -58,6 +60,7 @@ impl Default for ConnectOptions {
             family: AddressFamily::Any,
             attempt_delay: ATTEMPT_DELAY,
             total: None,
+            read_timeout: timeout::DEFAULT,
             supplies_addresses: false,
             resolve: None,
             resolve_id: CallbackId::default(),
@@ -79,9 +82,10 @@ impl ConnectOptions {
             policy,
             family,
             attempt_delay,
-            // The digest identifies connections in a pool. The total timeout limits only one request, so it is not
+            // The digest identifies connections in a pool. These timeouts limit only one request, so they are not
             // included.
             total: _,
+            read_timeout: _,
             supplies_addresses,
             resolve: _,
             resolve_id,
@@ -117,7 +121,7 @@ impl ConnectOptions {
         Ok(())
     }
 
-    /// Copies the timeouts for connecting. If the clock of the total timeout is running, the rest of the total timeout
+    /// Copies the timeouts. If the clock of the total timeout is running, the rest of the total timeout
     /// counts from now, otherwise from the start of each connect operation.
     pub fn use_timeout(&mut self, timeout: &Timeout) -> Result<()> {
         self.total = timeout.rest_of_total()?;
@@ -125,6 +129,7 @@ impl ConnectOptions {
         // is part of the digest.
         let is_replaced = self.total.is_some() && timeout.connect() == timeout::DEFAULT;
         self.timeout = if is_replaced { timeout::NONE } else { timeout.connect() };
+        self.read_timeout = timeout.read();
         Ok(())
     }
 

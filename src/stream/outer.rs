@@ -1,6 +1,7 @@
 //! Lets a stream (the outer stream) carry the bytes of another stream (the inner stream). The application's calls on
 //! the outer stream fail with `NETLIB_BUSY` until the inner stream is dropped.
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -37,6 +38,10 @@ pub(super) fn over_plain(stream: Arc<PlainStream>) -> Result<Transport> {
 struct OuterTls(Arc<TlsStream>);
 
 impl OuterTransport for OuterTls {
+    fn fd(&self) -> Option<RawFd> {
+        self.0.core.transport.fd()
+    }
+
     fn depth(&self) -> usize {
         self.0.core.transport.depth() + 1
     }
@@ -93,6 +98,10 @@ impl OuterPlain {
 }
 
 impl OuterTransport for OuterPlain {
+    fn fd(&self) -> Option<RawFd> {
+        self.transport().fd()
+    }
+
     fn depth(&self) -> usize {
         self.transport().depth()
     }

@@ -88,6 +88,10 @@ impl Protocol for Plain {
     fn classify(&self, error: Error) -> Error {
         if self.has_application_data { error.after_request_was_sent() } else { error }
     }
+
+    fn read(call: &mut PlainCall<'_>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+        call.read_transport(buffer, policy)
+    }
 }
 
 impl PlainStream {
@@ -100,7 +104,7 @@ impl PlainStream {
         PlainStream::new(Transport::callbacks(callbacks))
     }
 
-    fn new(transport: Transport) -> PlainStream {
+    pub(super) fn new(transport: Transport) -> PlainStream {
         PlainStream { core: Core::new(Plain::default(), transport) }
     }
 
@@ -124,10 +128,7 @@ impl PlainStream {
     }
 
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        self.core.classified(|| {
-            let (settings, mut call) = Call::begin(&self.core, Role::Reader)?;
-            call.read(buffer, settings.wait_policy())
-        })
+        self.core.read(buffer)
     }
 
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
@@ -139,7 +140,7 @@ impl PlainStream {
 
     /// Returns the number of bytes that a read returns without using the descriptor or the read callback.
     pub fn pending(&self) -> usize {
-        self.core.lock().map_or(0, |_| self.core.transport.peeked())
+        self.core.lock().map_or(0, |state| state.unread.len_or(|| self.core.transport.peeked()))
     }
 
     /// Does what `TlsStream::probe` does.
@@ -211,10 +212,7 @@ impl PlainStream {
 }
 
 impl PlainCall<'_> {
-    fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
-        if buffer.is_empty() {
-            return Ok(Io::Done(0));
-        }
+    fn read_transport(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let state = self.state()?;
         state.protocol.check()?;
         if state.protocol.peer_closed {

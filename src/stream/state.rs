@@ -4,15 +4,17 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
+use super::call::Call;
 use super::pieces::Pieces;
 use super::transport::Transport;
-use super::wait_policy::{DEFAULT_SETTINGS, Settings};
+use super::unread::Unread;
+use super::wait_policy::{DEFAULT_SETTINGS, Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::fork::Process;
 use crate::limit::Limit;
 use crate::socket::throughput::Throughput;
 use crate::status::Status;
-use crate::tls::ThreadId;
+use crate::tls::{Io, ThreadId};
 
 /// The protocol that turns the application's data into the bytes on the transport: [`Plain`](super::plain::Plain)
 /// passes the data on unchanged, and [`Tls`](super::tls::Tls) encrypts and decrypts it. The functions of the trait
@@ -40,6 +42,11 @@ pub(super) trait Protocol {
 
     /// Sets the retry kind of an error before the error is returned to the application.
     fn classify(&self, error: Error) -> Error;
+
+    /// Reads application data from the transport, at least one byte and as many as are available and fit.
+    fn read(call: &mut Call<'_, Self>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io>
+    where
+        Self: Sized;
 }
 
 pub(super) struct Core<P> {
@@ -71,6 +78,8 @@ pub(super) struct State<P> {
     pub(super) settings: Settings,
     /// The minimum throughput of the application's reads.
     pub(super) throughput: Option<Box<Throughput>>,
+    /// Application data that was received too early. Every read returns these bytes first.
+    pub(super) unread: Unread,
     /// The thread that holds each [`Role`].
     pub(super) roles: [Option<ThreadId>; Role::COUNT],
     /// Another stream uses this stream as its transport.
@@ -140,6 +149,7 @@ impl<P: Protocol> Core<P> {
                 protocol,
                 settings: DEFAULT_SETTINGS.clone(),
                 throughput: None,
+                unread: Unread::default(),
                 roles: [None; Role::COUNT],
                 has_inner_stream: false,
                 waiters: 0,
@@ -193,6 +203,13 @@ impl<P: Protocol> Core<P> {
         if state.unreported > 0 {
             let message = format!("a write of {} bytes to the outer stream is not finished", state.unreported);
             return Err(Error::new(Status::Busy, message));
+        }
+        if !state.unread.is_empty() {
+            let message = format!(
+                "the outer stream has {} unread bytes, which the peer sent before the TLS handshake",
+                state.unread.len()
+            );
+            return Err(Error::new(Status::TlsProtocol, message));
         }
         state.protocol.check_sending()?;
         state.has_inner_stream = true;

@@ -92,6 +92,10 @@ impl Protocol for Tls {
     fn classify(&self, error: Error) -> Error {
         self.engine.classify(error)
     }
+
+    fn read(call: &mut TlsCall<'_>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+        call.read_records(buffer, policy)
+    }
 }
 
 impl State<Tls> {
@@ -144,10 +148,7 @@ impl TlsStream {
 
     /// Reads at least one byte, and as many as are available and fit.
     pub fn read(&self, buffer: &mut [u8]) -> Result<Io> {
-        self.core.classified(|| {
-            let (settings, mut call) = Call::begin(&self.core, Role::Reader)?;
-            call.read(buffer, settings.wait_policy())
-        })
+        self.core.read(buffer)
     }
 
     /// Writes all of `pieces` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported
@@ -161,7 +162,10 @@ impl TlsStream {
 
     /// Returns the number of plaintext bytes that a read returns without using the transport.
     pub fn pending(&self) -> usize {
-        self.core.lock().map_or(0, |mut state| state.protocol.engine.pending())
+        self.core.lock().map_or(0, |mut state| {
+            let State { unread, protocol, .. } = &mut *state;
+            unread.len_or(|| protocol.engine.pending())
+        })
     }
 
     pub fn take_session(&self) -> Result<Option<SavedSession>> {

@@ -6,7 +6,7 @@
 
 use std::io::{self, IoSlice};
 use std::net::Shutdown;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU16, Ordering};
 
 use super::callbacks::Callbacks;
@@ -19,10 +19,13 @@ use crate::socket::wait::wait;
 use crate::status::Status;
 use crate::tls::Io;
 
-pub struct Transport(Kind);
+pub struct Transport {
+    kind: Kind,
+    /// Closes the descriptor when the transport is dropped. `None` if the application closes the descriptor.
+    _owner: Option<OwnedFd>,
+}
 
 enum Kind {
-    /// A borrowed descriptor, which the application closes.
     Descriptor(RawFd),
     Callbacks(Box<CallbackTransport>),
     Stream(Box<dyn OuterTransport>),
@@ -42,6 +45,7 @@ const MAX_SLICES: usize = 32;
 
 /// A stream that is the transport of another stream. The functions have the same contracts as those of [`Transport`].
 pub(super) trait OuterTransport: Send + Sync {
+    fn fd(&self) -> Option<RawFd>;
     fn depth(&self) -> usize;
     fn can_wait(&self) -> bool;
     fn may_block(&self) -> bool;
@@ -61,14 +65,26 @@ pub(super) enum ReceiveMode {
     Blocking,
 }
 
+impl From<Kind> for Transport {
+    fn from(kind: Kind) -> Transport {
+        Transport { kind, _owner: None }
+    }
+}
+
 impl Transport {
+    /// Takes the ownership of a connected socket.
+    pub(super) fn owned(socket: OwnedFd) -> Transport {
+        Transport { kind: Kind::Descriptor(socket.as_raw_fd()), _owner: Some(socket) }
+    }
+
+    /// Borrows a descriptor, which the application closes.
     pub fn descriptor(fd: RawFd) -> Result<Transport> {
         if sys::is_listening(fd) {
             let message =
                 format!("fd {fd} is a listening socket: pass a connected socket, for example from accept(2)");
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        Ok(Transport(Kind::Descriptor(fd)))
+        Ok(Kind::Descriptor(fd).into())
     }
 
     /// Like [`Transport::descriptor`], but also refuses a descriptor that is not a stream socket, such as a pipe. The
@@ -87,16 +103,25 @@ impl Transport {
 
     pub fn callbacks(callbacks: Callbacks) -> Transport {
         let peeked = AtomicU16::new(NOTHING_PEEKED);
-        Transport(Kind::Callbacks(Box::new(CallbackTransport { callbacks, peeked })))
+        Kind::Callbacks(Box::new(CallbackTransport { callbacks, peeked })).into()
     }
 
     pub(super) fn stream(outer: Box<dyn OuterTransport>) -> Transport {
-        Transport(Kind::Stream(outer))
+        Kind::Stream(outer).into()
+    }
+
+    /// Returns the descriptor that carries the bytes; `None` if callbacks carry them.
+    pub(super) fn fd(&self) -> Option<RawFd> {
+        match &self.kind {
+            Kind::Descriptor(fd) => Some(*fd),
+            Kind::Callbacks(_) => None,
+            Kind::Stream(outer) => outer.fd(),
+        }
     }
 
     /// Returns the number of TLS streams below.
     pub(super) fn depth(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Stream(outer) => outer.depth(),
             Kind::Descriptor(_) | Kind::Callbacks(_) => 0,
         }
@@ -105,7 +130,7 @@ impl Transport {
     /// Returns whether a call can wait until the transport is ready. A call on transport callbacks returns
     /// `NETLIB_WANT_*` instead of waiting.
     pub(super) fn can_wait(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(_) => true,
             Kind::Callbacks(_) => false,
             Kind::Stream(outer) => outer.can_wait(),
@@ -115,7 +140,7 @@ impl Transport {
     /// Returns whether receiving may block in a system call. Only receiving from a descriptor may block: transport
     /// callbacks must not block, and a TLS stream below decides itself how it waits.
     pub(super) fn may_block(&self) -> bool {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(_) => true,
             Kind::Callbacks(_) => false,
             Kind::Stream(outer) => outer.may_block(),
@@ -125,7 +150,7 @@ impl Transport {
     /// Waits for input, if the policy allows waiting and the last call of [`Transport::receive`] emptied the socket.
     /// Returns `Some` if a stream below first needs input or room for output that it cannot wait for.
     pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
-        match &self.0 {
+        match &self.kind {
             // Receiving from an empty socket would cost a system call, and would hold a buffer for as long as the
             // socket stays empty.
             Kind::Descriptor(fd) if policy.blocking && drained => {
@@ -143,7 +168,7 @@ impl Transport {
     /// Performs the handshake of the stream below, if there is one. Returns `Some` if that handshake would have to wait
     /// and the policy does not allow waiting.
     pub(super) fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
-        match &self.0 {
+        match &self.kind {
             Kind::Stream(outer) => outer.ensure_handshake(policy),
             Kind::Descriptor(_) | Kind::Callbacks(_) => Ok(None),
         }
@@ -151,7 +176,7 @@ impl Transport {
 
     /// Receives into `room`, which is not empty.
     pub(super) fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(fd) => {
                 receive_from(*fd, room, if waiting == ReceiveMode::Blocking { 0 } else { sys::DONT_WAIT })
             }
@@ -170,7 +195,7 @@ impl Transport {
     /// Does what [`Transport::receive`] does with room for one byte, without waiting, and leaves the byte to the next
     /// receive operation.
     pub(super) fn peek(&self) -> Outcome<Io> {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(fd) => receive_from(*fd, &mut [0], sys::DONT_WAIT | sys::PEEK),
             Kind::Callbacks(_) if self.peeked() > 0 => Ok(Io::Done(1)),
             Kind::Callbacks(transport) => {
@@ -188,7 +213,7 @@ impl Transport {
 
     /// Returns the number of bytes that [`Transport::peek`] has read and that no receive operation has returned.
     pub(super) fn peeked(&self) -> usize {
-        match &self.0 {
+        match &self.kind {
             Kind::Callbacks(transport) => usize::from(transport.peeked.load(Ordering::Relaxed) != NOTHING_PEEKED),
             Kind::Descriptor(_) | Kind::Stream(_) => 0,
         }
@@ -196,7 +221,7 @@ impl Transport {
 
     /// Sends bytes from the front of `bytes`, which is not empty. Success means that at least one byte is sent.
     pub(super) fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io> {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(fd) => send_to(*fd, policy, || sys::send(*fd, bytes, sys::DONT_WAIT)),
             Kind::Callbacks(transport) => {
                 policy.check_limit(Status::WriteTimeout).map_err(Fault::Passthrough)?;
@@ -209,7 +234,7 @@ impl Transport {
     /// Sends bytes from the front of `pieces`, like [`Transport::send`]. A descriptor takes several pieces with one
     /// system call.
     pub(super) fn send_pieces(&self, pieces: Pieces<'_>, policy: WaitPolicy<'_>) -> Outcome<Io> {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(fd) if pieces.count() > 1 => {
                 let mut slices = [IoSlice::new(&[]); MAX_SLICES];
                 let mut count = 0;
@@ -226,7 +251,7 @@ impl Transport {
 
     /// Tells the peer that no more bytes follow. Callbacks carry bytes only, so with callbacks the peer is not told.
     pub(super) fn end_output(&self) -> Outcome<()> {
-        match &self.0 {
+        match &self.kind {
             Kind::Descriptor(fd) => sys::shutdown(*fd, Shutdown::Write).map_err(Fault::System),
             Kind::Callbacks(_) | Kind::Stream(_) => Ok(()),
         }

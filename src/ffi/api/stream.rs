@@ -1,5 +1,8 @@
 //! Streams: reading and writing over a connection, with or without TLS.
 
+pub mod connect_url;
+pub mod message;
+
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
 
@@ -30,8 +33,9 @@ use crate::timeout;
 /// `netlib_stream_handshake` succeeds without I/O, `netlib_stream_write_early_data` writes no byte,
 /// `netlib_stream_take_session` finds no session, and `netlib_stream_set_session` fails with `NETLIB_UNSUPPORTED`.
 ///
-/// The descriptor of a stream is a connected stream socket, which the stream borrows: the caller keeps the descriptor
-/// open while the stream is used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
+/// The descriptor of a stream is a connected stream socket. `netlib_stream_connect` makes a stream that owns its
+/// descriptor. Every other function borrows the descriptor: the caller keeps the descriptor open while the stream is
+/// used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
 /// descriptor: `netlib_stream_set_blocking` determines whether calls wait.
 ///
 /// A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
@@ -43,6 +47,7 @@ use crate::timeout;
 /// the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
 /// for plain streams, because two processes that read from one connection would each receive some of its bytes at
 /// random. A child process that takes over a plain connection makes its own stream on the descriptor.
+/// `netlib_stream_free` in a child closes only the child's copy of a descriptor that the stream owns.
 pub struct netlib_stream {
     _private: [u8; 0],
 }
@@ -76,8 +81,9 @@ pub struct netlib_slice {
 ///         returns the same status. If the callback returns a failure status of netlib (200 or more), the call on the
 ///         stream fails with the same status; if the callback returns any other number, the call fails with
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
-///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
+/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_read_response`,
+///        `netlib_stream_read_body`, `netlib_stream_write`, `netlib_stream_writev`, `netlib_stream_write_early_data`,
+///        `netlib_stream_is_dropped` and `netlib_stream_shutdown_both`.
 pub type netlib_stream_read_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -92,9 +98,9 @@ pub type netlib_stream_read_fn =
 ///         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
 ///         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
 ///         `netlib_stream_read_fn`.
-/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_write`, `netlib_stream_writev`,
-///        `netlib_stream_write_early_data`, `netlib_stream_is_dropped`, `netlib_stream_shutdown` and
-///        `netlib_stream_shutdown_both`.
+/// @called-by `netlib_stream_handshake`, `netlib_stream_read`, `netlib_stream_read_response`,
+///        `netlib_stream_read_body`, `netlib_stream_write`, `netlib_stream_writev`, `netlib_stream_write_early_data`,
+///        `netlib_stream_is_dropped`, `netlib_stream_shutdown` and `netlib_stream_shutdown_both`.
 pub type netlib_stream_write_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, buf: *const c_void, len: usize, n: *mut usize) -> i32>;
 
@@ -155,8 +161,8 @@ pub unsafe extern "C" fn netlib_stream_new_callbacks(
 }
 
 /// Releases a stream. The call does no I/O: to tell the peer that no more data follows, first call
-/// `netlib_stream_shutdown`. Close the descriptor after `netlib_stream_free`. No other call on the stream may be in
-/// progress.
+/// `netlib_stream_shutdown`. Close a borrowed descriptor after `netlib_stream_free`; a descriptor that the stream owns
+/// is closed by `netlib_stream_free`. No other call on the stream may be in progress.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
     guard::nothing(|| handle::free(stream));
@@ -268,9 +274,10 @@ pub unsafe extern "C" fn netlib_stream_set_blocking(
     guard::status(err, || arg!(stream).set_blocking(arg_bool!(blocking)))
 }
 
-/// Reads the bytes that are available, at least one and at most `len`. A read on a plain stream is one recv(2) if data
-/// is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records directly
-/// into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+/// Reads the bytes that are available, at least one and at most `len`. If `netlib_stream_read_response` has received
+/// bytes after a head, the call returns those bytes first, without waiting. A read on a plain stream is one recv(2) if
+/// data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records
+/// directly into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
 ///
 /// On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
 /// path can end the connection: compare the number of bytes with the announced length.
@@ -304,9 +311,9 @@ pub unsafe extern "C" fn netlib_stream_read(
 }
 
 /// Returns the number of bytes that the next read would return without I/O; more bytes may be available to later reads.
-/// To determine the number, a TLS stream decrypts a record that has already been received. For a plain stream, the
-/// number is 0, or 1 if `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's
-/// SSL_pending.
+/// Unread bytes (see `netlib_stream_read_response`) come first. If there are none, a TLS stream decrypts a record that
+/// has already been received, to determine the number; for a plain stream, the number is 0, or 1 if
+/// `netlib_stream_is_dropped` has read a byte from the read callback. Corresponds to OpenSSL's SSL_pending.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::pending)
@@ -325,13 +332,14 @@ pub unsafe extern "C" fn netlib_stream_pending(stream: *const netlib_stream) -> 
 ///
 /// @param dropped out: 1 if the connection has been dropped, else 0.
 /// @param why out: `NETLIB_WANT_READ` if the connection has not been dropped. Any other status is the reason why
-///        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived; `NETLIB_END_OF_STREAM` if the peer has ended its
-///        data; `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL`
-///        if the connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor
-///        is not open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets;
-///        `NETLIB_CLOSED` if the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not
-///        finished; `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this
-///        status. May be NULL.
+///        `dropped` is 1: `NETLIB_OK` if unsolicited data has arrived, or if bytes are unread (see
+///        `netlib_stream_read_response`); `NETLIB_END_OF_STREAM` if the peer has ended its data;
+///        `NETLIB_TLS_TRUNCATED` if the connection of a TLS stream ended without close_notify; `NETLIB_PROTOCOL` if the
+///        connection was reset, or if the last write found the connection closed; `NETLIB_IO` if the descriptor is not
+///        open; `NETLIB_TOO_MUCH_DATA` if the check received tens of kilobytes of session tickets; `NETLIB_CLOSED` if
+///        the stream was shut down for writing; `NETLIB_WANT_WRITE` if the last write was not finished;
+///        `NETLIB_TLS_ALERT`, `NETLIB_TLS_PROTOCOL` or another status if the stream has failed with this status. May be
+///        NULL.
 /// @return `NETLIB_BUSY` while another call reads, writes or makes the handshake, and while another stream runs inside
 ///         the stream; `NETLIB_CLOSED` in a forked child; `NETLIB_IO` if the system reports an error;
 ///         `NETLIB_OUT_OF_MEMORY`; on a stream with callbacks, the statuses that the callbacks return.

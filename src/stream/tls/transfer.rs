@@ -9,10 +9,7 @@ use crate::tls::Io;
 use crate::tls::session::{Read, RecordBuffer};
 
 impl TlsCall<'_> {
-    pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
-        if buffer.is_empty() {
-            return Ok(Io::Done(0));
-        }
+    pub(super) fn read_records(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let mut received = false;
         loop {
             if let Some(want) = self.ensure_handshake(policy)? {

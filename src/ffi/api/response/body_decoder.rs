@@ -15,8 +15,9 @@ use crate::status::Status;
 
 /// A body decoder: finds the body of a response in the bytes that follow the head. **One call at a time**. The decoder
 /// finds the end of the body as `netlib_response_framing` describes, and removes the chunked transfer coding (RFC 9112
-/// section 7.1), but no other coding, such as gzip. In the following loop, the bytes from `buf + start` to `buf + end`
-/// are received and not decoded; at first, these are the bytes after the head.
+/// section 7.1), but no other coding, such as gzip. To read a body from a stream, call `netlib_stream_read_body`. To
+/// decode bytes that you have received yourself, call `netlib_body_decoder_decode`, as in the following loop. The bytes
+/// from `buf + start` to `buf + end` are received and not decoded; at first, these are the bytes after the head.
 ///
 ///     do {
 ///         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
@@ -208,7 +209,8 @@ pub unsafe extern "C" fn netlib_body_decoder_trailers(decoder: *const netlib_bod
     read(decoder, std::ptr::null(), |decoder| handle::lend(decoder.trailers()))
 }
 
-/// Returns the number of bytes of the body that `netlib_body_decoder_decode` has returned.
+/// Returns the number of bytes of the body that `netlib_body_decoder_decode` and `netlib_stream_read_body` have
+/// returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_bytes_decoded(decoder: *const netlib_body_decoder) -> i64 {
     read(decoder, 0, |decoder| i64::try_from(decoder.bytes_decoded()).unwrap_or(i64::MAX))

@@ -79,8 +79,8 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
 ///         callback returns any other number, 0 included, no further address is tried, and connecting fails with
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step` and
-///        `netlib_connect_run`.
+/// @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step`,
+///        `netlib_connect_run` and `netlib_stream_connect`.
 pub type netlib_address_fn = Option<
     unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
 >;

@@ -69,7 +69,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
     });
 }
 
-/// Copies the connect and total limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
+/// Copies the limits of a `netlib_timeout`. The connect limit becomes the connect timeout (see
 /// `netlib_connect_options_set_timeout`); with a total limit, a connect limit of `NETLIB_TIMEOUT_DEFAULT` stands for
 /// `NETLIB_TIMEOUT_NONE`. The total limit bounds the whole connect operation, name lookup included: when the total
 /// limit has passed, connecting fails with `NETLIB_CONNECT_TIMEOUT`. Default: no total limit.
@@ -79,7 +79,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 /// with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
 /// clock. Later changes of `timeout` have no effect.
 ///
-/// @param timeout the limits; its read limit is not used: see `netlib_stream_use_timeout`.
+/// @param timeout the limits. Only `netlib_stream_connect` uses the read limit: it becomes the read timeout of the
+///        stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_use_timeout(
     options: *mut netlib_connect_options,

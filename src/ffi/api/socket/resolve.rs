@@ -81,7 +81,8 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 ///         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
 ///         because no request has been sent yet. If the callback returns any other number, connecting fails with
 ///         `NETLIB_CALLBACK_FAILED`.
-/// @called-by `netlib_create_connection`, `netlib_connect_step` and `netlib_connect_run`.
+/// @called-by `netlib_create_connection`, `netlib_connect_step`, `netlib_connect_run` and
+///        `netlib_stream_connect`.
 pub type netlib_resolve_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

@@ -20,7 +20,9 @@ use crate::stream::{Stream, Transport};
 /// (tls_in_tls). The call does no I/O: the first read or write, or `netlib_stream_handshake`, makes the handshake. If
 /// the handshake of an outer TLS stream is not done yet, the same call makes both handshakes: first the outer one, then
 /// the inner one. Each of the two peers proves its own host name. Before the call, read exactly the response to CONNECT
-/// or STARTTLS from the outer stream: the bytes after the response belong to the inner stream.
+/// or STARTTLS from the outer stream: the bytes after the response belong to the inner stream. If the outer stream has
+/// unread bytes (see `netlib_stream_read_response`), the call fails: in TLS the client sends first, so the peer or an
+/// attacker has sent them too early.
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
 /// and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
@@ -40,7 +42,8 @@ use crate::stream::{Stream, Transport};
 /// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
 ///        empty, only if the context does not check host names.
 /// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
-///         has sent or encrypted bytes that it did not count; `NETLIB_CLOSED` when `outer` was shut down; the status
+///         has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when `outer` has unread bytes;
+///         `NETLIB_CLOSED` when `outer` was shut down; the status
 ///         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
 ///         `netlib_tls_wrap_fd` returns.
 #[unsafe(no_mangle)]

@@ -1,0 +1,120 @@
+//! Reads application data, response heads and response bodies.
+
+use std::mem;
+
+use super::call::Call;
+use super::state::{Core, Protocol, Role};
+use super::unread::Unread;
+use super::wait_policy::WaitPolicy;
+use crate::error::{Error, Result};
+use crate::response::{BodyDecoder, Decoded, Response};
+use crate::status::Status;
+use crate::tls::Io;
+
+/// The result of a successful call of [`Stream::read_response`](super::Stream::read_response).
+pub enum ResponseRead {
+    Done(Response),
+    /// The head is incomplete, and the call must not wait: `WantRead` or `WantWrite`.
+    Want(Io),
+}
+
+impl<P: Protocol> Core<P> {
+    pub(super) fn read(&self, buffer: &mut [u8]) -> Result<Io> {
+        self.in_reader(|call, policy| call.read(buffer, policy))
+    }
+
+    pub(super) fn read_response(&self, request_method: &str) -> Result<ResponseRead> {
+        self.in_reader(|call, policy| call.read_response(request_method, policy))
+    }
+
+    pub(super) fn read_body(&self, decoder: &mut BodyDecoder, buffer: &mut [u8]) -> Result<Io> {
+        self.in_reader(|call, policy| call.read_body(decoder, buffer, policy))
+    }
+
+    #[inline(always)]
+    fn in_reader<T>(&self, act: impl FnOnce(&mut Call<'_, P>, WaitPolicy<'_>) -> Result<T>) -> Result<T> {
+        self.classified(|| {
+            let (settings, mut call) = Call::begin(self, Role::Reader)?;
+            act(&mut call, settings.wait_policy())
+        })
+    }
+}
+
+impl<P: Protocol> Call<'_, P> {
+    /// Reads the unread bytes if there are any, and from the transport otherwise.
+    #[inline(always)]
+    pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+        if buffer.is_empty() {
+            return Ok(Io::Done(0));
+        }
+        let unread = &mut self.state()?.unread;
+        if !unread.is_empty() {
+            return Ok(Io::Done(unread.move_to(buffer)));
+        }
+        P::read(self, buffer, policy)
+    }
+
+    fn read_response(&mut self, request_method: &str, policy: WaitPolicy<'_>) -> Result<ResponseRead> {
+        // The call owns the buffer while it receives without the stream's lock.
+        let mut unread = mem::take(&mut self.state()?.unread);
+        let outcome = self.read_head(request_method, &mut unread, policy);
+        self.state()?.unread = unread;
+        outcome
+    }
+
+    fn read_head(
+        &mut self,
+        request_method: &str,
+        unread: &mut Unread,
+        policy: WaitPolicy<'_>,
+    ) -> Result<ResponseRead> {
+        loop {
+            if let Some(response) = unread.take_response(request_method)? {
+                return Ok(ResponseRead::Done(response));
+            }
+            match P::read(self, unread.room()?, policy)? {
+                Io::Done(count) => unread.add(count),
+                Io::End => return Err(early_end_error(&self.state()?.protocol, unread.len())),
+                want => return Ok(ResponseRead::Want(want)),
+            }
+        }
+    }
+
+    fn read_body(&mut self, decoder: &mut BodyDecoder, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+        loop {
+            if decoder.decode(&[])? == Decoded::Done(0) {
+                return Ok(Io::End);
+            }
+            let most = decoder.max_read().min(buffer.len());
+            let Some(room) = buffer.get_mut(..most).filter(|room| !room.is_empty()) else { return Ok(Io::Done(0)) };
+            let received = match self.read(room, policy)? {
+                Io::Done(count) => room.get_mut(..count).unwrap_or_default(),
+                Io::End => {
+                    decoder.end()?;
+                    return Ok(Io::End);
+                }
+                want => return Ok(want),
+            };
+            let (decoded, consumed) = decoder.decode_in_place(received)?;
+            if let Some(rest) = received.get(consumed..).filter(|rest| !rest.is_empty()) {
+                let state = self.state()?;
+                // Without memory, the bytes are lost, so no later call may read on.
+                state.unread.put_back(rest).map_err(|error| state.protocol.fail(error))?;
+            }
+            if decoded > 0 {
+                return Ok(Io::Done(decoded));
+            }
+        }
+    }
+}
+
+/// Makes the error for a peer that has ended its data after `received` bytes of a response. Without any byte, the error
+/// has no offset: the peer has probably closed an idle connection before it received the request.
+fn early_end_error(protocol: &impl Protocol, received: usize) -> Error {
+    let peer = protocol.peer();
+    if received == 0 {
+        return Error::new(Status::Protocol, format!("{peer} closed the connection without a response"));
+    }
+    let message = format!("{peer} closed the connection inside the response head, after {received} bytes");
+    Error::new(Status::Protocol, message).at(received)
+}

@@ -1,0 +1,101 @@
+//! Holds application data that a stream has received too early: the bytes after a response head, and the bytes after a
+//! chunked body.
+
+use crate::error::Result;
+use crate::memory;
+use crate::response::{MAX_HEAD, Response};
+
+/// The room for the first bytes of a response head. Most heads fit.
+const FIRST_ROOM: usize = 4096;
+
+/// The unread bytes of a stream, at most [`MAX_HEAD`]. The buffer is freed when the last byte is read, so that an idle
+/// stream holds no buffer.
+#[derive(Default)]
+pub(super) struct Unread {
+    buffer: Vec<u8>,
+    /// The unread bytes are those from `start` to `end`.
+    start: usize,
+    end: usize,
+    /// The state of the response parser after it has parsed the unread bytes.
+    parser_state: u64,
+}
+
+impl Unread {
+    pub(super) fn is_empty(&self) -> bool {
+        self.start == self.end
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.end - self.start
+    }
+
+    /// Returns the number of unread bytes, or the result of `other` if there are none.
+    pub(super) fn len_or(&self, other: impl FnOnce() -> usize) -> usize {
+        if self.is_empty() { other() } else { self.len() }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.buffer.get(self.start..self.end).unwrap_or_default()
+    }
+
+    /// Moves bytes from the front to `target`. Returns their number.
+    pub(super) fn move_to(&mut self, target: &mut [u8]) -> usize {
+        let count = self.len().min(target.len());
+        if let (Some(target), Some(bytes)) = (target.get_mut(..count), self.bytes().get(..count)) {
+            target.copy_from_slice(bytes);
+        }
+        self.remove_front(count);
+        count
+    }
+
+    /// Puts bytes back in front of the unread bytes. The last read returned `bytes`.
+    pub(super) fn put_back(&mut self, bytes: &[u8]) -> Result<()> {
+        self.parser_state = 0;
+        if self.is_empty() {
+            self.buffer = memory::copy(bytes, "received data")?;
+            self.end = bytes.len();
+        } else {
+            // The read took `bytes` from the buffer, which still contains them.
+            self.start -= bytes.len();
+        }
+        Ok(())
+    }
+
+    /// Parses the final response at the front, and removes its head. Returns `None` if the head is incomplete.
+    pub(super) fn take_response(&mut self, request_method: &str) -> Result<Option<Response>> {
+        let mut state = self.parser_state;
+        let found = Response::parse_final(request_method, self.bytes(), &mut state);
+        self.parser_state = state;
+        Ok(found?.map(|(response, length)| {
+            self.remove_front(length);
+            response
+        }))
+    }
+
+    /// Returns room for at least one byte after an incomplete head. Heads that arrive in pieces are copied a constant
+    /// number of times per byte, because the buffer doubles its size.
+    pub(super) fn room(&mut self) -> Result<&mut [u8]> {
+        if self.end == self.buffer.len() {
+            self.buffer.drain(..self.start);
+            self.end -= self.start;
+            self.start = 0;
+            let size = self.end.saturating_mul(2).clamp(FIRST_ROOM, MAX_HEAD);
+            memory::reserve(&mut self.buffer, size - self.end, "a response head")?;
+            self.buffer.resize(size, 0);
+        }
+        Ok(self.buffer.get_mut(self.end..).unwrap_or_default())
+    }
+
+    /// Adds `count` bytes, which were stored in [`Unread::room`].
+    pub(super) fn add(&mut self, count: usize) {
+        self.end += count;
+    }
+
+    fn remove_front(&mut self, count: usize) {
+        self.start += count;
+        self.parser_state = 0;
+        if self.is_empty() {
+            *self = Unread::default();
+        }
+    }
+}
