@@ -3,15 +3,15 @@
  *
  * Use this program as a template for a blocking HTTP/1.1 client. netlib's retry policy decides what to retry, how long
  * to wait, which URL to request after a redirect, which headers to send to that URL, and whether to send the body
- * again; this file carries out these decisions. netlib also implements TLS, connecting and waiting. The other parts of
- * the program are in fetch/:
+ * again; this file carries out these decisions. netlib also connects, speaks TLS, makes the heads of requests, and
+ * parses responses. The other parts of the program are in fetch/:
  *
- *     options     the command line                  connection   a racing connect, a socket, the TLS layers on it
+ *     options     the command line                  connection   a racing connect, and the streams on its socket
  *     sockets     connection options                resolve      addresses from the command line
  *     request     the request, and how it changes   route        opens a connection, directly or through a proxy
  *     trace       the output of -v                  proxy        CONNECT, the tunnel through a proxy
  *     output      the destination of the body       tls          trust and identity, separate for each peer
- *     report      exit codes and advice             http         one exchange over a connection
+ *     report      exit codes and advice             reader       reads a response
  *     failure     errors of fetch's own
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
@@ -26,7 +26,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 
-#include "fetch/http.h"
+#include "fetch/connection.h"
 #include "fetch/options.h"
 #include "fetch/output.h"
 #include "fetch/report.h"
@@ -51,28 +51,41 @@ struct client {
 /* --- one attempt -------------------------------------------------------------------------------------------------- */
 
 /* Connects, sends the request and reads the response's head, but not its body. */
-static netlib_status exchange(struct client *client, struct request *request, struct http *http,
+static netlib_status exchange(struct client *client, struct request *request, struct connection *connection,
                               netlib_response **response, netlib_error **err) {
-    netlib_status status = route_open(&client->route, request->url, http, err);
-    if (status != NETLIB_OK) return status;
-    request->body_used = true;
-    status = http_send(http, request->method, request->url, request->headers, request->body, err);
-    if (status == NETLIB_OK) status = http_read_head(http, request->method, response, err);
+    netlib_request *head = NULL;
+    netlib_status status = route_make_head(&client->route, request, &head, err);
+    if (status == NETLIB_OK) status = route_open(&client->route, request->url, client->limit, connection, err);
+    if (status == NETLIB_OK) status = request_send(request, head, connection->stream, err);
+    if (status == NETLIB_OK) {
+        status = reader_read_head(&connection->reader, connection->stream, request->method, response, err);
+    }
     if (status == NETLIB_OK) trace_response(&client->trace, *response);
+    netlib_request_free(head);
     return status;
 }
 
 /* Copies the response's body to the output. */
-static netlib_status deliver(struct client *client, struct http *http, const netlib_response *response,
+static netlib_status copy_body(struct output *output, struct connection *connection, netlib_body_decoder *decoder,
+                               netlib_error **err) {
+    netlib_status status = output_begin(output, netlib_body_decoder_bytes_left(decoder), err);
+    while (status == NETLIB_OK) {
+        const uint8_t *piece = NULL;
+        size_t len = 0;
+        status = reader_read_body(&connection->reader, connection->stream, decoder, &piece, &len, err);
+        if (status == NETLIB_OK) status = output_write(output, piece, len, err);
+    }
+    output_erase_progress(output);
+    return status == NETLIB_END_OF_STREAM ? output_complete(output, err) : status;
+}
+
+/* Delivers the response: copies its body to the output, which is discarded if the body is not complete. */
+static netlib_status deliver(struct client *client, struct connection *connection, const netlib_response *response,
                              netlib_error **err) {
-    enum netlib_body_framing framing = NETLIB_BODY_FRAMING_NONE;
-    int64_t length = -1;
-    netlib_status status = netlib_response_framing(response, &framing, &length, err);
-    if (status != NETLIB_OK) return status;
-    status = output_begin(&client->output, framing == NETLIB_BODY_FRAMING_LENGTH ? length : -1, err);
-    if (status == NETLIB_OK) status = http_read_body(http, response, output_write, &client->output, err);
-    output_erase_progress(&client->output);
-    if (status == NETLIB_OK) status = output_complete(&client->output, err);
+    netlib_body_decoder *decoder = NULL;
+    netlib_status status = netlib_body_decoder_new(response, &decoder, err);
+    if (status == NETLIB_OK) status = copy_body(&client->output, connection, decoder, err);
+    netlib_body_decoder_free(decoder);
     if (status != NETLIB_OK) {
         output_discard(&client->output);
         return status;
@@ -102,19 +115,18 @@ static netlib_status prepare_next_attempt(struct client *client, struct request 
 /* Makes one attempt: connects, exchanges request and response, and asks the retry policy for the next step. Sets `done`
  * if the response's body was written completely. */
 static netlib_status attempt(struct client *client, struct request *request, bool *done, netlib_error **err) {
-    struct http http;
-    http_init(&http, client->limit);
+    struct connection connection = {.fd = -1};
     netlib_response *response = NULL;
     netlib_error *failure = NULL;
     netlib_decision *decision = NULL;
 
     trace_attempt(&client->trace, ++client->attempts, request);
-    netlib_status status = exchange(client, request, &http, &response, &failure);
+    netlib_status status = exchange(client, request, &connection, &response, &failure);
     if (status == NETLIB_OK || failure != NULL) {
         status = decide(client, request, response, failure, &decision, err);
     }
     if (status == NETLIB_OK && netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) {
-        status = deliver(client, &http, response, &failure);
+        status = deliver(client, &connection, response, &failure);
         *done = status == NETLIB_OK;
         if (failure != NULL && output_can_restart(&client->output)) {
             /* The retry policy also decides about a body that was not received completely. */
@@ -127,7 +139,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
             *err = netlib_error_clone(failure);
         }
     }
-    http_close(&http);
+    connection_close(&connection);
     if (status == NETLIB_OK && !*done) status = prepare_next_attempt(client, request, decision, err);
 
     netlib_decision_free(decision);
@@ -162,6 +174,7 @@ static netlib_status start(struct client *client, struct request *request, netli
     if (status == NETLIB_OK) status = netlib_limit_new(options->max_time, NULL, &client->limit, err);
     if (status != NETLIB_OK) return status;
     handle_interrupts(client->limit);
+    netlib_body_set_limit(request->body, client->limit);
     return route_init(&client->route, options, request->url, &client->trace, err);
 }
 

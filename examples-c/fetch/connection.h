@@ -1,56 +1,42 @@
 /*
- * connection.h - a socket with TLS layers: none for http, one for https, two for https through an https proxy. Callers
- * send and receive without knowing the number of layers.
+ * connection.h - a connection with TLS layers: none for http, one for https, two for https through an https proxy. All
+ * layers are netlib_streams, so callers read and write without knowing the number of layers.
  *
- *     connection_init -> connection_open -> connection_add_tls … -> connection_send, connection_receive
- *         -> connection_close
+ *     connection_init -> connection_open -> connection_add_tls … -> calls on connection.stream -> connection_close
  */
 #ifndef EXAMPLES_FETCH_CONNECTION_H
 #define EXAMPLES_FETCH_CONNECTION_H
 
 #include "options.h"
+#include "reader.h"
 
 #include <netlib.h>
-
-/* The maximum number of TLS layers: one to the proxy, and one inside it to the server. */
-enum { MAX_TLS_LAYERS = 2 };
+#include <stdbool.h>
 
 struct connection {
-    netlib_connect *race;               /* the attempts and their results; NULL before connection_open */
-    int fd;                             /* -1: closed */
-    netlib_stream *tls[MAX_TLS_LAYERS]; /* the outermost layer first */
-    size_t tls_count;
-    const netlib_limit *limit;     /* borrowed: ends every wait */
-    netlib_throughput *throughput; /* the minimum throughput in plaintext; TLS streams get the values below */
-    size_t minimum_bytes;          /* to receive in each `minimum_seconds` of waiting; 0: no minimum */
-    double minimum_seconds;
-    double read_timeout; /* the longest silence of the peer, in seconds */
-    const char *peer;    /* the name of the peer in messages: "the server", "the proxy" */
+    const struct options *options;
+    const netlib_timeout *timeout;
+    const netlib_limit *limit; /* ends every wait */
+    netlib_connect *race;      /* the attempts and their results; NULL before connection_open */
+    int fd;                    /* -1: closed */
+    netlib_stream *stream;     /* the innermost layer; NULL before connection_open */
+    struct reader reader;      /* of the innermost layer */
+    bool is_nested;            /* true if the innermost layer is a TLS stream inside another TLS stream */
 };
 
-/* Initialises a connection without connecting. After connection_init, connection_close may be called at any time.
- * `limit` may be NULL, which means no limit. */
-void connection_init(struct connection *connection, const netlib_limit *limit);
+/* Initialises a connection without connecting, and borrows the arguments. After connection_init, connection_close may
+ * be called at any time. */
+void connection_init(struct connection *connection, const struct options *options, const netlib_timeout *timeout,
+                     const netlib_limit *limit);
 
-/* Connects to the host and port of `url`, or to the Unix domain socket of the options. `timeout` contains the timeouts;
- * its clock must not have been started. */
-netlib_status connection_open(struct connection *connection, const struct options *options, const netlib_url *url,
-                              const netlib_timeout *timeout, netlib_error **err);
+/* Connects to the host and port of `url`, or to the Unix domain socket of the options. */
+netlib_status connection_open(struct connection *connection, const netlib_url *url, netlib_error **err);
 
 /* Adds a TLS layer inside the existing layers and does the handshake. The peer's certificate must match `host`. */
 netlib_status connection_add_tls(struct connection *connection, const netlib_tls_context *context, const char *host,
                                  netlib_error **err);
 
-/* Returns the innermost TLS layer; NULL if the connection is in plaintext. */
-netlib_stream *connection_tls(const struct connection *connection);
-
-/* Sends all `len` bytes. */
-netlib_status connection_send(struct connection *connection, const char *data, size_t len, netlib_error **err);
-
-/* Receives at least one byte. Returns NETLIB_END_OF_STREAM if the peer has closed the connection. */
-netlib_status connection_receive(struct connection *connection, char *data, size_t len, size_t *received,
-                                 netlib_error **err);
-
+/* Closes the connection without sending close_notify, because no more data is needed. */
 void connection_close(struct connection *connection);
 
 #endif

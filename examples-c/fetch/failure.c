@@ -26,18 +26,6 @@ netlib_status fail(netlib_status status, netlib_error **err, const char *format,
     return status;
 }
 
-netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
-                           ...) {
-    netlib_error_options *options = netlib_error_options_new();
-    netlib_error_options_set_cause(options, cause);
-    va_list arguments;
-    va_start(arguments, format);
-    status = make(status, options, err, format, arguments);
-    va_end(arguments);
-    netlib_error_options_free(options);
-    return status;
-}
-
 netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
                               netlib_error **err, const char *format, ...) {
     netlib_error_options *options = netlib_error_options_new();

@@ -9,13 +9,8 @@
  * be NULL, because the retry policy needs the error. */
 netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...);
 
-/* Creates an error with a cause, which may be NULL and stays owned by the caller. The new error inherits from the cause
- * whether a part of the request was sent. */
-netlib_status fail_because(netlib_status status, const netlib_error *cause, netlib_error **err, const char *format,
-                           ...);
-
-/* Creates an error with a cause and an explicit retry kind, which overrides the retry kinds of the status and of the
- * cause. */
+/* Creates an error with a cause, which stays owned by the caller, and with an explicit retry kind, which overrides the
+ * retry kinds of the status and of the cause. */
 netlib_status fail_counted_as(enum netlib_retry_kind kind, netlib_status status, const netlib_error *cause,
                               netlib_error **err, const char *format, ...);
 

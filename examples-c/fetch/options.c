@@ -130,12 +130,6 @@ static bool add_header(struct options *options, char *line) {
     return true;
 }
 
-/* Checks the method, the only part of the request that netlib does not validate. */
-static bool is_token(const char *method) {
-    static const char allowed[] = "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-    return method[0] != '\0' && method[strspn(method, allowed)] == '\0';
-}
-
 static bool parse_version(const char *text, int32_t *version) {
     if (strcmp(text, "1.2") == 0) *version = NETLIB_TLS_VERSION_1_2;
     if (strcmp(text, "1.3") == 0) *version = NETLIB_TLS_VERSION_1_3;
@@ -249,7 +243,7 @@ static const struct option long_options[] = {
 static bool parse_option(struct options *options, int option, char *value) {
     switch (option) {
     case 'H': return add_header(options, value);
-    case 'X': options->method = value; return is_token(value) || usage_error("-X", "this is not a valid method");
+    case 'X': options->method = value; return true;
     case 'd': options->data = value; return true;
     case 'o': options->output = value; return true;
     case 'v': options->verbose = true; return true;

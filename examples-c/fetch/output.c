@@ -74,8 +74,7 @@ void output_erase_progress(struct output *output) {
     output->shown = false;
 }
 
-netlib_status output_write(void *ctx, const char *data, size_t len, netlib_error **err) {
-    struct output *output = ctx;
+netlib_status output_write(struct output *output, const void *data, size_t len, netlib_error **err) {
     if (fwrite(data, 1, len, output->file) != len) return output_failed("write", output, err);
     output->written += (int64_t)len;
     draw_progress(output);

@@ -25,8 +25,8 @@ void output_init(struct output *output, const char *path);
  * earlier attempt. */
 netlib_status output_begin(struct output *output, int64_t expected, netlib_error **err);
 
-/* Writes a piece of the body. This function is an http_sink whose `ctx` is the output. */
-netlib_status output_write(void *ctx, const char *data, size_t len, netlib_error **err);
+/* Writes a piece of the body. */
+netlib_status output_write(struct output *output, const void *data, size_t len, netlib_error **err);
 
 /* Ends a complete body: renames the file to its final name. */
 netlib_status output_complete(struct output *output, netlib_error **err);

@@ -19,14 +19,19 @@ static enum exit_code code_of_certificate(const netlib_error *error) {
     }
 }
 
+/* Returns true if the request was not sent because one of its headers is invalid. */
+static bool is_about_request(const netlib_error *error) {
+    return netlib_error_retry_kind(error) == NETLIB_RETRY_KIND_NEVER;
+}
+
 /* Returns the exit code for a status. Some statuses have their own exit code; the others have the code of their
  * class. */
-static enum exit_code code_of(netlib_status status, const netlib_error *error, int attempts) {
+static enum exit_code code_of(netlib_status status, const netlib_error *error) {
     switch (status) {
     case NETLIB_INVALID_PEM:
     case NETLIB_KEY_MISMATCH:
     case NETLIB_NO_TRUST_ANCHORS: return EXIT_LOCAL;
-    case NETLIB_INVALID_HEADER: return attempts == 0 ? EXIT_USAGE : EXIT_PROTOCOL;
+    case NETLIB_INVALID_HEADER: return is_about_request(error) ? EXIT_USAGE : EXIT_PROTOCOL;
     case NETLIB_NAME_RESOLUTION: return EXIT_RESOLVE;
     case NETLIB_CONNECT_TIMEOUT: return EXIT_CONNECT_TIMEOUT;
     case NETLIB_ADDRESS_REFUSED: return EXIT_REFUSED;
@@ -68,6 +73,7 @@ static const struct setting {
     {"netlib_tls_options_add_crl_file", "--crlfile FILE", NULL},
     {"netlib_tls_options_add_pin", "--pin PIN", NULL},
     {"netlib_tls_options_set_identity", "--cert FILE and --key FILE", NULL},
+    {"netlib_headers_options_set_proxy_basic_auth", NULL, "--proxy with a user and a password"},
     {"netlib_tls_options_set_key_password", "--pass PASSWORD or --pass-file FILE", NULL},
     {"a context without an ECHConfigList", "without --ech", NULL},
 };
@@ -127,14 +133,20 @@ static const char *without_setter(const char *message) {
     return colon != NULL ? colon + 2 : message;
 }
 
+/* Returns the option that ended a transfer, to begin the message with; "" if no option did. */
+static const char *limiting_option(enum exit_code code) {
+    if (code == EXIT_MAX_TIME) return "--max-time: ";
+    return code == EXIT_TOO_SLOW ? "--minimum-speed: " : "";
+}
+
 enum exit_code report_failure(const struct options *options, const struct output *output, int attempts,
                               netlib_status status, const netlib_error *error) {
     const netlib_error *reason = reason_of(error);
     if (reason != NULL) status = netlib_error_status(reason);
     const char *message = reason != NULL ? netlib_error_message(reason, NULL) : netlib_status_text(status);
-    enum exit_code code = code_of(status, reason, attempts);
+    enum exit_code code = code_of(status, reason);
 
-    fprintf(stderr, "fetch: %s%s", code == EXIT_MAX_TIME ? "--max-time: " : "", without_setter(message));
+    fprintf(stderr, "fetch: %s%s", limiting_option(code), without_setter(message));
     if (attempts > 1) fprintf(stderr, " (attempt %d)", attempts);
     if (!output_can_restart(output)) {
         fprintf(stderr, "; the output has only the first %lld bytes", (long long)output->written);

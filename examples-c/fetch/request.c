@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -36,16 +37,11 @@ static netlib_status make_url(const char *text, netlib_url **url, netlib_error *
     return NETLIB_OK;
 }
 
-static netlib_status make_headers(const struct options *options, netlib_headers **headers, netlib_error **err) {
-    if (!options->has_user_agent) netlib_headers_options_set_user_agent(options->headers, "fetch/" NETLIB_VERSION);
-    if (options->data != NULL && !options->has_content_type) {
-        netlib_headers_options_add_header(options->headers, "content-type", "application/x-www-form-urlencoded");
-    }
-    return netlib_make_headers(options->headers, headers, err);
-}
+/* --- the parts of the request ------------------------------------------------------------------------------------- */
 
 /* Creates the request's body, and stores the body's start position, so that each attempt can rewind the body. */
 static netlib_status make_body(struct request *request, const char *data, netlib_error **err) {
+    if (data == NULL) return NETLIB_OK;
     netlib_status status;
     if (data[0] == '@') {
         request->body_fd = open(data + 1, O_RDONLY | O_CLOEXEC);
@@ -54,8 +50,33 @@ static netlib_status make_body(struct request *request, const char *data, netlib
     } else {
         status = netlib_body_from_memory(data, strlen(data), &request->body, err);
     }
+    if (status == NETLIB_OK) status = netlib_body_length(request->body, &request->body_length, err);
     if (status != NETLIB_OK) return status;
     return netlib_set_file_position(request->body, NETLIB_POSITION_NONE, &request->body_start, err);
+}
+
+/* Returns true for methods whose requests have Content-Length: 0 if they have no body. */
+static bool expects_body(const char *method) {
+    return strcmp(method, "POST") == 0 || strcmp(method, "PUT") == 0 || strcmp(method, "PATCH") == 0;
+}
+
+/* Creates the headers of the command line, followed by the headers that fetch sets itself. If a redirect drops the
+ * body, the retry policy drops the headers that describe the body. */
+static netlib_status make_headers(struct request *request, const struct options *options, netlib_error **err) {
+    netlib_headers_options *headers = options->headers;
+    char length[32];
+    snprintf(length, sizeof length, "%lld", (long long)request->body_length);
+    if (!options->has_user_agent) netlib_headers_options_set_user_agent(headers, "fetch/" NETLIB_VERSION);
+    if (request->body != NULL && !options->has_content_type) {
+        netlib_headers_options_add_header(headers, "content-type", "application/x-www-form-urlencoded");
+    }
+    if (request->body_length < 0) {
+        netlib_headers_options_add_header(headers, "Transfer-Encoding", "chunked");
+    } else if (request->body != NULL || expects_body(request->method)) {
+        netlib_headers_options_add_header(headers, "Content-Length", length);
+    }
+    netlib_headers_options_add_header(headers, "Connection", "close");
+    return netlib_make_headers(headers, &request->headers, err);
 }
 
 static netlib_status set_method(struct request *request, const char *method, netlib_error **err) {
@@ -72,8 +93,8 @@ netlib_status request_init(struct request *request, const struct options *option
     netlib_status status = make_url(options->url, &request->url, err);
     if (status == NETLIB_OK) status = set_method(request, method, err);
     if (status == NETLIB_OK) status = make_retry(options->retries, &request->retry, err);
-    if (status == NETLIB_OK) status = make_headers(options, &request->headers, err);
-    if (status == NETLIB_OK && options->data != NULL) status = make_body(request, options->data, err);
+    if (status == NETLIB_OK) status = make_body(request, options->data, err);
+    if (status == NETLIB_OK) status = make_headers(request, options, err);
     return status;
 }
 
@@ -91,6 +112,58 @@ void request_free(struct request *request) {
     netlib_url_free(request->url);
     free(request->method);
 }
+
+/* --- sending ------------------------------------------------------------------------------------------------------ */
+
+/* The maximum number of bytes that are read from the body at once. */
+enum { PIECE_SIZE = 16 * 1024 };
+
+/* Sends exactly `body_length` bytes of the body, even if the file has grown: the server would take further bytes for
+ * another request. */
+static netlib_status send_known_body(const struct request *request, netlib_stream *stream, netlib_error **err) {
+    char piece[PIECE_SIZE];
+    int64_t left = request->body_length;
+    while (left > 0) {
+        size_t n = left < PIECE_SIZE ? (size_t)left : PIECE_SIZE;
+        netlib_status status = netlib_body_read(request->body, piece, n, &n, err);
+        if (status == NETLIB_END_OF_STREAM) {
+            return fail(NETLIB_IO, err, "the request body ended %lld bytes early", (long long)left);
+        }
+        left -= (int64_t)n;
+        if (status == NETLIB_OK) status = netlib_stream_write(stream, piece, n, &n, err);
+        if (status != NETLIB_OK) return status;
+    }
+    return NETLIB_OK;
+}
+
+static netlib_status send_chunked_body(const struct request *request, netlib_stream *stream, netlib_error **err) {
+    char buffer[NETLIB_CHUNK_PREFIX_SIZE + PIECE_SIZE + NETLIB_CHUNK_SUFFIX_SIZE];
+    for (;;) {
+        const uint8_t *chunk = NULL;
+        size_t n = 0, len = 0;
+        netlib_status status = netlib_body_read(request->body, buffer + NETLIB_CHUNK_PREFIX_SIZE, PIECE_SIZE, &n, err);
+        if (status == NETLIB_END_OF_STREAM) break;
+        if (status == NETLIB_OK) status = netlib_chunk_encode(buffer, sizeof buffer, n, &chunk, &len, err);
+        if (status == NETLIB_OK) status = netlib_stream_write(stream, chunk, len, &n, err);
+        if (status != NETLIB_OK) return status;
+    }
+    size_t len = 0, n = 0;
+    netlib_status status = netlib_chunk_encode_last(NULL, buffer, sizeof buffer, &len, err);
+    return status == NETLIB_OK ? netlib_stream_write(stream, buffer, len, &n, err) : status;
+}
+
+netlib_status request_send(struct request *request, const netlib_request *head, netlib_stream *stream,
+                           netlib_error **err) {
+    size_t len = 0, n = 0;
+    const char *bytes = netlib_request_to_wire(head, &len);
+    request->body_used = true;
+    netlib_status status = netlib_stream_write(stream, bytes, len, &n, err);
+    if (status != NETLIB_OK || request->body == NULL) return status;
+    if (request->body_length < 0) return send_chunked_body(request, stream, err);
+    return send_known_body(request, stream, err);
+}
+
+/* --- the next attempt --------------------------------------------------------------------------------------------- */
 
 netlib_status request_follow(struct request *request, const netlib_decision *decision, netlib_error **err) {
     netlib_headers *headers = NULL;

@@ -24,6 +24,7 @@ netlib_status route_init(struct route *route, const struct options *options, con
     *route = (struct route){.options = options, .trace = trace, .first = netlib_url_clone(first)};
     netlib_status status =
         netlib_timeout_new(NETLIB_TIMEOUT_NONE, options->connect_timeout, options->read_timeout, &route->timeout, err);
+    netlib_connect_options_use_timeout(options->sockets.options, route->timeout);
     if (status == NETLIB_OK) status = proxy_init(&route->proxy, options->proxy, err);
     if (status == NETLIB_OK && is_https(first)) status = create_context(route, TLS_ORIGIN, err);
     if (status != NETLIB_OK || route->proxy.url == NULL || !is_https(route->proxy.url)) return status;
@@ -37,52 +38,72 @@ void route_free(struct route *route) {
     netlib_timeout_free(route->timeout);
 }
 
-static netlib_status add_tls(struct route *route, enum tls_peer peer, const netlib_url *url, struct http *http,
-                             netlib_error **err) {
-    netlib_status status = create_context(route, peer, err);
-    if (status != NETLIB_OK) return status;
-    return connection_add_tls(&http->connection, route->contexts[peer], netlib_url_host(url, NULL), err);
+/* Returns true if a proxy reads the requests to this URL. Requests to https servers go through a tunnel instead. */
+static bool proxy_reads(const struct route *route, const netlib_url *url) {
+    return route->proxy.url != NULL && !is_https(url);
 }
 
-/* Opens the socket and traces all connection attempts. */
-static netlib_status open_socket(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
-    netlib_status status = connection_open(&http->connection, route->options, url, route->timeout, err);
-    trace_race(route->trace, http->connection.race);
+netlib_status route_make_head(const struct route *route, const struct request *request, netlib_request **head,
+                              netlib_error **err) {
+    if (!proxy_reads(route, request->url)) {
+        return netlib_request_new(request->method, request->url, request->headers, NETLIB_REQUEST_FORM_ORIGIN, head,
+                                  err);
+    }
+    netlib_headers *headers = NULL;
+    netlib_status status = proxy_add_credentials(&route->proxy, request->headers, &headers, err);
+    if (status == NETLIB_OK) {
+        status = netlib_request_new(request->method, request->url, headers, NETLIB_REQUEST_FORM_ABSOLUTE, head, err);
+    }
+    netlib_headers_free(headers);
     return status;
 }
 
-static netlib_status open_proxy(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
-    const struct proxy *proxy = &route->proxy;
-    http->connection.peer = "the proxy";
-    netlib_status status = open_socket(route, proxy->url, http, err);
-    if (status == NETLIB_OK && is_https(proxy->url)) status = add_tls(route, TLS_PROXY, proxy->url, http, err);
-    if (status != NETLIB_OK) return proxy_failed(proxy, status, err);
-    trace_connection(route->trace, "the proxy ", proxy->url, &http->connection);
-    if (!is_https(url)) {
-        http->for_proxy = proxy->headers;
-        return NETLIB_OK;
-    }
-    status = proxy_open_tunnel(proxy, http, url, err);
+/* --- connections -------------------------------------------------------------------------------------------------- */
+
+static netlib_status add_tls(struct route *route, enum tls_peer peer, const netlib_url *url,
+                             struct connection *connection, netlib_error **err) {
+    netlib_status status = create_context(route, peer, err);
     if (status != NETLIB_OK) return status;
-    http->connection.peer = "the server";
-    trace(route->trace, "  the proxy opened a tunnel to %s", netlib_url_netloc(url, NULL));
+    return connection_add_tls(connection, route->contexts[peer], netlib_url_host(url, NULL), err);
+}
+
+/* Opens the socket and traces all connection attempts. */
+static netlib_status open_socket(struct route *route, const netlib_url *url, struct connection *connection,
+                                 netlib_error **err) {
+    netlib_status status = connection_open(connection, url, err);
+    trace_race(route->trace, connection->race);
+    return status;
+}
+
+static netlib_status open_proxy(struct route *route, const netlib_url *url, struct connection *connection,
+                                netlib_error **err) {
+    const struct proxy *proxy = &route->proxy;
+    netlib_status status = open_socket(route, proxy->url, connection, err);
+    if (status == NETLIB_OK && is_https(proxy->url)) status = add_tls(route, TLS_PROXY, proxy->url, connection, err);
+    if (status == NETLIB_OK) trace_connection(route->trace, "the proxy ", proxy->url, connection);
+    if (status == NETLIB_OK && is_https(url)) status = proxy_open_tunnel(proxy, connection->stream, &connection->reader, url, err);
+    if (status != NETLIB_OK) return proxy_failed(proxy, status, err);
+    if (is_https(url)) trace(route->trace, "  the proxy opened a tunnel to %s", netlib_url_netloc(url, NULL));
     return NETLIB_OK;
 }
 
 /* Does the TLS handshake with the server, and checks the fingerprint of its certificate. */
-static netlib_status open_tls(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+static netlib_status open_tls(struct route *route, const netlib_url *url, struct connection *connection,
+                              netlib_error **err) {
     bool is_first = netlib_url_same_origin(url, route->first);
-    netlib_status status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, http, err);
+    netlib_status status = add_tls(route, is_first ? TLS_ORIGIN : TLS_REDIRECT, url, connection, err);
     if (status != NETLIB_OK) return status;
-    trace_connection(route->trace, "", url, &http->connection);
-    return tls_check_fingerprint(route->options, connection_tls(&http->connection), err);
+    trace_connection(route->trace, "", url, connection);
+    return tls_check_fingerprint(route->options, connection->stream, err);
 }
 
-netlib_status route_open(struct route *route, const netlib_url *url, struct http *http, netlib_error **err) {
+netlib_status route_open(struct route *route, const netlib_url *url, const netlib_limit *limit,
+                         struct connection *connection, netlib_error **err) {
     bool direct = route->proxy.url == NULL;
-    netlib_status status = direct ? open_socket(route, url, http, err) : open_proxy(route, url, http, err);
+    connection_init(connection, route->options, route->timeout, limit);
+    netlib_status status = direct ? open_socket(route, url, connection, err) : open_proxy(route, url, connection, err);
     if (status != NETLIB_OK) return status;
-    if (is_https(url)) return open_tls(route, url, http, err);
-    if (direct) trace_connection(route->trace, "", url, &http->connection);
+    if (is_https(url)) return open_tls(route, url, connection, err);
+    if (direct) trace_connection(route->trace, "", url, connection);
     return tls_check_fingerprint(route->options, NULL, err);
 }

@@ -1,5 +1,6 @@
 /*
- * route.h - opens a connection to a server: directly or through a proxy, in plaintext or with TLS.
+ * route.h - opens a connection to a server: directly or through a proxy, in plaintext or with TLS. Makes the heads of
+ * requests, whose form depends on the route.
  *
  *     http  URL, no proxy      TCP
  *     http  URL, proxy         TCP to the proxy, with TLS for an https proxy; the proxy reads the requests
@@ -12,9 +13,10 @@
 #ifndef EXAMPLES_FETCH_ROUTE_H
 #define EXAMPLES_FETCH_ROUTE_H
 
-#include "http.h"
+#include "connection.h"
 #include "options.h"
 #include "proxy.h"
+#include "request.h"
 #include "tls.h"
 #include "trace.h"
 
@@ -23,7 +25,7 @@
 struct route {
     const struct options *options;
     struct trace *trace;
-    netlib_timeout *timeout;
+    netlib_timeout *timeout; /* for connecting, and for each read */
     netlib_url *first; /* the URL of the command line */
     struct proxy proxy;
     netlib_tls_context *contexts[TLS_PEERS]; /* each is created when first needed, and then used for all connections */
@@ -34,8 +36,13 @@ struct route {
 netlib_status route_init(struct route *route, const struct options *options, const netlib_url *first,
                          struct trace *trace, netlib_error **err);
 
-/* Opens the connection of `http` for a request to `url`. */
-netlib_status route_open(struct route *route, const netlib_url *url, struct http *http, netlib_error **err);
+/* Makes the head of the request: with the absolute URL and the proxy's credentials if a proxy reads the request. */
+netlib_status route_make_head(const struct route *route, const struct request *request, netlib_request **head,
+                              netlib_error **err);
+
+/* Opens a connection for a request to `url`. Call connection_close even if this function fails. */
+netlib_status route_open(struct route *route, const netlib_url *url, const netlib_limit *limit,
+                         struct connection *connection, netlib_error **err);
 
 void route_free(struct route *route);
 

@@ -32,17 +32,11 @@ static bool print_error(const char *option, netlib_error *err) {
     return false;
 }
 
-/* Checks the options by creating a netlib_connect that is never started. `option` was set last, and all earlier options
- * have been checked, so an error is about `option`. */
+/* Checks the options. `option` was set last, and all earlier options have been checked, so an error is about
+ * `option`. */
 static bool check(const struct sockets *sockets, const char *option) {
-    netlib_connect *connect = NULL;
     netlib_error *err = NULL;
-    const char *path = sockets->unix_path;
-    netlib_status status = path != NULL
-                               ? netlib_connect_new_unix(path, sockets->unix_path_len, sockets->options, &connect, &err)
-                               : netlib_connect_new("localhost", 0, sockets->options, &connect, &err);
-    netlib_connect_free(connect);
-    return status == NETLIB_OK || print_error(option, err);
+    return netlib_connect_options_check(sockets->options, &err) == NETLIB_OK || print_error(option, err);
 }
 
 /* --- addresses and interfaces ------------------------------------------------------------------------------------- */
@@ -84,7 +78,12 @@ static bool set_unix(struct sockets *sockets, const char *option, size_t nuls, c
     sockets->unix_path_len = len;
     if (sockets->unix_path == NULL) return usage_error(option, "out of memory");
     memcpy(sockets->unix_path + nuls, name, len - nuls);
-    return check(sockets, option);
+    /* Checks the path by creating a netlib_connect that is never started. */
+    netlib_connect *connect = NULL;
+    netlib_error *err = NULL;
+    netlib_status status = netlib_connect_new_unix(sockets->unix_path, len, sockets->options, &connect, &err);
+    netlib_connect_free(connect);
+    return status == NETLIB_OK || print_error(option, err);
 }
 
 bool sockets_set_unix(struct sockets *sockets, const char *path) { return set_unix(sockets, "--unix-socket", 0, path); }

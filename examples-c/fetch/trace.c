@@ -42,14 +42,13 @@ void trace_race(struct trace *to, const netlib_connect *race) {
 }
 
 void trace_connection(struct trace *to, const char *whose, const netlib_url *url, const struct connection *connection) {
-    const netlib_stream *tls = connection_tls(connection);
-    if (tls == NULL) {
+    enum netlib_tls_version version = netlib_stream_tls_version(connection->stream);
+    if (version == NETLIB_TLS_VERSION_NONE) {
         trace(to, "  connected to %s%s", whose, netlib_url_netloc(url, NULL));
     } else {
-        int32_t version = netlib_stream_tls_version(tls);
         trace(to, "  connected to %s%s with TLS %s, %s%s", whose, netlib_url_netloc(url, NULL),
-              version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_stream_cipher_suite(tls, NULL),
-              connection->tls_count > 1 ? ", inside the TLS session with the proxy" : "");
+              version == NETLIB_TLS_VERSION_1_3 ? "1.3" : "1.2", netlib_stream_cipher_suite(connection->stream, NULL),
+              connection->is_nested ? ", inside the TLS session with the proxy" : "");
     }
 }
 

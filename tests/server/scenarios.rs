@@ -117,6 +117,10 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n10000000000000001\r\nx\r\n", End::Close)],
     ),
     (
+        "/blank-after-chunk-size",
+        &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1 \r\nx\r\n0\r\n\r\n", End::Close)],
+    ),
+    (
         "/overlong-chunk",
         &[Say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nabcd\r\n0\r\n\r\n", End::Close)],
     ),

@@ -1,5 +1,8 @@
 //! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h. Runs each
 //! program under valgrind, which must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
+//! The programs must leave sockets and HTTP to netlib.
+
+pub mod sources;
 
 use std::path::{Path, PathBuf};
 
@@ -124,11 +127,24 @@ pub fn run(env: &Env, report: &mut Report) {
     if programs.is_empty() {
         return report.skip("there is no program in examples-c");
     }
+    check_sources(env, &programs, report);
     let scratch = env.scratch("examples");
     let first_page = scratch.join("first-page.c");
     std::fs::write(&first_page, program_of_header(&env.header_text())).expect("target is writable");
     programs.push(Example { name: "first-page".to_owned(), sources: vec![first_page] });
     check(env, &programs, &scratch, report);
+}
+
+/// Checks the sources and headers of the programs.
+fn check_sources(env: &Env, programs: &[Example], report: &mut Report) {
+    let folder = env.root.join("examples-c");
+    let headers = programs.iter().flat_map(|program| env.files(folder.join(&program.name), "", ".h"));
+    let sources = programs.iter().flat_map(|program| program.sources.clone());
+    let read = |file: PathBuf| {
+        let path = file.strip_prefix(&folder).expect("the file is in examples-c").display().to_string();
+        (path, std::fs::read_to_string(file).expect("the file is readable"))
+    };
+    sources::check(&sources.chain(headers).map(read).collect::<Vec<_>>(), report);
 }
 
 pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {

@@ -276,26 +276,28 @@ const HTTP: &[Case] = &[
             "cut-length",
             &["-v", "-o", "{dir}/out", "http://localhost:{http}/cut-length"],
             15,
-            &["ended 90 bytes early", "(attempt 4)"],
+            &["after 10 of 100 bytes of the body (attempt 4)\n"],
         )
     },
     fails(
         "cut-length-https",
         &["--retries", "0", "https://localhost:{https}/cut-length"],
         15,
-        &["fetch: the body ended"],
+        &[
+            "fetch: the peer closed the connection after 10 of 100 bytes of the body; the output has only the first 10 ",
+        ],
     ),
     fails(
         "cut-chunked",
         &["--retries", "0", "https://localhost:{https}/cut-chunked"],
         15,
-        &["fetch: the body ended"],
+        &["fetch: the peer closed the connection inside a chunked body, after 14 bytes; "],
     ),
     fails(
         "cut-between-chunks",
         &["--retries", "0", "https://localhost:{https}/cut-between-chunks"],
         15,
-        &["fetch: the body ended between"],
+        &["fetch: the peer closed the connection inside a chunked body, after 15 bytes; "],
     ),
     fails("cut-until-close", &["--retries", "0", "https://localhost:{https}/cut-until-close"], 15, &["fetch: "]),
     fails(
@@ -304,9 +306,30 @@ const HTTP: &[Case] = &[
         14,
         &["fetch: ", "reset"],
     ),
-    fails("bad-chunk", &["--retries", "0", "https://localhost:{https}/bad-chunk"], 14, &["usable size"]),
-    fails("huge-chunk", &["--retries", "0", "https://localhost:{https}/huge-chunk"], 14, &["usable size"]),
-    fails("overlong-chunk", &["--retries", "0", "https://localhost:{https}/overlong-chunk"], 14, &["longer"]),
+    fails(
+        "bad-chunk",
+        &["--retries", "0", "https://localhost:{https}/bad-chunk"],
+        14,
+        &["\"x\" is not allowed in a chunk size at byte 0\n"],
+    ),
+    fails(
+        "huge-chunk",
+        &["--retries", "0", "https://localhost:{https}/huge-chunk"],
+        14,
+        &["a chunk size has more than 16 digits at byte 16\n"],
+    ),
+    fails(
+        "blank-after-chunk-size",
+        &["--retries", "0", "https://localhost:{https}/blank-after-chunk-size"],
+        14,
+        &["a space is not allowed in a chunk size at byte 1\n"],
+    ),
+    fails(
+        "overlong-chunk",
+        &["--retries", "0", "https://localhost:{https}/overlong-chunk"],
+        14,
+        &["\"c\" follows the data of a chunk; CRLF must follow at byte 5; "],
+    ),
     // Redirects.
     Case {
         name: "redirect",
@@ -419,7 +442,7 @@ const HTTP: &[Case] = &[
         "never-http",
         &["--retries", "0", "--read-timeout", "1", "http://localhost:{http}/never"],
         12,
-        &["nothing for 1 s"],
+        &["nothing arrived from the peer for 1 s"],
     )
     .within(3.0),
     fails("mute", &["--retries", "0", "--read-timeout", "1", "https://localhost:{mute}/"], 12, &["fetch: "])
@@ -462,7 +485,15 @@ const HTTP: &[Case] = &[
     fails("two-urls", &["http://localhost/", "http://localhost/"], 2, &["fetch: URL"]),
     fails("bad-number", &["--retries", "many", "http://localhost/"], 2, &["fetch: --retries"]),
     fails("bad-seconds", &["--max-time", "-1", "http://localhost/"], 2, &["fetch: --max-time"]),
-    fails("bad-method", &["-X", "GET / HTTP/1.1", "http://localhost/"], 2, &["fetch: -X"]),
+    fails(
+        "bad-method",
+        &["-v", "-X", "GET / HTTP/1.1", "http://localhost:{http}/"],
+        2,
+        &["fetch: a method must be letters, digits and ", "; byte 3 is not\n"],
+    )
+    .silent_about(&["connected"]),
+    fails("connect-method", &["-X", "CONNECT", "http://localhost:{http}/"], 2, &["fetch: "]),
+    fails("bad-host", &["-H", "Host: a b", "http://localhost:{http}/echo"], 2, &["fetch: "]),
     fails("bad-header", &["-H", "no colon", "http://localhost/"], 2, &["fetch: -H"]),
     fails("injected-header", &["-H", "A: b\r\nC: d", "http://localhost:{http}/echo"], 2, &["fetch: "]),
     fails("framing-header", &["-H", "Content-Length: 3", "http://localhost:{http}/echo"], 2, &["Content-Length"]),

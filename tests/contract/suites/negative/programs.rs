@@ -110,6 +110,22 @@ pub(super) fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "examples", &["sloppy does not compile", "crashing without arguments ends by itself"], |inner| {
         examples::check(env, &programs, scratch, inner);
     });
+    for (source, complaint) in [
+        ("ssize_t n = recv (fd, buf, 1, 0);", "examples-c/bad.c has \"recv\""),
+        ("if (write(fd, \"\\\"//\", 1) < 0) return;", "examples-c/bad.c has \"write\""),
+        ("puts(\"GET / HTTP/1.1\");", "examples-c/bad.c has \"HTTP/1.\""),
+        ("char c = '\"'; puts(\"\\r\\n\");", "examples-c/bad.c has \"\\\\r\\\\n\""),
+        ("int main(void) { return 0; }", "examples-c/engine.c has no \"send\": delete the exception"),
+    ] {
+        let files = [("bad.c".to_owned(), source.to_owned())];
+        finds(report, "examples", &[complaint], |inner| examples::sources::check(&files, inner));
+    }
+    // A comment, a member, another function and a variable with one of the names are accepted.
+    let source = "// send(1)\n/* HTTP/1.1 \"\\r\\n\" */ x->read(1); y.write(2); netlib_stream_read(); int send = 1;";
+    let mut inner = Report::default();
+    examples::sources::check(&[("bad.c".to_owned(), source.to_owned())], &mut inner);
+    let wrong = inner.failures.iter().find(|failure| failure.contains("bad.c"));
+    report.check(wrong.is_none(), format!("the suite \"examples\" refused an accepted source: {wrong:?}"));
 }
 
 pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {

@@ -125,7 +125,7 @@ pub const ALL: &[Case] = &[
         "tunnel-cut-length",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://origin.test:{origin}/cut-length"],
         15,
-        &["ended 90 bytes early"],
+        &["fetch: the peer closed the connection after 10 of 100 bytes of the body; "],
     ),
     fails(
         "tunnel-cut-until-close",
@@ -244,21 +244,24 @@ pub const ALL: &[Case] = &[
         "tunnel-407",
         &["--proxy", "http://me:secret@localhost:{proxy}", "https://password.origin.test:{origin}/hello"],
         18,
-        &["it answered 407 Proxy Authentication Required: add a user and a password to --proxy\n"],
+        &[
+            "the proxy answered CONNECT with 407 Proxy Authentication Required\n",
+            "\n       to send credentials to the proxy: --proxy with a user and a password\n",
+        ],
     )
     .silent_about(&["attempt", "secret", "bWU6c2VjcmV0"]),
     fails(
         "tunnel-403",
         &["--proxy", "https://localhost:{tlsproxy}", "https://forbidden.origin.test:{origin}/hello"],
         18,
-        &["it answered 403 Forbidden\n"],
+        &["the proxy answered CONNECT with 403 Forbidden\n"],
     )
     .silent_about(&["attempt"]),
     fails(
         "tunnel-302",
         &["--proxy", "https://localhost:{tlsproxy}", "https://elsewhere.origin.test:{origin}/hello"],
         18,
-        &["it answered 302 Found\n"],
+        &["the proxy answered CONNECT with 302 Found\n"],
     )
     .silent_about(&["attempt"]),
     // If the proxy could not connect, the server has received nothing, so even a POST request is retried.
@@ -272,7 +275,7 @@ pub const ALL: &[Case] = &[
             "https://bad-gateway.origin.test:{origin}/hello",
         ],
         18,
-        &["it answered 502 Bad Gateway (attempt 2)"],
+        &["the proxy answered CONNECT with 502 Bad Gateway (attempt 2)"],
     ),
     Case {
         name: "tunnel-502-once",
@@ -305,7 +308,6 @@ pub const ALL: &[Case] = &[
         out: &["POST /echo\n", "\n\na=b"],
         err: &[
             "closed the connection without an answer (NETLIB_PROXY_FAILED)",
-            "(NETLIB_CONNECT_FAILED)",
             "(NETLIB_PROTOCOL)",
             "from the counter \"connect\", 2 left",
         ],
@@ -315,13 +317,13 @@ pub const ALL: &[Case] = &[
         "tunnel-hang-up",
         &["--retries", "1", "--proxy", "https://localhost:{tlsproxy}", "https://hang-up.origin.test:{origin}/hello"],
         18,
-        &["the proxy closed the connection without an answer (attempt 2)"],
+        &["the peer closed the connection without an answer (attempt 2)"],
     ),
     fails(
         "tunnel-half-head",
         &["--retries", "0", "--proxy", "http://localhost:{proxy}", "https://half-head.origin.test:{origin}/hello"],
         18,
-        &["the proxy closed the connection in the middle"],
+        &["the peer closed the connection in the middle"],
     ),
     fails(
         "tunnel-garbage",
@@ -333,7 +335,7 @@ pub const ALL: &[Case] = &[
         "tunnel-babble",
         &["--retries", "0", "--proxy", "https://localhost:{tlsproxy}", "https://babble.origin.test:{origin}/hello"],
         18,
-        &["more than 65536 bytes"],
+        &["cannot use the proxy localhost:{tlsproxy}: the head has more than 2000 lines at byte "],
     ),
     fails(
         "tunnel-too-early",
@@ -353,7 +355,7 @@ pub const ALL: &[Case] = &[
             "https://never.origin.test:{origin}/hello",
         ],
         18,
-        &["the proxy sent nothing for 1 s"],
+        &["cannot use the proxy localhost:{proxy}: nothing arrived from the peer for 1 s\n"],
     )
     .within(3.0),
     fails(

@@ -263,7 +263,8 @@ pub const ALL: &[Case] = &[
             20,
             &[
                 "answered 200 OK",
-                "fetch: the server was slower than --minimum-speed 20/1; the output has only the first ",
+                "fetch: --minimum-speed: ",
+                "; the minimum is 20 in 1 s; the output has only the first ",
             ],
         )
     },
@@ -275,7 +276,8 @@ pub const ALL: &[Case] = &[
             20,
             &[
                 "answered 200 OK",
-                "fetch: the server was slower than --minimum-speed 20/1; the output has only the first ",
+                "fetch: --minimum-speed: ",
+                "; the minimum is 20 in 1 s; the output has only the first ",
             ],
         )
     },
@@ -283,7 +285,7 @@ pub const ALL: &[Case] = &[
         "slow-in-tunnel",
         &["--minimum-speed", "20/1", "--proxy", "https://localhost:{tlsproxy}", "https://localhost:{https}/drip"],
         20,
-        &["fetch: the server was slower than --minimum-speed 20/1; the output has only the first "],
+        &["fetch: --minimum-speed: ", "; the minimum is 20 in 1 s; the output has only the first "],
     ),
     // A retry can overwrite an output file from the start.
     Case {
@@ -293,23 +295,24 @@ pub const ALL: &[Case] = &[
             &["-v", "--retries", "2", "--minimum-speed", "20/1", "-o", "{dir}/out", "https://localhost:{https}/drip"],
             20,
             &[
-                "*   the server was slower than --minimum-speed 20/1 (",
+                "; the minimum is 20 in 1 s (NETLIB_TOO_SLOW)\n",
                 "from the counter \"read\", 0 left",
-                "fetch: the server was slower than --minimum-speed 20/1 (attempt 3)\n",
+                "fetch: --minimum-speed: ",
+                "; the minimum is 20 in 1 s (attempt 3)\n",
             ],
         )
     },
     Case {
         name: "slow-once",
         args: &["-v", "--minimum-speed", "20/1", "-o", "{dir}/out", "https://localhost:{https}/drip-once"],
-        err: &["slower than --minimum-speed 20/1 (", "from the counter \"read\", 2 left", "attempt 2"],
+        err: &["; the minimum is 20 in 1 s (NETLIB_TOO_SLOW)\n", "from the counter \"read\", 2 left", "attempt 2"],
         leaves: &[("out", Some("hello\n")), ("out.part", None)],
         ..NOTHING
     },
     Case {
         name: "slow-once-http",
         args: &["-v", "--minimum-speed", "20/1", "-o", "{dir}/out", "http://localhost:{http}/drip-once"],
-        err: &["slower than --minimum-speed 20/1 (", "from the counter \"read\", 2 left", "attempt 2"],
+        err: &["; the minimum is 20 in 1 s (NETLIB_TOO_SLOW)\n", "from the counter \"read\", 2 left", "attempt 2"],
         leaves: &[("out", Some("hello\n")), ("out.part", None)],
         ..NOTHING
     },
@@ -318,7 +321,7 @@ pub const ALL: &[Case] = &[
         "slow-post",
         &["-d", "x", "--minimum-speed", "20/1", "-o", "{dir}/out", "http://localhost:{http}/drip?post"],
         20,
-        &["fetch: the server was slower than --minimum-speed 20/1\n"],
+        &["fetch: --minimum-speed: ", "; the minimum is 20 in 1 s\n"],
     ),
     // A peer that sends no data also counts as too slow: a server before its response, a server during the handshake,
     // and a proxy.
@@ -326,13 +329,16 @@ pub const ALL: &[Case] = &[
         "slow-to-think",
         &["--retries", "0", "--minimum-speed", "1/0.5", "http://localhost:{http}/never"],
         20,
-        &["fetch: the server was slower than --minimum-speed 1/0.5\n"],
+        &["fetch: --minimum-speed: 0 bytes arrived from the peer in ", "; the minimum is 1 in 0.5 s\n"],
     ),
     fails(
         "slow-to-shake-hands",
         &["--retries", "0", "--minimum-speed", "1/0.5", "https://localhost:{mute}/"],
         20,
-        &["fetch: the server was slower than --minimum-speed 1/0.5\n"],
+        &[
+            "fetch: --minimum-speed: 0 bytes arrived from the server \"localhost\" in ",
+            " s of waiting during the TLS handshake; the minimum is 1 in 0.5 s\n",
+        ],
     ),
     fails(
         "slow-proxy",
@@ -346,13 +352,16 @@ pub const ALL: &[Case] = &[
             "https://never.origin.test/",
         ],
         18,
-        &["fetch: cannot use the proxy localhost:{proxy}: the proxy was slower than --minimum-speed 1/0.5\n"],
+        &[
+            "fetch: cannot use the proxy localhost:{proxy}: 0 bytes arrived from the peer in ",
+            "; the minimum is 1 in 0.5 s\n",
+        ],
     ),
     fails(
         "silent-sooner",
         &["--retries", "0", "--minimum-speed", "1/60", "--read-timeout", "0.5", "http://localhost:{http}/never"],
         12,
-        &["fetch: the server sent nothing for 0.5 s\n"],
+        &["fetch: nothing arrived from the peer for 0.5 s\n"],
     ),
     fails(
         "bad-speed",
