@@ -5,7 +5,11 @@ CARGO = cargo
 PREFIX = /usr/local
 LIBDIR = $(PREFIX)/lib
 INCLUDEDIR = $(PREFIX)/include
+DOCDIR = $(PREFIX)/share/doc/netlib
+MANDIR = $(PREFIX)/share/man
 DESTDIR =
+DIRECTORIES = DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" \
+	DOCDIR="$(DOCDIR)" MANDIR="$(MANDIR)"
 # The names of the suites to run: make test SUITE="nulls docs"
 SUITE =
 # The total number of seconds, and the names of the targets to fuzz: make fuzz SECONDS=600 TARGET="url head"
@@ -59,8 +63,14 @@ bench: ## compares the speed with ada, the url crate, uriparser and libcurl; BEN
 suites: ## lists the test suites
 	@$(CARGO) test --quiet --test contract -- list
 
-install: lib ## installs libraries, header and netlib.pc; DESTDIR= PREFIX=/usr/local LIBDIR= INCLUDEDIR=
-	@DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" LIBDIR="$(LIBDIR)" INCLUDEDIR="$(INCLUDEDIR)" scripts/install
+install: ## installs libraries, headers, netlib.pc, CMake files and docs; DESTDIR= PREFIX=/usr/local LIBDIR= INCLUDEDIR= DOCDIR= MANDIR=
+	@$(DIRECTORIES) scripts/install
+
+install-strip: ## installs, with the symbol tables removed by STRIP=strip
+	@$(DIRECTORIES) scripts/install strip
+
+uninstall: ## removes what install has installed with the same directories
+	@$(DIRECTORIES) scripts/install uninstall
 
 clean: ## removes all build output
 	$(CARGO) clean
@@ -73,6 +83,6 @@ lint: ## checks with rustfmt, clippy, clang-format and shellcheck
 
 help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
-		printf '  make %-10s %s\n' "$$name" "$$what"; done
+		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header abi demo test test-all asan tsan msrv audit fuzz bench suites install clean fmt lint help
+.PHONY: all lib header abi demo test test-all asan tsan msrv audit fuzz bench suites install install-strip uninstall clean fmt lint help

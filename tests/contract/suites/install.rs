@@ -1,30 +1,122 @@
-//! Checks that `make install` installs everything that a program needs, and that the installed tree still works after
-//! it was moved.
+//! Checks that `make install` installs everything that a program needs, that programs can be built from the installed
+//! tree after it was moved, and that `make uninstall` removes every file.
+
+mod build_systems;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::env::{Env, has, name};
+use crate::env::{Env, Program, has, name};
 use crate::report::Report;
 use crate::suites::examples;
+use build_systems::Consumer;
 
 const PROGRAM: &str = "#include <netlib.h>\n#include <stdio.h>\n#include <string.h>\n\
     int main(void) {\n    printf(\"%s\\n\", netlib_version());\n\
     \x20   return strcmp(netlib_version(), NETLIB_VERSION) == 0 ? 0 : 1;\n}\n";
 
 pub fn run(env: &Env, report: &mut Report) {
-    env.release_library();
+    let library = env.release_library();
     let scratch = env.scratch("install");
     let (first, moved) = (scratch.join("first"), scratch.join("moved"));
-    let mut make = env.command("make");
-    make.args(["install", "PREFIX=/opt/netlib", "LIBDIR=/opt/netlib/lib64"]);
-    make.arg(format!("DESTDIR={}", first.display())).env("CARGO_TARGET_DIR", &env.target);
-    let made = make.run(1800);
-    if !report.check(made.ok, format!("make install\n{}", made.text)) {
+    let installed = make(env, "install-strip", &first, &env.target).run(1800);
+    if !report.check(installed.ok, format!("make install-strip\n{}", installed.text)) {
         return;
     }
     fs::rename(&first, &moved).expect("target is writable");
-    check(env, &moved.join("opt/netlib"), "lib64", &scratch, report);
+    check(env, &moved.join("opt/netlib"), "lib", &scratch, report);
+    let removed = make(env, "uninstall", &moved, &env.target).run(60);
+    report.check(removed.ok, format!("make uninstall\n{}", removed.text));
+    let left = all_files(&moved);
+    report.check(left.is_empty(), format!("make uninstall removes every file: {left:?}"));
+    refused_libraries(env, library, &scratch, report);
+    static_library_only(env, library, &scratch, report);
+}
+
+/// Returns a command that runs `make TARGET` for the prefix /opt/netlib below `root`.
+fn make(env: &Env, target: &str, root: &Path, built: &Path) -> Program {
+    let mut make = env.command("make");
+    make.args([target, "PREFIX=/opt/netlib"])
+        .arg(format!("DESTDIR={}", root.display()))
+        .env("CARGO_TARGET_DIR", built);
+    make
+}
+
+/// Copies the release libraries into `target/netlib`, where the directory `target` takes the place of cargo's, and
+/// replaces a text in build.info.
+fn copy_of_build(library: &Path, target: &Path, from: &str, to: &str) {
+    let copy = target.join("netlib");
+    let _ = fs::remove_dir_all(target);
+    fs::create_dir_all(&copy).expect("target is writable");
+    for entry in fs::read_dir(library).expect("the library is built").flatten() {
+        fs::copy(entry.path(), copy.join(entry.file_name())).expect("target is writable");
+    }
+    let info = fs::read_to_string(copy.join("build.info")).expect("scripts/build-lib writes it");
+    assert!(info.contains(from), "{info}");
+    fs::write(copy.join("build.info"), info.replacen(from, to, 1)).expect("target is writable");
+}
+
+/// Checks that `make install` without cargo in PATH succeeds if the libraries are up to date, and refuses libraries of
+/// another version, of another target, and older than the sources.
+fn refused_libraries(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
+    let (root, target) = (scratch.join("refused"), scratch.join("copied"));
+    let install = || make(env, "install", &root, &target).env("PATH", "/usr/bin:/bin").run(60);
+    let version = std::env!("CARGO_PKG_VERSION");
+    if Path::new("/usr/bin/cargo").exists() {
+        return report.skip("cargo is in /usr/bin: make install without cargo is not checked");
+    }
+    copy_of_build(library, &target, "host=yes", "host=yes");
+    let ran = install();
+    report.check(ran.ok, format!("make install without cargo, after make\n{}", ran.text));
+    for (from, to, complaint) in [
+        (format!("version={version}"), "version=0.0.9".to_owned(), format!("does not contain netlib {version}")),
+        ("host=yes".to_owned(), "host=no".to_owned(), "set CARGO_BUILD_TARGET=".to_owned()),
+    ] {
+        copy_of_build(library, &target, &from, &to);
+        let ran = install();
+        report
+            .check(!ran.ok && ran.text.contains(&complaint), format!("make install says: {complaint}\n{}", ran.text));
+    }
+    copy_of_build(library, &target, "host=yes", "host=yes");
+    let old = env.command("touch").args(["-d", "2001-01-01"]).arg(target.join("netlib/build.info")).run(60);
+    let ran = install();
+    report.check(
+        old.ok && !ran.ok && ran.text.contains("is newer than") && ran.text.contains("run make first"),
+        format!("make install refuses libraries that are older than the sources\n{}", ran.text),
+    );
+}
+
+/// Checks the installed files of a build without a shared library, as for musl.
+fn static_library_only(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
+    let (root, target) = (scratch.join("static"), scratch.join("copied"));
+    copy_of_build(library, &target, "shared=yes", "shared=");
+    let ran = make(env, "install", &root, &target).arg("LIBDIR=/opt/netlib/lib64").run(60);
+    report.check(ran.ok, format!("make install of a static library\n{}", ran.text));
+    let libdir = root.join("opt/netlib/lib64");
+    let files = all_files(&libdir);
+    let shared = files.iter().filter(|file| name(file).contains(".so")).count();
+    report.check(libdir.join("libnetlib.a").is_file() && shared == 0, format!("only libnetlib.a: {files:?}"));
+    let pc = fs::read_to_string(libdir.join("pkgconfig/netlib.pc")).unwrap_or_default();
+    report.check(pc.contains("-lnetlib ${private}\n"), format!("netlib.pc lists all libraries in Libs\n{pc}"));
+    let source = fs_write(scratch, "program.c", PROGRAM);
+    let flags = Flags::ask(env, &libdir.join("pkgconfig"), report);
+    let program = scratch.join("only-static");
+    let built = env.cc().args(&flags.compile).arg(source).args(&flags.shared).arg("-o").arg(&program).run(300);
+    report.check(built.ok, format!("a program links with Libs of a static library\n{}", built.text));
+    let ran = env.command(&program).load_from(Path::new("/nonexistent")).run(60);
+    report.check(ran.ok, format!("a program with Libs of a static library runs\n{}", ran.text));
+}
+
+/// Returns the files and links below a directory.
+fn all_files(directory: &Path) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    for path in fs::read_dir(directory).into_iter().flatten().flatten().map(|entry| entry.path()) {
+        match path.is_dir() && !path.is_symlink() {
+            true => files.extend(all_files(&path)),
+            false => files.push(path),
+        }
+    }
+    files
 }
 
 /// Checks an installed tree; `tree` is its directory after the move.
@@ -44,6 +136,12 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         tree.join("include/netlib.h"),
         tree.join("include/netlib.cdef.h"),
         tree.join("include/netlib.api.json"),
+        libdir.join("cmake/netlib/netlib-config.cmake"),
+        libdir.join("cmake/netlib/netlib-config-version.cmake"),
+        tree.join("share/doc/netlib/LICENSE-MIT"),
+        tree.join("share/doc/netlib/LICENSE-APACHE"),
+        tree.join("share/doc/netlib/README.md"),
+        tree.join("share/doc/netlib/docs/guide/first-request.md"),
     ] {
         report.check(file.is_file(), format!("{} is installed", name(&file)));
     }
@@ -53,6 +151,10 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
     }
     let pc = fs::read_to_string(libdir.join("pkgconfig/netlib.pc")).unwrap_or_default();
     report.check(!pc.contains('@') && pc.contains("${pcfiledir}"), format!("netlib.pc is relocatable\n{pc}"));
+
+    let licence = format!("\nLicense: {}\n", std::env!("CARGO_PKG_LICENSE"));
+    report.check(pc.contains(&licence), format!("netlib.pc states the licence\n{pc}"));
+    notices(&tree.join("share/doc/netlib/THIRD-PARTY-NOTICES"), report);
 
     let flags = Flags::ask(env, &libdir.join("pkgconfig"), report);
     let mut programs = vec![("c", "cc", fs_write(scratch, "program.c", PROGRAM))];
@@ -77,6 +179,11 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
             }
         }
     }
+    if programs.len() == 2 {
+        let consumer = Consumer { env, sources: scratch, tree, libdir: &libdir };
+        consumer.build_with_cmake(report);
+        consumer.build_with_meson(report);
+    }
     for example in examples::programs(env) {
         for (kind, link) in [("shared", &flags.shared), ("static", &flags.archive)] {
             let mut cc = env.cc();
@@ -85,6 +192,17 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
             report
                 .check(built.ok, format!("{} builds from the installed tree, {kind}\n{}", example.name, built.text));
         }
+    }
+}
+
+/// Checks that the notices contain the crates and licence texts that the library certainly contains.
+fn notices(file: &Path, report: &mut Report) {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    for part in ["\nrustls ", "\naws-lc-sys ", "aws-lc/LICENSE\n", "\nurl ", "Permission is hereby granted"] {
+        report.check(text.contains(part), format!("THIRD-PARTY-NOTICES contains {part:?}"));
+    }
+    for part in ["\nrcgen ", "\ncbindgen ", "\ncc "] {
+        report.check(!text.contains(part), format!("THIRD-PARTY-NOTICES does not contain {part:?}"));
     }
 }
 

@@ -25,7 +25,19 @@ pub fn run(env: &Env, report: &mut Report) {
 
 /// Checks the dynamic symbols, the SONAME and the dynamic flags of a shared library.
 pub fn shared(env: &Env, library: &Path, declared: &BTreeSet<String>, report: &mut Report) {
-    let exported = defined(env, &["-D"], library);
+    let versioned = defined(env, &["-D"], library);
+    // nm prints "name@@VERSION", and the version itself as a symbol.
+    let version = format!("NETLIB_{}", env.soname().trim_start_matches("libnetlib.so."));
+    let suffix = format!("@@{version}");
+    let exported: BTreeSet<String> = versioned
+        .iter()
+        .filter(|name| **name != version)
+        .map(|name| name.strip_suffix(&suffix).unwrap_or(name).to_owned())
+        .collect();
+    if cfg!(target_os = "linux") {
+        let plain = versioned.iter().filter(|name| **name != version && !name.ends_with(&suffix));
+        report.problems(format!("every symbol has the version {version}"), plain.cloned().collect());
+    }
     report.problems("the shared library exports only netlib_*", strays(&exported));
     compare("the shared library exports", &exported, "netlib.h declares", declared, report);
     let dynamic = env.command("readelf").args(["-d", "-W"]).arg(library).run(60).text;

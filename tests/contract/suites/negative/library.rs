@@ -47,6 +47,7 @@ pub(super) fn exported_symbols(env: &Env, scratch: &Path, report: &mut Report) {
         "exports only netlib_*: stray",
         "declares netlib_gone",
         "the SONAME is [libnetlib.so.",
+        "every symbol has the version NETLIB_",
         "dlclose keeps it mapped",
     ];
     finds(report, "symbols", &complaints, |inner| symbols::shared(env, &library, &declared, inner));
@@ -99,6 +100,11 @@ pub(super) fn installed_tree(env: &Env, scratch: &Path, report: &mut Report) {
         "libnetlib.so is a link",
         "netlib.h is installed",
         "netlib.pc is relocatable",
+        "netlib.pc states the licence",
+        "THIRD-PARTY-NOTICES contains \"\\naws-lc-sys \"",
+        "finds netlib",
+        "CMake builds the programs",
+        "Meson finds netlib",
         "a program in c, shared, does not build",
     ];
     finds(report, "install", &complaints, |inner| install::check(env, &tree, "lib", scratch, inner));
