@@ -227,7 +227,7 @@ impl Program {
         let out = String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
         let mut text = out.clone() + &String::from_utf8_lossy(&error_reader.join().unwrap_or_default());
         match status {
-            None => text += &format!("\n{name} was still running after {seconds} s"),
+            None => text += &format!("\n{name} was killed, because it was still running after {seconds} s"),
             Some(status) if status.code().is_none() => text += &format!("\n{name} ended by {status}"),
             Some(_) => {}
         }

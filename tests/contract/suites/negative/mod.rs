@@ -34,6 +34,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::installed_tree,
         programs::example_programs,
         programs::c_programs,
+        programs::endless_program,
         programs::networks,
         programs::memory_errors,
         answers::loaded_keys,

@@ -162,6 +162,14 @@ pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
     }
 }
 
+/// Reports a program that does not end by itself.
+pub(super) fn endless_program(env: &Env, _: &Path, report: &mut Report) {
+    let killed = "sleep was killed, because it was still running after 1 s";
+    finds(report, "c", &["test_hangs printed no count", killed], |inner| {
+        c_tests::take_counts("test_hangs", &env.command("sleep").arg("60").run(1), inner);
+    });
+}
+
 /// Runs netns scenarios with wrong expectations, and programs that do not report skipped scenarios as they must.
 pub(super) fn networks(env: &Env, scratch: &Path, report: &mut Report) {
     let source = |name: &str, text: &str| {
