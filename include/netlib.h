@@ -5732,10 +5732,11 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  *
  * The key depends on the scheme, host, port, user name and password of each URL, in normalised form, but not on the
  * path, query and fragment. The key also depends on all settings that `netlib_tls_context_digest` covers, and on every
- * connect option. For a callback, the key depends on the callback's address and its `ctx`; each setter call that
- * passes a `ctx_free` gives a different key. Pass everything else on which your connections depend as `slices`: the
- * path of a Unix domain socket, a server name that differs from the URL's host, the digest of the context for the
- * proxy, credentials that authenticate a whole connection (NTLM, Negotiate).
+ * connect option except the total and read limits of a `netlib_timeout`. For a callback, the key depends on the
+ * callback's address and its `ctx`; each setter call that passes a `ctx_free` gives a different key. Pass everything
+ * else on which your connections depend as `slices`: the path of a Unix domain socket, a server name that differs from
+ * the URL's host, the digest of the context for the proxy, credentials that authenticate a whole connection (NTLM,
+ * Negotiate).
  *
  * The key is a SHA-256 digest, which does not contain its inputs. Anyone who reads a key can test guesses of a
  * password: if you log keys, pass random bytes of your own as a slice. Compare keys only within one process, because

@@ -20,7 +20,7 @@ static struct rlimit limit_free_descriptors(int count) {
     return files;
 }
 
-static void connecting_needs_only_one_free_descriptor(void) {
+static void connecting_to_addresses_needs_only_one_free_descriptor(void) {
     int32_t port = 0, silent_port = 0, dead_port = 0;
     int filler = -1;
     int server = listener(&port), silent = silent_listener(&silent_port, &filler), dead = bound_socket(&dead_port);
@@ -267,7 +267,7 @@ static void *connect_often(void *arg) {
 }
 
 /* All threads share a limit. Each thread connects to its own server. */
-static void concurrent_connections_reach_their_own_servers(void) {
+static void concurrent_connects_reach_the_servers_that_were_requested(void) {
     int before = open_descriptors();
     netlib_limit *limit = limit_of(NETLIB_TIMEOUT_NONE);
     int32_t dead_port = 0;
@@ -297,9 +297,9 @@ static void concurrent_connections_reach_their_own_servers(void) {
 }
 
 int main(void) {
-    connecting_needs_only_one_free_descriptor();
+    connecting_to_addresses_needs_only_one_free_descriptor();
     at_most_64_addresses_are_tried();
     thousands_of_connections_leak_no_descriptor();
-    concurrent_connections_reach_their_own_servers();
+    concurrent_connects_reach_the_servers_that_were_requested();
     return report("connect_many");
 }

@@ -105,7 +105,7 @@ static struct values values_of(int fd) {
     return values;
 }
 
-static void connect_options_are_set_on_the_socket(void) {
+static void no_delay_keepalive_and_user_timeout_options_are_set_on_the_socket(void) {
     int bare = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     const struct values system = values_of(bare);
     close(bare);
@@ -416,7 +416,7 @@ static void tcp_user_timeout_ends_a_connection_attempt(void) {
 }
 
 int main(void) {
-    connect_options_are_set_on_the_socket();
+    no_delay_keepalive_and_user_timeout_options_are_set_on_the_socket();
     invalid_connect_option_values_are_refused();
     sockets_are_bound_to_the_interface_or_the_attempt_fails();
     unprivileged_processes_may_bind_to_an_interface_since_linux_5_7();

@@ -218,7 +218,7 @@ static void addresses_of_another_family_than_the_source_address_are_skipped(void
 /* ---- the socket ---- */
 
 /* The socket has the same settings after sequential and racing connecting, with or without a failed attempt before. */
-static void connected_sockets_are_blocking_and_have_default_options(void) {
+static void connected_sockets_are_blocking_close_on_exec_and_without_timeouts(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port);
     int dead = bound_socket(&dead_port);
@@ -406,7 +406,7 @@ int main(void) {
     numeric_hosts_are_not_resolved();
     the_source_address_is_bound_or_the_attempt_fails();
     addresses_of_another_family_than_the_source_address_are_skipped();
-    connected_sockets_are_blocking_and_have_default_options();
+    connected_sockets_are_blocking_close_on_exec_and_without_timeouts();
     connect_errors_have_one_cause_per_address();
     each_address_gets_the_whole_connect_timeout();
     a_cancel_between_two_connection_attempts_prevents_the_second();

@@ -173,7 +173,7 @@ static void a_race_fails_if_all_addresses_refuse_the_connection(void) {
     netlib_connect_free(connect);
 }
 
-static void each_attempt_of_a_race_has_its_own_timeout(void) {
+static void the_connect_timeout_applies_to_each_attempt_of_a_race(void) {
     netlib_error *err = NULL;
     int32_t port = 0;
     int filler = -1, fd = -1;
@@ -565,7 +565,7 @@ int main(void) {
     a_slow_attempt_continues_and_can_win_the_race();
     address_families_alternate_in_a_race();
     a_race_fails_if_all_addresses_refuse_the_connection();
-    each_attempt_of_a_race_has_its_own_timeout();
+    the_connect_timeout_applies_to_each_attempt_of_a_race();
     invalid_arguments_of_connect_functions_are_refused();
     connect_getters_return_a_default_value_for_indexes_out_of_range();
     the_address_policy_is_applied_when_each_attempt_starts();

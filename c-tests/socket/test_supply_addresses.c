@@ -52,7 +52,7 @@ static void a_connect_operation_continues_with_supplied_addresses(void) {
     close(server);
 }
 
-static void calls_that_would_wait_for_addresses_fail(void) {
+static void blocking_connect_calls_fail_if_no_addresses_were_supplied(void) {
     static const char message[] =
         "the options leave the name lookup to the application, which has supplied no addresses";
     netlib_error *err = NULL;
@@ -93,7 +93,7 @@ static void calls_that_would_wait_for_addresses_fail(void) {
     close(server);
 }
 
-static void an_empty_address_list_or_a_supplied_error_ends_connecting(void) {
+static void supplying_an_empty_address_list_or_an_error_ends_connecting(void) {
     static const struct {
         netlib_status supplied, status;
         const char *message;
@@ -226,7 +226,7 @@ static void only_addresses_of_the_selected_family_are_tried(void) {
     close(closed);
 }
 
-static void a_host_without_an_address_of_the_selected_family_is_not_found(void) {
+static void a_host_without_an_address_of_the_selected_family_fails_to_resolve(void) {
     static const struct {
         const char *host;
         enum netlib_address_family family;
@@ -267,11 +267,11 @@ static void a_host_without_an_address_of_the_selected_family_is_not_found(void) 
 
 int main(void) {
     a_connect_operation_continues_with_supplied_addresses();
-    calls_that_would_wait_for_addresses_fail();
-    an_empty_address_list_or_a_supplied_error_ends_connecting();
+    blocking_connect_calls_fail_if_no_addresses_were_supplied();
+    supplying_an_empty_address_list_or_an_error_ends_connecting();
     the_limit_ends_an_operation_that_waits_for_addresses();
     the_address_policy_applies_to_supplied_addresses();
     only_addresses_of_the_selected_family_are_tried();
-    a_host_without_an_address_of_the_selected_family_is_not_found();
+    a_host_without_an_address_of_the_selected_family_fails_to_resolve();
     return report("supply addresses");
 }

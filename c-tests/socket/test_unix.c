@@ -75,7 +75,7 @@ static void connections_to_unix_paths_and_abstract_names_succeed(void) {
     netlib_limit_free(lasting);
 }
 
-static void invalid_unix_paths_and_names_are_refused(void) {
+static void invalid_unix_paths_and_abstract_names_are_refused(void) {
     static char zeros[108], long_path[4096], long_abstract[109];
     memset(long_path, 'a', sizeof long_path);
     memset(long_abstract + 1, 'a', sizeof long_abstract - 1);
@@ -254,7 +254,7 @@ static void unix_connect_errors_explain_missing_permissions(void) {
 
 /* ---- options and policy ---- */
 
-static void ip_options_are_ignored_for_unix_sockets(void) {
+static void source_addresses_and_ip_socket_options_do_not_affect_unix_sockets(void) {
     const char *path = in_directory("options");
     int server = unix_listener(path, strlen(path));
     netlib_connect_options *options = netlib_connect_options_new();
@@ -450,11 +450,11 @@ static void a_tls_stream_transfers_data_over_a_unix_socket(void) {
 int main(void) {
     make_directory();
     connections_to_unix_paths_and_abstract_names_succeed();
-    invalid_unix_paths_and_names_are_refused();
+    invalid_unix_paths_and_abstract_names_are_refused();
     address_lists_accept_unix_addresses();
     unix_connect_errors_name_the_path_and_the_reason();
     unix_connect_errors_explain_missing_permissions();
-    ip_options_are_ignored_for_unix_sockets();
+    source_addresses_and_ip_socket_options_do_not_affect_unix_sockets();
     the_address_policy_applies_to_unix_addresses();
     the_wait_functions_and_is_connection_dropped_accept_unix_sockets();
     a_tls_stream_transfers_data_over_a_unix_socket();

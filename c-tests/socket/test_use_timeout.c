@@ -49,7 +49,7 @@ static netlib_connect_options *options_using(netlib_timeout *timeout) {
     return options;
 }
 
-static void the_total_limit_ends_a_connect_operation_with_connect_timeout(void) {
+static void a_connect_operation_returns_connect_timeout_after_its_total_limit(void) {
     int32_t port = 0;
     int filler = -1, silent = silent_listener(&port, &filler);
     /* The clock of the timeout has been started only in the second round. */
@@ -113,7 +113,7 @@ static void a_total_limit_ends_an_operation_that_waits_for_addresses(void) {
     netlib_connect_options_free(options);
 }
 
-static void connect_options_refuse_a_null_timeout_and_a_failed_clock(void) {
+static void connect_new_refuses_a_null_timeout_and_a_clock_that_goes_backwards(void) {
     netlib_error *err = NULL;
     netlib_connect *connect = NULL;
     netlib_connect_options *options = options_using(NULL);
@@ -188,7 +188,7 @@ static void reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed(
     }
 }
 
-static void a_passed_total_limit_ends_reads_of_available_data_until_it_is_replaced(void) {
+static void reads_of_available_data_fail_after_the_total_limit_until_it_is_replaced(void) {
     netlib_error *err = NULL;
     char byte = 0;
     size_t n = 0;
@@ -209,7 +209,7 @@ static void a_passed_total_limit_ends_reads_of_available_data_until_it_is_replac
     free_quiet_stream(&quiet);
 }
 
-static void a_passed_total_limit_ends_reads_of_a_tls_stream_whose_peer_sends_without_pause(void) {
+static void an_expired_total_limit_ends_tls_reads_even_if_data_is_available(void) {
     netlib_error *err = NULL;
     char bytes[1000] = {0};
     size_t n = 0, received = 0;
@@ -299,13 +299,13 @@ int main(void) {
     /* If the total limit has no effect, a call never returns, and SIGALRM ends the test. */
     alarm(60);
     a_total_limit_does_not_change_the_connection_key();
-    the_total_limit_ends_a_connect_operation_with_connect_timeout();
+    a_connect_operation_returns_connect_timeout_after_its_total_limit();
     the_connect_limit_applies_to_each_address();
     a_total_limit_ends_an_operation_that_waits_for_addresses();
-    connect_options_refuse_a_null_timeout_and_a_failed_clock();
+    connect_new_refuses_a_null_timeout_and_a_clock_that_goes_backwards();
     reads_end_with_read_timeout_when_the_read_or_total_limit_has_passed();
-    a_passed_total_limit_ends_reads_of_available_data_until_it_is_replaced();
-    a_passed_total_limit_ends_reads_of_a_tls_stream_whose_peer_sends_without_pause();
+    reads_of_available_data_fail_after_the_total_limit_until_it_is_replaced();
+    an_expired_total_limit_ends_tls_reads_even_if_data_is_available();
     a_write_ends_with_write_timeout_when_the_total_limit_has_passed();
     a_stream_refuses_a_total_limit_without_a_running_clock();
     return report("use timeout");

@@ -20,7 +20,7 @@ static void reset_counts(int fd_written_during_poll) {
     seen.fd_written_during_poll = fd_written_during_poll;
 }
 
-static void make_peer_write_a_byte(void) {
+static void write_a_byte_from_the_peer(void) {
     int fd = seen.fd_written_during_poll;
     seen.fd_written_during_poll = -1;
     if (fd >= 0) CHECK(write(fd, "x", 1) == 1);
@@ -29,7 +29,7 @@ static void make_peer_write_a_byte(void) {
 ssize_t recv(int fd, void *room, size_t len, int flags) {
     /* If netlib repeats recv without waiting, a byte arrives after 100 calls, so that the test fails instead of
      * hanging. */
-    if (++seen.receives == 100) make_peer_write_a_byte();
+    if (++seen.receives == 100) write_a_byte_from_the_peer();
     return syscall(SYS_recvfrom, fd, room, len, flags, NULL, NULL);
 }
 
@@ -47,7 +47,7 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags) {
 
 int poll(struct pollfd *fds, nfds_t count, int ms) {
     seen.polls++;
-    make_peer_write_a_byte();
+    write_a_byte_from_the_peer();
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
     return (int)syscall(SYS_ppoll, fds, count, ms < 0 ? NULL : &wait, NULL, 0);
 }

@@ -14,7 +14,7 @@ static netlib_stream *plain_on(int fd) {
     return stream;
 }
 
-static void descriptors_that_are_not_connected_stream_sockets_are_refused(void) {
+static void pipes_datagram_sockets_and_listening_sockets_are_refused(void) {
     netlib_error *err = NULL;
     int ends[2] = {-1, -1};
     CHECK(pipe(ends) == 0);
@@ -38,7 +38,7 @@ static void descriptors_that_are_not_connected_stream_sockets_are_refused(void) 
     }
 }
 
-static void calls_on_a_descriptor_that_is_not_open_return_io(void) {
+static void stream_calls_on_a_descriptor_that_is_not_open_return_netlib_io(void) {
     static const int fds[] = {-1, 1000000};
     for (size_t row = 0; row < sizeof fds / sizeof fds[0]; row++) {
         for (int32_t blocking = 0; blocking < 2; blocking++) {
@@ -281,7 +281,7 @@ static void ctx_free_runs_once_when_the_stream_is_freed_or_refused(void) {
     CHECK_INT(3, freed);
 }
 
-static void after_data_was_sent_or_received_failures_have_retry_kind_read(void) {
+static void a_failure_after_data_was_sent_or_received_has_retry_kind_read(void) {
     static const struct {
         const char *first; /* the call before the failing read */
         enum netlib_retry_kind expected;
@@ -317,7 +317,7 @@ static void after_data_was_sent_or_received_failures_have_retry_kind_read(void) 
     }
 }
 
-static void functions_for_tls_find_no_tls_on_a_plain_stream(void) {
+static void tls_functions_on_a_plain_stream_return_empty_values_or_unsupported(void) {
     netlib_error *err = NULL;
     struct pair pair = unix_pair();
     netlib_stream *stream = plain_on(pair.near);
@@ -353,7 +353,7 @@ static void functions_for_tls_find_no_tls_on_a_plain_stream(void) {
     close_pair(pair);
 }
 
-static void errors_of_a_plain_stream_name_the_peer(void) {
+static void errors_of_a_plain_stream_call_the_other_side_the_peer(void) {
     netlib_error *err = NULL;
     struct pair pair = tcp_pair();
     netlib_stream *stream = plain_on(pair.near);
@@ -415,8 +415,8 @@ static void a_second_shutdown_returns_the_status_of_the_first(void) {
 int main(void) {
     client = client_context();
     server = server_context("server");
-    descriptors_that_are_not_connected_stream_sockets_are_refused();
-    calls_on_a_descriptor_that_is_not_open_return_io();
+    pipes_datagram_sockets_and_listening_sockets_are_refused();
+    stream_calls_on_a_descriptor_that_is_not_open_return_netlib_io();
     a_stream_ignores_o_nonblock_and_leaves_it_unchanged();
     a_read_without_limits_waits_on_blocking_and_nonblocking_descriptors();
     empty_reads_and_writes_succeed_without_io();
@@ -424,9 +424,9 @@ int main(void) {
     each_read_callback_result_is_mapped_to_a_result_of_is_dropped();
     a_callback_may_free_its_stream_but_not_read_or_write();
     ctx_free_runs_once_when_the_stream_is_freed_or_refused();
-    after_data_was_sent_or_received_failures_have_retry_kind_read();
-    functions_for_tls_find_no_tls_on_a_plain_stream();
-    errors_of_a_plain_stream_name_the_peer();
+    a_failure_after_data_was_sent_or_received_has_retry_kind_read();
+    tls_functions_on_a_plain_stream_return_empty_values_or_unsupported();
+    errors_of_a_plain_stream_call_the_other_side_the_peer();
     a_second_shutdown_returns_the_status_of_the_first();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

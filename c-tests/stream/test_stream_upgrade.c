@@ -139,7 +139,7 @@ static void the_17th_tls_stream_nested_in_a_plain_stream_is_refused(void) {
 }
 
 /* If the handshake after CONNECT fails, no request has been sent, although the plain stream has sent bytes. */
-static void the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream(void) {
+static void retry_kinds_of_inner_stream_errors_ignore_bytes_sent_as_plain_text(void) {
     static const struct {
         bool handshake_done, request_sent;
         netlib_status status;
@@ -275,7 +275,7 @@ static void a_handshake_inside_a_plain_stream_that_has_ended_fails_without_readi
     netlib_stream_free(stream);
 }
 
-static void settings_of_the_inner_stream_apply_and_outer_settings_do_not(void) {
+static void an_inner_tls_stream_ignores_the_settings_of_its_plain_stream(void) {
     netlib_error *err = NULL;
     struct ends ends;
     connect_ends(&ends, PLAIN_FD, unix_pair());
@@ -308,11 +308,11 @@ int main(void) {
     the_inner_stream_keeps_the_plain_stream_alive();
     a_plain_stream_that_cannot_send_is_refused_as_a_transport();
     the_17th_tls_stream_nested_in_a_plain_stream_is_refused();
-    the_retry_kind_of_inner_failures_depends_only_on_the_inner_stream();
+    retry_kinds_of_inner_stream_errors_ignore_bytes_sent_as_plain_text();
     bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream();
     a_final_failure_or_end_that_the_inner_stream_finds_also_ends_the_plain_stream();
     a_handshake_inside_a_plain_stream_that_has_ended_fails_without_reading();
-    settings_of_the_inner_stream_apply_and_outer_settings_do_not();
+    an_inner_tls_stream_ignores_the_settings_of_its_plain_stream();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("stream upgrade");

@@ -331,7 +331,7 @@ static void options_without_a_timeout_use_the_process_default(void) {
     close(server);
 }
 
-static void functions_on_null_timeouts_return_a_default_or_null_argument(void) {
+static void functions_on_null_timeouts_fail_or_return_a_default_value(void) {
     netlib_error *err = NULL;
     double seconds = 99;
     CHECK(netlib_timeout_clone(NULL) == NULL);
@@ -357,6 +357,6 @@ int main(void) {
     the_read_timeout_applies_to_the_gap_between_reads();
     the_connect_timeout_excludes_the_name_lookup();
     options_without_a_timeout_use_the_process_default();
-    functions_on_null_timeouts_return_a_default_or_null_argument();
+    functions_on_null_timeouts_fail_or_return_a_default_value();
     return report("timeout");
 }

@@ -255,7 +255,7 @@ static void ca_certificates_can_be_read_from_a_pipe(void) {
 }
 
 /* Arguments that are too large are refused before netlib copies them. */
-static void oversized_tls_inputs_are_refused(void) {
+static void tls_inputs_above_16_mib_are_refused(void) {
     size_t len = (size_t)16 * 1024 * 1024 + 1;
     char *data = malloc(len + 1);
     CHECK(data != NULL);
@@ -339,7 +339,7 @@ int main(void) {
     invalid_tls_options_are_refused();
     ca_certificates_and_identities_load_from_files_and_memory();
     ca_certificates_can_be_read_from_a_pipe();
-    oversized_tls_inputs_are_refused();
+    tls_inputs_above_16_mib_are_refused();
     names_of_tls_constants_are_resolved_to_their_numbers();
     return report("tls");
 }

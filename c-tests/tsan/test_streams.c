@@ -163,7 +163,7 @@ static void crowd_at_one_end(void *shared, int thread) {
     }
 }
 
-static void further_concurrent_calls_on_a_stream_fail_only_with_busy(void) {
+static void many_concurrent_calls_on_a_stream_fail_only_with_netlib_busy(void) {
     netlib_error *err = NULL;
     struct both both;
     begin(&both);
@@ -226,7 +226,7 @@ int main(void) {
     client = client_context();
     server = server_context("server");
     concurrent_readers_and_writers_transfer_all_data();
-    further_concurrent_calls_on_a_stream_fail_only_with_busy();
+    many_concurrent_calls_on_a_stream_fail_only_with_netlib_busy();
     several_threads_may_close_both_ends_of_a_session();
     a_cancel_ends_all_concurrent_reads_and_writes();
     netlib_tls_context_free(client);

@@ -63,7 +63,7 @@ static void dot_segments_and_unknown_components_are_refused(void) {
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_percent_decode(-1, "a", 1, &bytes, &err));
 }
 
-static void data_longer_than_the_maximum_length_of_a_url_is_refused(void) {
+static void percent_encode_and_decode_refuse_data_longer_than_16_mib(void) {
     netlib_error *err = NULL;
     netlib_bytes *bytes = NULL;
     size_t len = 0;
@@ -98,7 +98,7 @@ int main(void) {
     data_is_encoded_for_each_component_and_decoded_again();
     text_with_a_stray_percent_sign_is_refused_with_its_offset();
     dot_segments_and_unknown_components_are_refused();
-    data_longer_than_the_maximum_length_of_a_url_is_refused();
+    percent_encode_and_decode_refuse_data_longer_than_16_mib();
     cloned_bytes_stay_valid_when_the_original_is_freed();
     return report("percent encoding");
 }

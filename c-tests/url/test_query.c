@@ -93,7 +93,7 @@ static void pairs_are_appended_replaced_and_removed(void) {
 }
 
 /* The arguments point to text of the query that the calls change. */
-static void names_and_values_of_a_query_are_accepted_as_arguments(void) {
+static void query_calls_accept_names_and_values_of_the_query_that_they_change(void) {
     netlib_error *err = NULL;
     size_t len = 0;
     netlib_query *query = parse("a=1&b=2&a=3", NETLIB_QUERY_FORMAT_FORM);
@@ -111,7 +111,7 @@ static void names_and_values_of_a_query_are_accepted_as_arguments(void) {
     netlib_query_free(query);
 }
 
-static void a_query_with_too_many_pairs_is_refused(void) {
+static void a_query_refuses_more_than_65536_pairs(void) {
     netlib_error *err = NULL;
     netlib_query *query = parse(NULL, NETLIB_QUERY_FORMAT_FORM);
     for (int i = 0; i < NETLIB_QUERY_MAX_PAIRS; i++) {
@@ -124,7 +124,7 @@ static void a_query_with_too_many_pairs_is_refused(void) {
     netlib_query_free(query);
 }
 
-static void getters_of_a_null_query_return_null_and_zero(void) {
+static void functions_on_a_null_query_return_null_or_zero(void) {
     size_t len = 99;
     CHECK_INT(0, (long long)netlib_query_count(NULL));
     CHECK_INT(0, (long long)netlib_query_find(NULL, "a", 1, 0));
@@ -139,8 +139,8 @@ int main(void) {
     query_text_is_parsed_into_pairs_and_serialised_again();
     invalid_query_text_is_refused_with_an_offset();
     pairs_are_appended_replaced_and_removed();
-    names_and_values_of_a_query_are_accepted_as_arguments();
-    a_query_with_too_many_pairs_is_refused();
-    getters_of_a_null_query_return_null_and_zero();
+    query_calls_accept_names_and_values_of_the_query_that_they_change();
+    a_query_refuses_more_than_65536_pairs();
+    functions_on_a_null_query_return_null_or_zero();
     return report("query");
 }

@@ -70,7 +70,7 @@ static void parse_url_splits_a_url_into_its_components(void) {
 }
 
 /* Parsing the text of a URL returns a URL with the same parts and the same text. */
-static void the_text_of_a_url_parses_to_the_same_components(void) {
+static void parsing_the_text_of_a_url_returns_an_equal_url(void) {
     for (size_t i = 0; i < sizeof parsed / sizeof parsed[0]; i++) {
         netlib_error *err = NULL;
         netlib_url *url = NULL;
@@ -268,7 +268,7 @@ static void same_origin_compares_scheme_host_and_port(void) {
 }
 
 /* A URL of NETLIB_URL_MAX bytes is accepted. A longer URL is refused with the offset NETLIB_URL_MAX. */
-static void urls_above_the_maximum_length_are_refused(void) {
+static void urls_longer_than_16_mib_are_refused(void) {
     char *text = malloc(NETLIB_URL_MAX + 1);
     netlib_error *err = NULL;
     netlib_url *base = NULL;
@@ -307,9 +307,9 @@ static void urls_above_the_maximum_length_are_refused(void) {
 
 int main(void) {
     parse_url_splits_a_url_into_its_components();
-    the_text_of_a_url_parses_to_the_same_components();
+    parsing_the_text_of_a_url_returns_an_equal_url();
     url_texts_end_at_their_length_not_at_a_nul();
-    urls_above_the_maximum_length_are_refused();
+    urls_longer_than_16_mib_are_refused();
     invalid_urls_are_refused_with_an_offset();
     url_new_builds_a_url_or_refuses_an_invalid_component();
     port_or_default_returns_80_and_443_for_http_and_https();

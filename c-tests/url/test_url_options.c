@@ -98,7 +98,7 @@ static void a_value_that_would_begin_another_component_is_refused(void) {
     }
 }
 
-static void components_that_do_not_fit_together_are_refused(void) {
+static void url_from_options_refuses_userinfo_without_a_host(void) {
     netlib_error *err = NULL;
     netlib_url *url = NULL;
     netlib_url_options *options = netlib_url_options_new();
@@ -160,7 +160,7 @@ static void options_of_a_url_without_slashes_add_a_leading_slash_to_the_path(voi
 int main(void) {
     changing_one_component_keeps_the_others();
     a_value_that_would_begin_another_component_is_refused();
-    components_that_do_not_fit_together_are_refused();
+    url_from_options_refuses_userinfo_without_a_host();
     credentials_are_encoded_and_read_back();
     options_of_a_url_without_slashes_add_a_leading_slash_to_the_path();
     return report("url options");

@@ -390,9 +390,9 @@ static netlib_tls_options *options_of(void (*set)(tls *)) {
     return options;
 }
 
-/* curl had defects because its comparison of connections left settings out. In netlib, every setting of a context is
- * part of the connection key. */
-static void every_tls_setting_changes_the_connection_key(void) {
+/* curl had defects because its comparison of connections left settings out. In netlib, every setting of a context that
+ * affects its connections is part of the connection key. */
+static void tls_settings_that_affect_connections_change_the_connection_key(void) {
     static struct key digests[ROWS], keys[ROWS];
     enum effect effects[ROWS];
     for (int i = 0; i < ROWS; i++) {
@@ -444,7 +444,7 @@ static void an_ech_config_list_changes_the_digest_of_a_context(void) {
     netlib_tls_context_free(plain);
 }
 
-static void every_connect_option_changes_the_connection_key(void) {
+static void every_connect_option_setter_can_change_the_connection_key(void) {
     static struct key keys[CONNECTS];
     enum effect effects[CONNECTS];
     for (int i = 0; i < CONNECTS; i++) {
@@ -463,7 +463,7 @@ static void every_connect_option_changes_the_connection_key(void) {
 }
 
 /* Fails if netlib.h has an option setter without a row in `rows` or `connects`. */
-static void every_option_setter_in_netlib_h_has_a_connection_key_test(void) {
+static void every_tls_and_connect_option_setter_has_a_connection_key_test(void) {
     static char header[1 << 20];
     FILE *file = fopen("include/netlib.h", "r");
     CHECK(file != NULL);
@@ -587,10 +587,10 @@ int main(void) {
     CHECK(mkdtemp(scratch) != NULL);
     snprintf(copy, sizeof copy, "cp %s %s", CERTS "other-ca.pem", scratch);
     CHECK(system(copy) == 0);
-    every_tls_setting_changes_the_connection_key();
+    tls_settings_that_affect_connections_change_the_connection_key();
     an_ech_config_list_changes_the_digest_of_a_context();
-    every_connect_option_changes_the_connection_key();
-    every_option_setter_in_netlib_h_has_a_connection_key_test();
+    every_connect_option_setter_can_change_the_connection_key();
+    every_tls_and_connect_option_setter_has_a_connection_key_test();
     connection_keys_differ_if_any_part_differs();
     snprintf(copy, sizeof copy, "%s/other-ca.pem", scratch);
     unlink(copy);

@@ -111,7 +111,7 @@ static void the_default_cipher_order_depends_on_the_processor(void) {
     netlib_tls_context_free(context);
 }
 
-static void versions_and_cipher_suites_restrict_each_other(void) {
+static void tls_versions_and_cipher_strings_restrict_each_other(void) {
     static const struct {
         const char *string;
         int32_t minimum, maximum; /* 0: not set */
@@ -169,7 +169,7 @@ static void versions_and_cipher_suites_restrict_each_other(void) {
     }
 }
 
-static void cipher_strings_may_be_empty_or_have_unknown_names_but_not_be_too_long(void) {
+static void cipher_strings_up_to_16384_bytes_may_be_empty_or_have_unknown_names(void) {
     netlib_error *err = NULL;
     static const char *const usual[] = {NULL, "", "DEFAULT"};
     for (size_t i = 0; i < sizeof usual / sizeof usual[0]; i++) {
@@ -261,8 +261,8 @@ static void handshakes_use_a_suite_that_both_sides_allow(void) {
 int main(void) {
     cipher_strings_select_the_suites_that_openssl_selects();
     the_default_cipher_order_depends_on_the_processor();
-    versions_and_cipher_suites_restrict_each_other();
-    cipher_strings_may_be_empty_or_have_unknown_names_but_not_be_too_long();
+    tls_versions_and_cipher_strings_restrict_each_other();
+    cipher_strings_up_to_16384_bytes_may_be_empty_or_have_unknown_names();
     handshakes_use_a_suite_that_both_sides_allow();
     return report("tls_ciphers");
 }

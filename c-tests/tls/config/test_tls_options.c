@@ -265,7 +265,7 @@ static bool hello_has(netlib_tls_options *options, size_t extension) {
     return found;
 }
 
-static void options_determine_the_extensions_of_the_client_hello(void) {
+static void the_session_ticket_extension_is_sent_only_with_tickets_and_resumption(void) {
     enum { SESSION_TICKET = 35, SUPPORTED_VERSIONS = 43, POST_HANDSHAKE_AUTH = 49, NEXT_PROTOCOL = 13172 };
     netlib_tls_options *options = bare_options();
     CHECK(hello_has(options, SUPPORTED_VERSIONS));
@@ -357,7 +357,7 @@ int main(void) {
     a_new_tls_context_allows_tls_1_2_and_1_3_and_resumption();
     invalid_tls_option_values_are_refused_with_a_message();
     getters_return_the_tls_option_values_that_were_set();
-    options_determine_the_extensions_of_the_client_hello();
+    the_session_ticket_extension_is_sent_only_with_tickets_and_resumption();
     a_context_made_from_the_options_of_another_has_the_same_settings();
     return report("tls_options");
 }

@@ -57,7 +57,7 @@ static void encrypted_keys_load_only_with_their_password(void) {
     }
 }
 
-static void key_passwords_can_be_removed_and_replaced_and_have_a_maximum_length(void) {
+static void key_passwords_can_be_removed_and_replaced_and_have_at_most_1024_bytes(void) {
     const char *chain = CERTS "server.pem", *key = CERTS "server-encrypted-pbkdf2.key";
     /* The password may be set before or after the identity, with either of the two identity setters. */
     netlib_tls_options *options = client_options();
@@ -166,7 +166,7 @@ static void a_server_with_an_encrypted_private_key_completes_a_handshake(void) {
 
 int main(void) {
     encrypted_keys_load_only_with_their_password();
-    key_passwords_can_be_removed_and_replaced_and_have_a_maximum_length();
+    key_passwords_can_be_removed_and_replaced_and_have_at_most_1024_bytes();
     a_server_with_an_encrypted_private_key_completes_a_handshake();
     return report("tls_identity");
 }

@@ -147,7 +147,7 @@ static void endless_tickets_use_bounded_memory(void) {
 
 /* Sends a handshake message of 65,000 bytes in records of one byte. The victim refuses the message after 68 KiB of
  * records, even if each call passes one byte. Encrypted records are longer, so fewer of them reach the limit. */
-static void a_handshake_message_in_thousands_of_records_is_refused(void) {
+static void a_handshake_message_in_one_byte_records_is_refused_after_68_kib(void) {
     for (int sealed = 0; sealed < 2; sealed++) {
         struct scene scene = begin_scene(V13, CLIENT, sealed ? MIDDLE : FIRST);
         struct reaction reaction = {.status = NETLIB_WANT_READ, .alert = -1, .alert_sent = NO_ALERT};
@@ -263,7 +263,7 @@ int main(void) {
     key_updates_and_tickets_do_not_disturb_data(SERVER);
     a_thousand_key_update_requests_are_answered_with_one_key_update();
     endless_tickets_use_bounded_memory();
-    a_handshake_message_in_thousands_of_records_is_refused();
+    a_handshake_message_in_one_byte_records_is_refused_after_68_kib();
     long_certificate_chains_use_bounded_memory_and_a_bounded_search();
     tear_down();
     return report("tls hostile bulk");

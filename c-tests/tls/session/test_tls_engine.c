@@ -458,7 +458,7 @@ static size_t leaf_of(const netlib_tls_context *client, const netlib_tls_context
     return len;
 }
 
-static void concurrent_contexts_keep_their_own_settings(void) {
+static void concurrent_handshakes_use_the_settings_of_their_contexts(void) {
     netlib_tls_context *clients[2], *servers[2];
     pthread_t threads[4];
     for (int i = 0; i < 2; i++) {
@@ -514,6 +514,6 @@ int main(void) {
     undrained_and_unread_engines_use_bounded_memory();
     end_of_stream_and_failures_of_an_engine_are_permanent();
     plaintext_in_place_of_a_record_ends_the_session_with_a_protocol_error();
-    concurrent_contexts_keep_their_own_settings();
+    concurrent_handshakes_use_the_settings_of_their_contexts();
     return report("test_tls_engine");
 }

@@ -68,7 +68,7 @@ static void data_is_echoed_in_both_tls_versions_with_ecdsa_and_rsa_keys(void) {
     }
 }
 
-static void server_names_are_verified_in_every_spelling(void) {
+static void server_names_are_verified_regardless_of_case_trailing_dot_or_brackets(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     netlib_tls_context *client = client_context();
@@ -229,7 +229,7 @@ static void errors_explain_refused_certificates(void) {
     netlib_tls_context_free(server);
 }
 
-static void alpn_selects_a_common_protocol_or_ends_the_handshake(void) {
+static void two_alpn_lists_give_a_common_protocol_or_end_the_handshake(void) {
     static const struct {
         const char *client[2], *server[2], *agreed;
         netlib_status status;
@@ -324,9 +324,9 @@ static void servers_verify_client_certificates(void) {
 
 int main(void) {
     data_is_echoed_in_both_tls_versions_with_ecdsa_and_rsa_keys();
-    server_names_are_verified_in_every_spelling();
+    server_names_are_verified_regardless_of_case_trailing_dot_or_brackets();
     errors_explain_refused_certificates();
-    alpn_selects_a_common_protocol_or_ends_the_handshake();
+    two_alpn_lists_give_a_common_protocol_or_end_the_handshake();
     servers_verify_client_certificates();
     return report("tls handshake");
 }

@@ -239,7 +239,7 @@ static void sessions_are_not_shared_with_derived_contexts(void) {
 }
 
 /* A TLS 1.3 session can be resumed once, and a TLS 1.2 session several times. */
-static void a_taken_session_is_resumed_only_by_the_engine_that_gets_it(void) {
+static void a_taken_session_is_resumed_only_by_an_engine_on_which_it_is_set(void) {
     netlib_tls_context *server = server_of(NULL, NETLIB_CERT_NONE);
     for (int32_t version = NETLIB_TLS_VERSION_1_2; version <= NETLIB_TLS_VERSION_1_3; version++) {
         netlib_error *err = NULL;
@@ -517,7 +517,7 @@ int main(void) {
     servers_resume_only_sessions_of_their_own_context();
     sessions_are_not_resumed_for_other_server_names();
     sessions_are_not_shared_with_derived_contexts();
-    a_taken_session_is_resumed_only_by_the_engine_that_gets_it();
+    a_taken_session_is_resumed_only_by_an_engine_on_which_it_is_set();
     set_session_refuses_sessions_of_other_servers_or_alpn_protocols();
     sessions_taken_from_a_stream_are_resumed_by_another_stream();
     a_context_stores_at_most_8_sessions_per_name_and_256_in_total();

@@ -261,9 +261,9 @@ static bool session_of(const netlib_tls_context *client, const netlib_tls_contex
     return is_resumed;
 }
 
-/* Runs sessions with every cipher suite of TLS 1.2 and 1.3 that uses SHA-256. Each context has three sessions, and the
- * second and third are resumed. */
-static void run_sessions_with_every_sha256_suite(void) {
+/* Runs sessions with the cipher suites of TLS 1.3 that use SHA-256, and with those of TLS 1.2 that use SHA-256 and
+ * ECDSA. Each context has three sessions, and the second and third are resumed. */
+static void run_sessions_with_sha256_suites(void) {
     static const struct {
         const char *ciphers;
         int32_t version;
@@ -430,7 +430,7 @@ int main(void) {
     add_secret("", "password of a URL", URL_PASSWORD, sizeof URL_PASSWORD - 1);
     add_key("private key of the server", read_file(CERTS "server.key"));
     add_key("private key of the client", read_file(CERTS "client.key"));
-    run_sessions_with_every_sha256_suite();
+    run_sessions_with_sha256_suites();
     run_session_over_streams();
     use_passwords_and_credentials();
     only_documented_secrets_are_left_in_freed_memory();

@@ -154,7 +154,7 @@ static void the_server_name_callback_can_select_a_context_or_refuse_the_session(
 }
 
 /* Only the selected context determines the versions, the ALPN protocols and the verification of clients. */
-static void the_context_that_the_server_name_callback_selects_replaces_all_settings(void) {
+static void a_context_selected_by_server_name_sets_versions_alpn_and_verification(void) {
     static const struct {
         int32_t minimum;
         int32_t mode;
@@ -363,7 +363,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
 
 int main(void) {
     the_server_name_callback_can_select_a_context_or_refuse_the_session();
-    the_context_that_the_server_name_callback_selects_replaces_all_settings();
+    a_context_selected_by_server_name_sets_versions_alpn_and_verification();
     the_server_name_callback_is_not_called_without_a_client_hello();
     the_server_name_callback_runs_on_the_handshake_thread();
     return report("test_tls_servername");

@@ -177,7 +177,7 @@ static void non_blocking_streams_read_before_they_check_throughput(void) {
 
 /* Of the read timeout, the minimum throughput and the limit of the stream, the one that expires first determines the
  * status. */
-static void the_first_of_timeout_limit_and_throughput_to_fail_sets_the_status(void) {
+static void a_read_returns_the_status_of_the_bound_that_is_exceeded_first(void) {
     netlib_error *err = NULL;
     char bytes[1000];
     size_t n = 0;
@@ -242,7 +242,7 @@ static int32_t just_write(void *ctx, const void *buf, size_t len, size_t *n) {
 
 /* A record of the outer stream arrives slowly, over a descriptor or over blocking callbacks. The application reads the
  * inner stream, so the minimum throughput of the inner stream applies. */
-static void the_minimum_throughput_of_the_inner_stream_applies(void) {
+static void reads_of_the_inner_stream_use_the_inner_minimum_throughput(void) {
     netlib_error *err = NULL;
     static char bytes[60000], text[16001], message[400];
     size_t n = 0;
@@ -306,7 +306,7 @@ static void the_minimum_throughput_of_the_inner_stream_applies(void) {
 }
 
 /* The application reads a slow descriptor itself, and waits with netlib_throughput_wait_for_read. */
-static void waits_fail_when_a_descriptor_is_below_the_minimum_throughput(void) {
+static void throughput_waits_fail_below_the_minimum_throughput(void) {
     netlib_error *err = NULL;
     netlib_throughput *throughput = NULL;
     static char bytes[20000];
@@ -367,9 +367,9 @@ int main(void) {
     reads_fail_when_the_peer_sends_below_the_minimum_throughput();
     handshake_bytes_count_towards_the_minimum_throughput();
     non_blocking_streams_read_before_they_check_throughput();
-    the_first_of_timeout_limit_and_throughput_to_fail_sets_the_status();
-    the_minimum_throughput_of_the_inner_stream_applies();
-    waits_fail_when_a_descriptor_is_below_the_minimum_throughput();
+    a_read_returns_the_status_of_the_bound_that_is_exceeded_first();
+    reads_of_the_inner_stream_use_the_inner_minimum_throughput();
+    throughput_waits_fail_below_the_minimum_throughput();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("throughput");

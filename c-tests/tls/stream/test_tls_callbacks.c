@@ -274,7 +274,7 @@ static int32_t user_write(void *ctx, const void *buf, size_t len, size_t *n) {
     return netlib_stream_write(user->other, buf, len, n, NULL);
 }
 
-static void calls_of_a_transport_callback_return_busy_only_on_its_own_stream(void) {
+static void stream_calls_in_a_transport_callback_return_busy_only_on_its_stream(void) {
     netlib_error *err = NULL;
     struct both both;
     make_both(&both, 5000);
@@ -427,7 +427,7 @@ static int32_t script_write(void *ctx, const void *buf, size_t len, size_t *n) {
 }
 
 /* Whatever bytes the peer sends, the handshake call must fail or return NETLIB_WANT_READ instead of running forever. */
-static void no_handshake_loops_forever_whatever_the_peer_sends(void) {
+static void handshakes_with_endless_or_incomplete_input_do_not_loop_forever(void) {
 #define CLOSE "\x15\x03\x03\x00\x02\x01\x00"
     static const struct {
         const char *first, *then;
@@ -470,10 +470,10 @@ int main(void) {
     server = server_context("server");
     streams_return_want_read_and_want_write_of_transport_callbacks();
     each_transport_callback_result_is_mapped_to_a_stream_status();
-    calls_of_a_transport_callback_return_busy_only_on_its_own_stream();
+    stream_calls_in_a_transport_callback_return_busy_only_on_its_stream();
     the_limit_of_a_stream_is_checked_before_each_transport_callback();
     two_threads_can_read_and_write_over_blocking_transport_callbacks();
-    no_handshake_loops_forever_whatever_the_peer_sends();
+    handshakes_with_endless_or_incomplete_input_do_not_loop_forever();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls callbacks");

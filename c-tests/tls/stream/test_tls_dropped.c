@@ -258,7 +258,7 @@ static void *read_until_not_busy(void *argument) {
     return (void *)(intptr_t)status;
 }
 
-static void is_dropped_returns_busy_during_another_call(void) {
+static void is_dropped_returns_busy_while_another_thread_reads_the_stream(void) {
     netlib_error *err = NULL;
     netlib_status why = NETLIB_OK, status = NETLIB_OK;
     int32_t dropped = 1;
@@ -395,7 +395,7 @@ int main(void) {
     is_dropped_reports_why_a_connection_counts_as_dropped();
     a_connection_counts_as_dropped_after_shutdown_not_after_an_expired_limit();
     is_dropped_does_not_disturb_the_handshake();
-    is_dropped_returns_busy_during_another_call();
+    is_dropped_returns_busy_while_another_thread_reads_the_stream();
     is_dropped_reports_the_end_of_either_tls_layer();
     is_dropped_reports_the_lost_connection_of_a_callback_transport();
     netlib_tls_context_free(client);

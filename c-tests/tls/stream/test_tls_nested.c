@@ -420,7 +420,7 @@ static void *cancel_soon(void *limit) {
 }
 
 /* The limit and the timeouts of the inner stream apply, not those of the outer stream. */
-static void limits_and_timeouts_of_the_inner_stream_apply(void) {
+static void calls_on_the_inner_stream_use_the_inner_limit_and_timeouts(void) {
     netlib_error *err = NULL;
     struct nest nest = make_nest(unix_pair(), 3);
     netlib_stream *near = near_of(&nest);
@@ -521,7 +521,7 @@ int main(void) {
     each_tls_layer_verifies_its_own_server_name();
     the_outer_stream_is_busy_until_the_inner_one_is_freed();
     only_close_notify_of_the_innermost_stream_gives_end_of_stream();
-    limits_and_timeouts_of_the_inner_stream_apply();
+    calls_on_the_inner_stream_use_the_inner_limit_and_timeouts();
     a_write_can_be_continued_after_a_timeout();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

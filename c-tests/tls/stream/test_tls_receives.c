@@ -16,7 +16,7 @@ static struct {
     netlib_stream *writes_during_poll;
 } seen;
 
-static void make_peer_write_a_byte(void) {
+static void write_a_byte_from_the_peer(void) {
     netlib_stream *peer = seen.writes_during_poll;
     netlib_error *err = NULL;
     size_t n = 0;
@@ -27,13 +27,13 @@ static void make_peer_write_a_byte(void) {
 ssize_t recv(int fd, void *room, size_t len, int flags) {
     /* If netlib repeats recv without waiting, a byte arrives after 100 calls, so that the test fails instead of
      * hanging. */
-    if (++seen.receives == 100) make_peer_write_a_byte();
+    if (++seen.receives == 100) write_a_byte_from_the_peer();
     return syscall(SYS_recvfrom, fd, room, len, flags, NULL, NULL);
 }
 
 int poll(struct pollfd *fds, nfds_t count, int ms) {
     seen.polls++;
-    make_peer_write_a_byte();
+    write_a_byte_from_the_peer();
     struct timespec wait = {ms / 1000, ms % 1000 * 1000000L};
     return (int)syscall(SYS_ppoll, fds, count, ms < 0 ? NULL : &wait, NULL, 0);
 }

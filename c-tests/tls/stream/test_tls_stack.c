@@ -95,7 +95,7 @@ static void load_traditional_encrypted_key(void) {
 static void load_pkcs12_identity(void) { load_identity(CERTS "pkcs12/openssl.p12", NULL, "secret"); }
 static void load_legacy_pkcs12_identity(void) { load_identity(CERTS "pkcs12/openssl-legacy.p12", NULL, "secret"); }
 
-static void create_context_with_system_trust(void) {
+static void create_context_with_system_and_embedded_trust(void) {
     netlib_tls_options *options = netlib_tls_options_new();
     netlib_tls_options_set_system_trust(options, 1);
     netlib_tls_options_set_embedded_trust(options, 1);
@@ -329,7 +329,7 @@ int main(int argc, char **argv) {
         {"context, traditional encrypted key", load_traditional_encrypted_key},
         {"context, PKCS#12", load_pkcs12_identity},
         {"context, legacy PKCS#12", load_legacy_pkcs12_identity},
-        {"context, system and embedded authorities", create_context_with_system_trust},
+        {"context, system and embedded authorities", create_context_with_system_and_embedded_trust},
         {"context, CRLs", create_context_with_crls},
         {"verification of chains", verify_certificate_chains},
         {"a certificate that is refused", run_handshake_with_refused_certificate},

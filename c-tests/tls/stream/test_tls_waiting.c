@@ -122,7 +122,7 @@ static void until_taken(netlib_stream *stream, bool writes) {
     }
 }
 
-static void limits_end_every_waiting_stream_call(void) {
+static void limits_end_handshakes_reads_and_writes_that_wait(void) {
     netlib_error *err = NULL;
     netlib_tls_context *client = client_context();
     netlib_tls_context *server = server_context("server");
@@ -260,7 +260,7 @@ static void handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time(void) {
 
 int main(void) {
     a_timeout_ends_the_call_but_not_the_session();
-    limits_end_every_waiting_stream_call();
+    limits_end_handshakes_reads_and_writes_that_wait();
     a_second_concurrent_read_or_write_returns_busy();
     handshakes_and_reads_succeed_if_bytes_arrive_one_at_a_time();
     return report("tls waiting");

@@ -272,7 +272,7 @@ static void wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_nam
 }
 
 /* As with Python's load_verify_locations, netlib loads CRLs together with the CA certificates. */
-static void crls_of_the_options_are_added_to_the_context(void) {
+static void wrap_socket_uses_the_crls_of_the_options_with_the_given_context(void) {
     static const struct {
         const char *authority, *list; /* the CA certificate and the CRL in the options */
         netlib_status status;
@@ -344,7 +344,7 @@ int main(void) {
     wrap_socket_applies_options_and_context_as_urllib3_does();
     the_limit_of_wrap_socket_applies_only_to_the_handshake();
     wrap_socket_replaces_alpn_protocols_of_a_client_without_a_server_name();
-    crls_of_the_options_are_added_to_the_context();
+    wrap_socket_uses_the_crls_of_the_options_with_the_given_context();
     invalid_arguments_of_wrap_socket_are_refused();
     unlink(in_directory);
     CHECK(rmdir(directory) == 0);

@@ -189,7 +189,7 @@ static void *send_much(void *argument) {
 }
 
 /* The peer sends no bytes, as many bytes as shutdown_both discards, or one byte more. */
-static void shutdown_both_discards_a_bounded_number_of_bytes(void) {
+static void shutdown_both_discards_at_most_1_mib(void) {
     netlib_error *err = NULL;
     static const struct {
         size_t total;
@@ -291,7 +291,7 @@ int main(void) {
     writev_with_invalid_slices_sends_nothing();
     an_incomplete_writev_can_be_continued_with_other_slices();
     shutdown_both_waits_for_the_peers_close_notify();
-    shutdown_both_discards_a_bounded_number_of_bytes();
+    shutdown_both_discards_at_most_1_mib();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("tls writev");

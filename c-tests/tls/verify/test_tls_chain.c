@@ -280,7 +280,7 @@ static unsigned char *padded(size_t count, size_t size, size_t *len) {
     return bytes;
 }
 
-static void the_size_of_a_certificate_chain_is_limited(void) {
+static void verify_chain_accepts_at_most_256_certificates_of_65535_bytes(void) {
     static const struct {
         size_t count, size;
         netlib_status status;
@@ -308,7 +308,7 @@ static void the_size_of_a_certificate_chain_is_limited(void) {
 
 /* Changes each byte of a chain, and truncates the chain at each byte. netlib refuses all these chains, and the error of
  * each failed verification names a problem. */
-static void every_changed_or_truncated_chain_is_refused(void) {
+static void a_chain_with_any_changed_byte_or_truncated_anywhere_is_refused(void) {
     netlib_error *err = NULL;
     double now = NOW;
     size_t pem_len, len, refused = 0;
@@ -410,8 +410,8 @@ int main(void) {
     verify_chain_checks_the_server_name_only_if_it_is_given();
     the_time_argument_of_verify_chain_replaces_the_clock();
     malformed_certificate_chains_are_refused();
-    the_size_of_a_certificate_chain_is_limited();
-    every_changed_or_truncated_chain_is_refused();
+    verify_chain_accepts_at_most_256_certificates_of_65535_bytes();
+    a_chain_with_any_changed_byte_or_truncated_anywhere_is_refused();
     a_context_without_trust_anchors_verifies_no_chain();
     verify_chain_checks_the_pins_of_the_context();
     return report("tls_chain");

@@ -485,7 +485,7 @@ static void errors_explain_cipher_strings_without_a_common_suite(void) {
 
 /* A handshake message arrives in records of one byte. The message is below the limit on messages, but its records
  * exceed the limit on buffered records. */
-static void a_handshake_message_in_too_many_records_is_refused(void) {
+static void a_handshake_message_in_more_than_64_kib_of_records_is_refused(void) {
     netlib_error *err = NULL;
     static struct bytes bytes;
     bytes.len = 0;
@@ -508,6 +508,6 @@ int main(void) {
     errors_explain_refused_client_certificates();
     errors_explain_failed_handshakes_with_clients();
     errors_explain_cipher_strings_without_a_common_suite();
-    a_handshake_message_in_too_many_records_is_refused();
+    a_handshake_message_in_more_than_64_kib_of_records_is_refused();
     return report("tls explain");
 }

@@ -310,7 +310,7 @@ static netlib_status handshake_streams(netlib_stream *near, netlib_stream *far, 
 /* In curl, one way to create a session did not check pins. In netlib, the context checks its pins in every session,
  * without a call by the application. The rows differ in the verification, in the TLS version, and in whether the
  * session runs inside another stream. */
-static void the_context_checks_pins_for_every_kind_of_session(void) {
+static void the_context_checks_pins_in_full_resumed_and_nested_sessions(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
     for (int row = 0; row < 24; row++) {
@@ -580,7 +580,7 @@ static void wrap_socket_checks_pins_of_options_or_context_and_refuses_pins_in_bo
 
 int main(void) {
     pins_match_only_certificates_on_the_verified_path();
-    the_context_checks_pins_for_every_kind_of_session();
+    the_context_checks_pins_in_full_resumed_and_nested_sessions();
     sessions_are_not_resumed_by_contexts_with_different_pins();
     servers_check_client_certificates_against_the_pins_of_their_context();
     pins_of_a_server_that_requests_no_client_certificate_are_refused();

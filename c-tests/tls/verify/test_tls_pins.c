@@ -49,7 +49,7 @@ static void begin_session(netlib_stream *near, netlib_stream *far) {
 
 /* In curl, one way to create a session did not check pins. The rows differ in the verification, in the TLS version, and
  * in whether the session runs inside another stream. */
-static void fingerprints_are_checked_for_every_kind_of_session(void) {
+static void fingerprints_can_be_checked_in_full_resumed_and_nested_sessions(void) {
     netlib_error *err = NULL;
     char right[65], wrong[65];
     fingerprint_of(CERTS "server.pem", right);
@@ -94,6 +94,6 @@ static void fingerprints_are_checked_for_every_kind_of_session(void) {
 }
 
 int main(void) {
-    fingerprints_are_checked_for_every_kind_of_session();
+    fingerprints_can_be_checked_in_full_resumed_and_nested_sessions();
     return report("tls pins");
 }

@@ -89,7 +89,7 @@ static const char *describe_trust(const netlib_tls_context *context) {
     "  0123abcd.r0: CRLs are not read from this directory; add the file as a CRL file\n" \
     "  89abcdef.r12: CRLs are not read from this directory; add the file as a CRL file\n"
 
-static void a_ca_directory_is_read_as_openssl_reads_it(void) {
+static void all_ca_directory_files_are_read_unless_some_have_hashed_names(void) {
     static const struct {
         const char *what; /* the preparation before the directory is read */
         const char *expected;
@@ -475,7 +475,7 @@ static void contexts_keep_the_certificates_of_trust_anchors_only_on_request(void
 }
 
 int main(void) {
-    a_ca_directory_is_read_as_openssl_reads_it();
+    all_ca_directory_files_are_read_unless_some_have_hashed_names();
     authorities_of_a_ca_directory_are_trusted();
     trust_sources_without_a_usable_certificate_are_refused();
     unusable_ca_certificates_are_skipped_and_listed();

@@ -238,7 +238,7 @@ static void the_clock_callback_is_called_once_per_handshake_with_no_lock_held(vo
     close_pair(pair);
 }
 
-static void revocation_is_checked_with_crls_according_to_verify_flags(void) {
+static void crls_and_verify_flags_determine_which_revocation_checks_are_on(void) {
     static const struct {
         const char *crl;
         int32_t flags;
@@ -403,7 +403,7 @@ int main(void) {
     handshakes_accept_valid_and_refuse_invalid_client_chains();
     certificate_validity_is_checked_with_the_time_of_the_clock_callback();
     the_clock_callback_is_called_once_per_handshake_with_no_lock_held();
-    revocation_is_checked_with_crls_according_to_verify_flags();
+    crls_and_verify_flags_determine_which_revocation_checks_are_on();
     custom_ca_certificates_replace_the_system_trust();
     client_streams_need_a_server_name_for_the_host_name_check();
     return report("tls verify");
