@@ -11,8 +11,7 @@
  *     request     the request, and how it changes   route        opens a connection, directly or through a proxy
  *     trace       the output of -v                  proxy        CONNECT, the tunnel through a proxy
  *     output      the destination of the body       tls          trust and identity, separate for each peer
- *     report      exit codes and advice             reader       reads a response
- *     failure     errors of fetch's own
+ *     report      exit codes and advice             failure      errors of fetch's own
  *
  *     cc fetch.c fetch/[a-z]*.c $(pkg-config --cflags --libs netlib) -o fetch
  *     fetch -v --retries 5 -o page.html https://example.com/
@@ -57,34 +56,32 @@ static netlib_status exchange(struct client *client, struct request *request, st
     netlib_status status = route_make_head(&client->route, request, &head, err);
     if (status == NETLIB_OK) status = route_open(&client->route, request->url, client->limit, connection, err);
     if (status == NETLIB_OK) status = request_send(request, head, connection->stream, err);
-    if (status == NETLIB_OK) {
-        status = reader_read_head(&connection->reader, connection->stream, request->method, response, err);
-    }
+    if (status == NETLIB_OK) status = netlib_stream_read_response(connection->stream, request->method, response, err);
     if (status == NETLIB_OK) trace_response(&client->trace, *response);
     netlib_request_free(head);
     return status;
 }
 
 /* Copies the response's body to the output. */
-static netlib_status copy_body(struct output *output, struct connection *connection, netlib_body_decoder *decoder,
+static netlib_status copy_body(struct output *output, netlib_stream *stream, netlib_body_decoder *decoder,
                                netlib_error **err) {
+    static char buffer[64 * 1024];
     netlib_status status = output_begin(output, netlib_body_decoder_bytes_left(decoder), err);
     while (status == NETLIB_OK) {
-        const uint8_t *piece = NULL;
-        size_t len = 0;
-        status = reader_read_body(&connection->reader, connection->stream, decoder, &piece, &len, err);
-        if (status == NETLIB_OK) status = output_write(output, piece, len, err);
+        size_t n = 0;
+        status = netlib_stream_read_body(stream, decoder, buffer, sizeof buffer, &n, err);
+        if (status == NETLIB_OK) status = output_write(output, buffer, n, err);
     }
     output_erase_progress(output);
     return status == NETLIB_END_OF_STREAM ? output_complete(output, err) : status;
 }
 
 /* Delivers the response: copies its body to the output, which is discarded if the body is not complete. */
-static netlib_status deliver(struct client *client, struct connection *connection, const netlib_response *response,
+static netlib_status deliver(struct client *client, netlib_stream *stream, const netlib_response *response,
                              netlib_error **err) {
     netlib_body_decoder *decoder = NULL;
     netlib_status status = netlib_body_decoder_new(response, &decoder, err);
-    if (status == NETLIB_OK) status = copy_body(&client->output, connection, decoder, err);
+    if (status == NETLIB_OK) status = copy_body(&client->output, stream, decoder, err);
     netlib_body_decoder_free(decoder);
     if (status != NETLIB_OK) {
         output_discard(&client->output);
@@ -126,7 +123,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         status = decide(client, request, response, failure, &decision, err);
     }
     if (status == NETLIB_OK && netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) {
-        status = deliver(client, &connection, response, &failure);
+        status = deliver(client, connection.stream, response, &failure);
         *done = status == NETLIB_OK;
         if (failure != NULL && output_can_restart(&client->output)) {
             /* The retry policy also decides about a body that was not received completely. */

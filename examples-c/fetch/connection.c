@@ -5,9 +5,7 @@
 
 void connection_init(struct connection *connection, const struct options *options, const netlib_timeout *timeout,
                      const netlib_limit *limit) {
-    connection->options = options;
-    connection->timeout = timeout;
-    connection->limit = limit;
+    *connection = (struct connection){.options = options, .timeout = timeout, .limit = limit, .fd = -1};
 }
 
 /* Creates a netlib_connect to the Unix domain socket, to the addresses of --resolve, or to the addresses that the
@@ -60,4 +58,5 @@ void connection_close(struct connection *connection) {
     netlib_stream_free(connection->stream);
     if (connection->fd >= 0) close(connection->fd);
     netlib_connect_free(connection->race);
+    *connection = (struct connection){.fd = -1};
 }

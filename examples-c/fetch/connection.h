@@ -8,7 +8,6 @@
 #define EXAMPLES_FETCH_CONNECTION_H
 
 #include "options.h"
-#include "reader.h"
 
 #include <netlib.h>
 #include <stdbool.h>
@@ -20,7 +19,6 @@ struct connection {
     netlib_connect *race;      /* the attempts and their results; NULL before connection_open */
     int fd;                    /* -1: closed */
     netlib_stream *stream;     /* the innermost layer; NULL before connection_open */
-    struct reader reader;      /* of the innermost layer */
     bool is_nested;            /* true if the innermost layer is a TLS stream inside another TLS stream */
 };
 

@@ -82,14 +82,14 @@ static netlib_status send_connect(const struct proxy *proxy, netlib_stream *stre
 
 /* In TLS the client sends first, so bytes that arrive before come not from the server but from the proxy or an
  * attacker. */
-netlib_status proxy_open_tunnel(const struct proxy *proxy, netlib_stream *stream, struct reader *reader,
-                                const netlib_url *url, netlib_error **err) {
+netlib_status proxy_open_tunnel(const struct proxy *proxy, netlib_stream *stream, const netlib_url *url,
+                                netlib_error **err) {
     netlib_response *answer = NULL;
     netlib_status status = send_connect(proxy, stream, url, err);
-    if (status == NETLIB_OK) status = reader_read_head(reader, stream, "CONNECT", &answer, err);
+    if (status == NETLIB_OK) status = netlib_stream_read_response(stream, "CONNECT", &answer, err);
     if (status == NETLIB_OK) status = netlib_response_check_tunnel(answer, err);
     netlib_response_free(answer);
-    size_t early = reader->end - reader->start;
+    size_t early = netlib_stream_pending(stream);
     if (status != NETLIB_OK || early == 0) return status;
     return fail(NETLIB_PROTOCOL, err, "it sent %zu bytes through the tunnel before the client sent any", early);
 }

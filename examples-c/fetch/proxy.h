@@ -6,8 +6,6 @@
 #ifndef EXAMPLES_FETCH_PROXY_H
 #define EXAMPLES_FETCH_PROXY_H
 
-#include "reader.h"
-
 #include <netlib.h>
 
 struct proxy {
@@ -23,8 +21,8 @@ netlib_status proxy_add_credentials(const struct proxy *proxy, const netlib_head
                                     netlib_error **err);
 
 /* Opens a tunnel to the origin of `url`. `stream` is the stream to the proxy, and after success the tunnel. */
-netlib_status proxy_open_tunnel(const struct proxy *proxy, netlib_stream *stream, struct reader *reader,
-                                const netlib_url *url, netlib_error **err);
+netlib_status proxy_open_tunnel(const struct proxy *proxy, netlib_stream *stream, const netlib_url *url,
+                                netlib_error **err);
 
 /* Replaces the error `*err` of a failure before the tunnel was open by an error with the status NETLIB_PROXY_FAILED,
  * and returns the new status. Errors that are never retried, such as an expired limit, stay as they are. */

@@ -81,7 +81,7 @@ static netlib_status open_proxy(struct route *route, const netlib_url *url, stru
     netlib_status status = open_socket(route, proxy->url, connection, err);
     if (status == NETLIB_OK && is_https(proxy->url)) status = add_tls(route, TLS_PROXY, proxy->url, connection, err);
     if (status == NETLIB_OK) trace_connection(route->trace, "the proxy ", proxy->url, connection);
-    if (status == NETLIB_OK && is_https(url)) status = proxy_open_tunnel(proxy, connection->stream, &connection->reader, url, err);
+    if (status == NETLIB_OK && is_https(url)) status = proxy_open_tunnel(proxy, connection->stream, url, err);
     if (status != NETLIB_OK) return proxy_failed(proxy, status, err);
     if (is_https(url)) trace(route->trace, "  the proxy opened a tunnel to %s", netlib_url_netloc(url, NULL));
     return NETLIB_OK;

@@ -26,7 +26,7 @@ struct route {
     const struct options *options;
     struct trace *trace;
     netlib_timeout *timeout; /* for connecting, and for each read */
-    netlib_url *first; /* the URL of the command line */
+    netlib_url *first;       /* the URL of the command line */
     struct proxy proxy;
     netlib_tls_context *contexts[TLS_PEERS]; /* each is created when first needed, and then used for all connections */
 };

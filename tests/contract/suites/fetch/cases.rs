@@ -185,7 +185,7 @@ const HTTP: &[Case] = &[
         "post-hang-up",
         &["-v", "-d", "x", "http://localhost:{http}/hang-up-once?post"],
         14,
-        &["without an answer"],
+        &["closed the connection without a response"],
     ),
     fails(
         "post-garbled",
@@ -471,12 +471,17 @@ const HTTP: &[Case] = &[
     .within(4.0),
     // Responses that are not HTTP.
     fails("garbage", &["--retries", "0", "https://localhost:{https}/garbage"], 14, &["fetch: "]),
-    fails("half-head", &["--retries", "0", "https://localhost:{https}/half-head"], 14, &["in the middle"]),
+    fails(
+        "half-head",
+        &["--retries", "0", "https://localhost:{https}/half-head"],
+        14,
+        &["closed the connection inside the response head, after "],
+    ),
     fails(
         "hang-up",
         &["-v", "http://localhost:{http}/hang-up"],
         14,
-        &["without an answer (attempt 4)", "exponential"],
+        &["the peer closed the connection without a response (attempt 4)", "exponential"],
     ),
     fails("bad-length", &["--retries", "0", "https://localhost:{https}/bad-length"], 14, &["fetch: "]),
     // Errors in the command line.

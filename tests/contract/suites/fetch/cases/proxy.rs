@@ -307,7 +307,7 @@ pub const ALL: &[Case] = &[
         ],
         out: &["POST /echo\n", "\n\na=b"],
         err: &[
-            "closed the connection without an answer (NETLIB_PROXY_FAILED)",
+            "the peer closed the connection without a response (NETLIB_PROXY_FAILED)",
             "(NETLIB_PROTOCOL)",
             "from the counter \"connect\", 2 left",
         ],
@@ -317,13 +317,13 @@ pub const ALL: &[Case] = &[
         "tunnel-hang-up",
         &["--retries", "1", "--proxy", "https://localhost:{tlsproxy}", "https://hang-up.origin.test:{origin}/hello"],
         18,
-        &["the peer closed the connection without an answer (attempt 2)"],
+        &["the server \"localhost\" closed the connection without a response (attempt 2)"],
     ),
     fails(
         "tunnel-half-head",
         &["--retries", "0", "--proxy", "http://localhost:{proxy}", "https://half-head.origin.test:{origin}/hello"],
         18,
-        &["the peer closed the connection in the middle"],
+        &["the peer closed the connection inside the response head, after "],
     ),
     fails(
         "tunnel-garbage",
