@@ -16,6 +16,7 @@ void print_help(void) {
          "  -H 'Name: value'       add a request header; may be repeated\n"
          "  -X METHOD              the request method (default: GET, or POST with -d)\n"
          "  -d TEXT | -d @FILE     send TEXT, or the contents of FILE, as the request's body\n"
+         "  --query NAME=VALUE     add NAME=VALUE, percent-encoded, to the URL's query; may be repeated\n"
          "  -o FILE                write the body to FILE instead of standard output\n"
          "  --retries N            the maximum number of retries (default 3): after failed connections, broken\n"
          "                         responses, and the statuses 429, 502, 503 and 504. POST and PATCH are retried\n"
@@ -30,6 +31,8 @@ void print_help(void) {
          "  --user USER:PASSWORD   send Basic credentials, but only to the origin of the URL\n"
          "  --proxy URL            use the proxy http://[USER:PASSWORD@]HOST:PORT, or https:// for TLS to the proxy.\n"
          "                         The proxy cannot read data that is exchanged with https servers\n"
+         "  --no-proxy LIST        do not use the proxy for these hosts, in the syntax of the variable NO_PROXY:\n"
+         "                         names, addresses and networks, separated by commas. Applies to redirects too\n"
          "  -v                     print events and decisions on standard error\n"
          "  --help                 print this text\n");
     puts("Connections:\n"
@@ -172,14 +175,23 @@ static bool add_pin(struct options *options, const char *pin) {
     return true;
 }
 
+static bool add_pair(struct options *options, const char *pair) {
+    enum { MAX_PAIRS = sizeof options->pairs / sizeof options->pairs[0] };
+    if (options->pair_count == MAX_PAIRS) return usage_error("--query", "too many pairs");
+    options->pairs[options->pair_count++] = pair;
+    return true;
+}
+
 /* The values of options that have no single-letter form. */
 enum {
-    OPT_RETRIES = 256,
+    OPT_QUERY = 256,
+    OPT_RETRIES,
     OPT_CONNECT_TIMEOUT,
     OPT_READ_TIMEOUT,
     OPT_MAX_TIME,
     OPT_USER,
     OPT_PROXY,
+    OPT_NO_PROXY,
     OPT_RESOLVE,
     OPT_UNIX_SOCKET,
     OPT_ABSTRACT_UNIX_SOCKET,
@@ -207,12 +219,14 @@ enum {
 };
 
 static const struct option long_options[] = {
+    {"query", required_argument, NULL, OPT_QUERY},
     {"retries", required_argument, NULL, OPT_RETRIES},
     {"connect-timeout", required_argument, NULL, OPT_CONNECT_TIMEOUT},
     {"read-timeout", required_argument, NULL, OPT_READ_TIMEOUT},
     {"max-time", required_argument, NULL, OPT_MAX_TIME},
     {"user", required_argument, NULL, OPT_USER},
     {"proxy", required_argument, NULL, OPT_PROXY},
+    {"no-proxy", required_argument, NULL, OPT_NO_PROXY},
     {"resolve", required_argument, NULL, OPT_RESOLVE},
     {"unix-socket", required_argument, NULL, OPT_UNIX_SOCKET},
     {"abstract-unix-socket", required_argument, NULL, OPT_ABSTRACT_UNIX_SOCKET},
@@ -247,12 +261,14 @@ static bool parse_option(struct options *options, int option, char *value) {
     case 'd': options->data = value; return true;
     case 'o': options->output = value; return true;
     case 'v': options->verbose = true; return true;
+    case OPT_QUERY: return add_pair(options, value);
     case OPT_RETRIES: return parse_count(value, "--retries", &options->retries);
     case OPT_CONNECT_TIMEOUT: return parse_seconds(value, "--connect-timeout", &options->connect_timeout);
     case OPT_READ_TIMEOUT: return parse_seconds(value, "--read-timeout", &options->read_timeout);
     case OPT_MAX_TIME: return parse_seconds(value, "--max-time", &options->max_time);
     case OPT_USER: netlib_headers_options_set_basic_auth(options->headers, value); return true;
     case OPT_PROXY: options->proxy = value; return true;
+    case OPT_NO_PROXY: options->no_proxy = value; return true;
     case OPT_RESOLVE: return add_resolve(options, value);
     case OPT_UNIX_SOCKET: return sockets_set_unix(&options->sockets, value);
     case OPT_ABSTRACT_UNIX_SOCKET: return sockets_set_abstract_unix(&options->sockets, value);

@@ -42,9 +42,11 @@ enum exit_code {
 
 struct options {
     const char *url;
-    const char *method; /* NULL: GET, or POST with data */
-    const char *data;   /* as given with -d; NULL: no body */
-    const char *output; /* NULL: standard output */
+    const char *method;    /* NULL: GET, or POST with data */
+    const char *data;      /* as given with -d; NULL: no body */
+    const char *output;    /* NULL: standard output */
+    const char *pairs[64]; /* of --query: "NAME=VALUE" or "NAME" */
+    size_t pair_count;
     /* TLS options: the file name or string from the command line; NULL if the option was not given. */
     const char *cacert, *capath, *crlfile;
     const char *cert, *key, *pass;
@@ -52,7 +54,7 @@ struct options {
     const char *pins[16];
     size_t pin_count;
     int32_t tls_max; /* an enum netlib_tls_version; 0: the highest supported version */
-    const char *proxy, *proxy_cacert;
+    const char *proxy, *no_proxy, *proxy_cacert;
     struct resolve resolve;
     struct sockets sockets;
     int32_t retries;

@@ -23,6 +23,31 @@ static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_er
     return status;
 }
 
+/* Adds the pairs of --query to the URL's query. */
+static netlib_status add_pairs(const struct options *options, netlib_url **url, netlib_error **err) {
+    if (options->pair_count == 0) return NETLIB_OK;
+    netlib_query *query = NULL;
+    netlib_url_options *components = netlib_url_to_options(*url);
+    if (components == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the URL");
+    netlib_status status =
+        netlib_query_parse(netlib_url_query(*url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, err);
+    for (size_t i = 0; i < options->pair_count && status == NETLIB_OK; i++) {
+        const char *name = options->pairs[i], *equals = strchr(name, '=');
+        size_t name_len = equals != NULL ? (size_t)(equals - name) : strlen(name);
+        status = netlib_query_append(query, name, name_len, equals != NULL ? equals + 1 : NULL, NETLIB_NTS, err);
+    }
+    netlib_url_options_set_query(components, netlib_query_to_string(query, NULL));
+    netlib_url *changed = NULL;
+    if (status == NETLIB_OK) status = netlib_url_from_options(components, &changed, err);
+    if (status == NETLIB_OK) {
+        netlib_url_free(*url);
+        *url = changed;
+    }
+    netlib_url_options_free(components);
+    netlib_query_free(query);
+    return status;
+}
+
 static netlib_status make_url(const char *text, netlib_url **url, netlib_error **err) {
     netlib_status status = netlib_parse_url(text, NETLIB_NTS, url, err);
     if (status != NETLIB_OK) return status;
@@ -91,6 +116,7 @@ netlib_status request_init(struct request *request, const struct options *option
     *request = (struct request){.body_fd = -1};
     const char *method = options->method != NULL ? options->method : options->data != NULL ? "POST" : "GET";
     netlib_status status = make_url(options->url, &request->url, err);
+    if (status == NETLIB_OK) status = add_pairs(options, &request->url, err);
     if (status == NETLIB_OK) status = set_method(request, method, err);
     if (status == NETLIB_OK) status = make_retry(options->retries, &request->retry, err);
     if (status == NETLIB_OK) status = make_body(request, options->data, err);

@@ -38,14 +38,13 @@ void route_free(struct route *route) {
     netlib_timeout_free(route->timeout);
 }
 
-/* Returns true if a proxy reads the requests to this URL. Requests to https servers go through a tunnel instead. */
-static bool proxy_reads(const struct route *route, const netlib_url *url) {
-    return route->proxy.url != NULL && !is_https(url);
+static bool uses_proxy(const struct route *route, const netlib_url *url) {
+    return route->proxy.url != NULL && !netlib_no_proxy_match(route->options->no_proxy, url);
 }
 
 netlib_status route_make_head(const struct route *route, const struct request *request, netlib_request **head,
                               netlib_error **err) {
-    if (!proxy_reads(route, request->url)) {
+    if (!uses_proxy(route, request->url) || is_https(request->url)) {
         return netlib_request_new(request->method, request->url, request->headers, NETLIB_REQUEST_FORM_ORIGIN, head,
                                   err);
     }
@@ -99,7 +98,7 @@ static netlib_status open_tls(struct route *route, const netlib_url *url, struct
 
 netlib_status route_open(struct route *route, const netlib_url *url, const netlib_limit *limit,
                          struct connection *connection, netlib_error **err) {
-    bool direct = route->proxy.url == NULL;
+    bool direct = !uses_proxy(route, url);
     connection_init(connection, route->options, route->timeout, limit);
     netlib_status status = direct ? open_socket(route, url, connection, err) : open_proxy(route, url, connection, err);
     if (status != NETLIB_OK) return status;

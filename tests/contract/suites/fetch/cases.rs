@@ -98,6 +98,23 @@ const HTTP: &[Case] = &[
         ..NOTHING
     },
     Case {
+        name: "query",
+        args: &[
+            "--query",
+            "a=1+1 & 2",
+            "--query",
+            "wsdl",
+            "--query",
+            "b=",
+            "--query",
+            "c==#",
+            "http://localhost:{http}/echo?x=y%20z#fragment",
+        ],
+        out: &["GET /echo?x=y+z&a=1%2B1+%26+2&wsdl&b=&c=%3D%23\n"],
+        ..NOTHING
+    },
+    get("query-of-a-url-without-one", &["--query", "get", "http://localhost:{http}/hello"], "hello\n"),
+    Case {
         name: "own-host",
         args: &["-H", "Host: other.test", "http://localhost:{http}/echo"],
         out: &["\nHost: other.test\n"],
@@ -507,6 +524,7 @@ const HTTP: &[Case] = &[
     fails("full-device", &["-o", "/dev/full", "http://localhost:{http}/hello"], 1, &["cannot write /dev/full"]),
     fails("bad-url", &["http://[/"], 3, &["fetch: "]),
     fails("other-scheme", &["ftp://localhost/"], 3, &["fetch: "]),
+    fails("empty-query", &["--query", "", "http://localhost:{http}/echo"], 2, &["fetch: "]),
     fails("no-scheme", &["localhost/"], 3, &["fetch: "]),
     fails("credentials-in-url", &["http://me:secret@localhost/"], 3, &["--user"]).silent_about(&["secret"]),
     Case {

@@ -35,6 +35,47 @@ pub const ALL: &[Case] = &[
         never: &["\nauthorization", "secret"],
         ..NOTHING
     },
+    // Hosts that are reached without the proxy.
+    Case {
+        name: "no-proxy",
+        args: &[
+            "-v",
+            "--no-proxy",
+            "origin.test, 127.0.0.0/8",
+            "--proxy",
+            "http://localhost:{closed}",
+            "http://127.0.0.1:{http}/echo",
+        ],
+        out: &["GET /echo\n"],
+        never: &["proxy"],
+        ..NOTHING
+    },
+    get(
+        "no-proxy-tls",
+        &["--no-proxy", "*", "--proxy", "https://localhost:{closed}", "https://localhost:{https}/hello"],
+        "hello\n",
+    ),
+    Case {
+        name: "no-proxy-for-others",
+        args: &["--no-proxy", "other.test", "--proxy", "http://localhost:{proxy}", "http://origin.test/echo"],
+        out: &["GET http://origin.test/echo\n"],
+        ..NOTHING
+    },
+    Case {
+        name: "no-proxy-redirect",
+        args: &[
+            "-v",
+            "--no-proxy",
+            "127.0.0.1",
+            "--proxy",
+            "http://a:b@localhost:{proxy}",
+            "http://origin.test/redirect-other-port",
+        ],
+        out: &["GET /echo\n"],
+        err: &["connected to the proxy localhost:{proxy}\n", "connected to 127.0.0.1:"],
+        never: &["roxy-authorization", "YTpi"],
+        ..NOTHING
+    },
     // For an https URL, the proxy opens a tunnel.
     get("tunnel", &["--proxy", "http://localhost:{proxy}", "https://origin.test:{origin}/hello"], "hello\n"),
     Case {
