@@ -7,8 +7,8 @@ use std::ffi::CStr;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryKind {
-    /// The failure is never retried, because the request itself has not failed, for example after an invalid argument
-    /// or a cancelled wait.
+    /// The failure is never retried, because a retry would fail for the same reason, for example an invalid argument,
+    /// or because a limit ended the request.
     Never = 0,
     /// Decrements the `connect` counter: the request did not reach the server.
     Connect = 1,
@@ -105,19 +105,19 @@ statuses! {
     InvalidUtf8         =  202 INVALID_UTF8        Argument Never   "text is not valid UTF-8";
     Unsupported         =  203 UNSUPPORTED         Argument Never   "netlib does not support this feature, by design";
     InvalidHeader       =  204 INVALID_HEADER      Argument Read    "a header name or value is not valid";
-    InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate or key could not be read";
+    InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate, a key or a CRL could not be read";
     KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";
     NoTrustAnchors      =  207 NO_TRUST_ANCHORS    Argument Never   "verification is required but no trusted certificate could be loaded";
     PasswordRequired    =  208 PASSWORD_REQUIRED   Argument Never   "the private key is encrypted and no password was given";
     WrongPassword       =  209 WRONG_PASSWORD      Argument Never   "the password for the private key is wrong";
     NoCipherSuites      =  210 NO_CIPHER_SUITES    Argument Never   "the cipher string selects no supported cipher suite";
 
-    TimeoutStateError   =  300 TIMEOUT_STATE_ERROR State    Never   "the timeout's clock is not in the state this call needs";
+    TimeoutStateError   =  300 TIMEOUT_STATE_ERROR State    Never   "the timeout's clock was already started, or was not started yet";
     Busy                =  301 BUSY                State    Never   "another call is using this handle";
-    Closed              =  302 CLOSED              State    Never   "the stream is closed in this direction, or was created by another process";
+    Closed              =  302 CLOSED              State    Never   "the handle is closed for calls of this kind, or was made by another process";
     UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be rewound, so the request cannot be sent again";
     CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned an invalid value";
-    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer sent more data than this call discards";
+    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer sent too much data after a shutdown, or too many session tickets";
 
     Internal            =  400 INTERNAL            System   Never   "netlib has a bug that caused this error: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be allocated";
@@ -141,19 +141,19 @@ statuses! {
 
     CertificateVerify   =  800 CERTIFICATE_VERIFY  Tls      Other   "the peer's certificate was not accepted";
     HostnameMismatch    =  801 HOSTNAME_MISMATCH   Tls      Other   "the peer's certificate is not valid for the expected name";
-    FingerprintMismatch =  802 FINGERPRINT_MISMATCH Tls     Other   "the certificate's fingerprint is not the expected one";
+    FingerprintMismatch =  802 FINGERPRINT_MISMATCH Tls     Other   "the certificate does not have the expected fingerprint, or no pin matches";
     NotTls              =  803 NOT_TLS             Tls      Other   "the peer does not speak TLS";
     TlsAlert            =  804 TLS_ALERT           Tls      Other   "the peer ended the session with an alert";
     TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
     TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without close_notify";
     TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
-    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "client and server have no TLS version, cipher suite, group or protocol in common";
+    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "client and server have no TLS version, cipher suite, group, ALPN protocol or other parameter in common";
     TlsEchRejected      =  809 TLS_ECH_REJECTED    Tls      Other   "the server rejected Encrypted Client Hello";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";
     IncompleteRead      =  901 INCOMPLETE_READ     Http     Read    "the body ended before its announced length";
     HeaderParsing       =  902 HEADER_PARSING      Http     Read    "the header block has defects";
-    ResponseStatus      =  903 RESPONSE_STATUS     Http     Read    "too many error responses";
+    ResponseStatus      =  903 RESPONSE_STATUS     Http     Read    "the response counts as a failed request";
     TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Read    "too many redirects";
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";

@@ -15,8 +15,8 @@ use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
 use crate::status::{RetryKind, Status, StatusClass};
 
-/// The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
-/// `netlib_status_class` returns a class for an unknown code.
+/// The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes. For a
+/// code that your program does not know, use the class that `netlib_status_class` returns.
 pub type netlib_status = i32;
 
 /// Classes of statuses. `netlib_status_class` returns the class of a status.
@@ -24,24 +24,29 @@ pub type netlib_status = i32;
 pub enum netlib_class {
     /// The status `NETLIB_OK`.
     NETLIB_CLASS_SUCCESS = 0,
-    /// The call did not fail, and stores no error: it would have to wait for input or output, its wait timed out, or
-    /// the stream ended cleanly.
+    /// The call did not fail, and stores no error: it would have to wait for input or output, it needs the addresses of
+    /// a host, its wait timed out, or the stream ended cleanly.
     NETLIB_CLASS_PROGRESS = 1,
-    /// The caller passed an argument that the function cannot use; the error message names the parameter.
+    /// The function cannot use an argument, or a file that an argument names; the error message describes the problem.
     NETLIB_CLASS_ARGUMENT = 2,
-    /// The handle's present state does not allow this call.
+    /// The present state of the handle does not allow the call, a body cannot be rewound, a callback failed, or the
+    /// peer sent too much data.
     NETLIB_CLASS_STATE = 3,
     /// The operating system reported a failure, or netlib caught a bug of its own.
     NETLIB_CLASS_SYSTEM = 4,
-    /// A time limit passed, or a `netlib_limit` was cancelled.
+    /// A timeout or a deadline passed, data arrived too slowly, a `netlib_limit` was cancelled, or an interrupt check
+    /// stopped the wait.
     NETLIB_CLASS_TIME = 5,
-    /// The text is not a URL.
+    /// The text is not a valid URL.
     NETLIB_CLASS_URL = 6,
-    /// No connection could be made: the name lookup, connect(2) or a proxy failed.
+    /// No connection could be made: the name lookup, connect(2) or a proxy failed, or the address policy allows no
+    /// address.
     NETLIB_CLASS_CONNECT = 7,
-    /// TLS failed: the certificate was refused, an alert ended the session, or the peer broke the protocol.
+    /// TLS failed: for example, the certificate was refused, an alert ended the session, or the connection ended
+    /// without close_notify.
     NETLIB_CLASS_TLS = 8,
-    /// The peer broke HTTP's rules, or its response has an error status.
+    /// The peer broke HTTP's rules or dropped the connection, a response counts as a failed request, or there were too
+    /// many redirects.
     NETLIB_CLASS_HTTP = 9,
     /// The retry policy ended the request.
     NETLIB_CLASS_RETRY = 10,
@@ -53,8 +58,9 @@ pub enum netlib_class {
 /// `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status.
 #[repr(C)]
 pub enum netlib_retry_kind {
-    /// The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
-    /// retried. If an error of this kind is passed to `netlib_retry_increment`, the call fails with the error's status.
+    /// The request is not retried, because a retry would fail for the same reason, for example an invalid argument, or
+    /// because a `netlib_limit` ended the request. If an error of this kind is passed to `netlib_retry_increment`, the
+    /// call fails with the error's status.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -64,7 +70,7 @@ pub enum netlib_retry_kind {
     /// Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
     /// if its method is not in `allowed_methods`.
     NETLIB_RETRY_KIND_OTHER = 3,
-    /// The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with the status
+    /// The kind of the status `NETLIB_PROXY_FAILED`. No error has this kind. An error with the status
     /// `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
     /// proxy failure, the innermost cause determines the kind.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
@@ -118,8 +124,8 @@ pub enum netlib_outcome {
 /// A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
 /// free the handle passed to that setter. If `ctx_free` runs during any other call that may change a handle, and calls
 /// a function on the same handle, that function fails with `NETLIB_BUSY` (a setter without a status does nothing), and
-/// a `_free` takes effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle
-/// that is being freed.
+/// freeing the handle takes effect when the outer call ends. A `ctx_free` that runs while a handle is freed must not
+/// use that handle.
 /// @called-by any function that releases the last holder of a callback, or that cannot keep a callback.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 
@@ -240,7 +246,7 @@ pub unsafe extern "C" fn netlib_error_options_clone(
 
 /// Checks that no setter has recorded an error, as `netlib_error_new` does.
 ///
-/// @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set.
+/// @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set, and for a status code out of range.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_options_check(
     options: *const netlib_error_options,
@@ -255,9 +261,10 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
-/// because its own retry kind was set to READ, the new error is also a read error, unless the new error's status has
-/// the kind NEVER or `netlib_error_options_set_retry_kind` sets the new error's kind.
+/// Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause is a read error
+/// because application data was sent, or because READ was set as the retry kind of the cause. There are two exceptions:
+/// the status of the new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new
+/// error.
 ///
 /// @param cause the cause. May be NULL: the error has no cause.
 #[unsafe(no_mangle)]
@@ -274,8 +281,9 @@ pub unsafe extern "C" fn netlib_error_options_set_cause(
 /// Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
 /// `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
 /// the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
-/// Errors made by netlib already have the right kind. If READ is set for an error that is the cause of another error,
-/// the other error also has the kind READ.
+/// Errors made by netlib already have the right kind. If READ is set for an error, and this error becomes the cause of
+/// another error, the other error has the kind READ, with the exceptions in the comment of
+/// `netlib_error_options_set_cause`.
 ///
 /// An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
 /// failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
@@ -295,11 +303,11 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
 
 /// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
 ///
-/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
-///        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
-///        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
-///        `NETLIB_READ_TIMEOUT` for a server that does not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose
-///        retry kind is OTHER, for a failure that no other status describes, such as an exception of your language.
+/// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. By default, the status determines the
+///        retry kind of the error. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read errors, for a failed send or
+///        receive; `NETLIB_INCOMPLETE_READ` for a body that ended early; `NETLIB_READ_TIMEOUT` for a server that does
+///        not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose retry kind is OTHER, for a failure that no other
+///        status describes, such as an exception of your language.
 /// @param message one line that says what failed; it must not contain credentials.
 /// @param options the optional properties of the error. May be NULL: the error has the retry kind of `status`, and no
 ///        other property.
@@ -358,8 +366,8 @@ pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> 
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
 }
 
-/// Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
-/// never contains credentials.
+/// Returns the error message: one line of UTF-8 that says what failed and, for an invalid input, where. A message that
+/// netlib made never contains credentials.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_message(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, |error| Some(error.message_c()))
@@ -378,9 +386,9 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 }
 
 /// Returns the report of an error: lines of text for a log or a traceback, with the message, the advice and the causes;
-/// NULL when memory is short. The first line is the message. The lines below it are indented by two blanks for each
-/// level: "advice: " and the advice; "cause: " and the message of the cause, or "cause 1: ", "cause 2: ", … if there
-/// are several causes. The lines below a cause contain its own advice and causes:
+/// NULL when memory is short. The first line is the message. Each line below it is indented by two blanks for each
+/// level, and begins with "advice: " before the advice, or with "cause: " before the message of a cause. Several causes
+/// are numbered: "cause 1: ", "cause 2: ", …. The lines below a cause contain its own advice and causes:
 ///
 ///     the proxy failed
 ///       cause: no connection to h port 80
@@ -388,8 +396,8 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 ///         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
 ///
 /// A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
-/// truncated, and ends with "…". Like messages, the report contains no credentials, unless the application has put
-/// credentials into a message of `netlib_error_new`. The first call makes the report, and the error keeps it.
+/// truncated, and ends with "…". The report contains no credentials, unless the application passed a message with
+/// credentials to `netlib_error_new`. The first call makes the report, and the error keeps it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_report(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_text(error, len, Error::report)
@@ -397,9 +405,9 @@ pub unsafe extern "C" fn netlib_error_report(error: *const netlib_error, len: *m
 
 /// Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
 /// error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
-/// limit ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The tree of
-/// an error and its causes holds at most 1,024 errors: a cause that would exceed this maximum is kept without its own
-/// causes.
+/// `netlib_limit` ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The
+/// tree of an error and its causes has at most 16 levels and 1,024 errors: a cause that would exceed one of these
+/// maxima is kept without its own causes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_cause_count(error: *const netlib_error) -> usize {
     read(error, 0, |error| error.causes().len())

@@ -39,7 +39,7 @@ impl Handle for netlib_limit {
 ///
 /// @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline of its own.
 /// @param parent the limit whose end also ends the new limit; of the two deadlines, the earlier one counts. The new
-///        limit keeps a reference to its parent. May be NULL: no parent.
+///        limit keeps a reference to its parent. May be NULL: the limit has no parent.
 /// @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN, and for a parent that has 8 ancestors (its parent,
 ///         the parent of its parent, and so on).
 #[unsafe(no_mangle)]
@@ -72,9 +72,9 @@ pub enum netlib_interrupt {
 /// signal handler has run on that thread and has interrupted the wait (`EINTR`). For a limit with ancestors, netlib
 /// calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
 ///
-/// If several threads wait with one limit, they may call the interrupt check at once. An interrupt check usually
-/// returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the interrupt check runs the
-/// signal handlers of the host language, for example with Python's PyErr_CheckSignals.
+/// If several threads wait with one limit, the interrupt check may run on several threads at the same time. An
+/// interrupt check usually returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
+/// interrupt check runs the signal handlers of the host language, for example with Python's PyErr_CheckSignals.
 ///
 /// @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
 ///         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
@@ -82,8 +82,8 @@ pub enum netlib_interrupt {
 /// @called-by every call that waits, if its limit has an interrupt check.
 pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> enum_netlib_interrupt>;
 
-/// Makes a limit with an interrupt check, with which a signal can end a wait. With a limit from `netlib_limit_new`, a
-/// signal never ends a wait, unless the signal handler calls `netlib_limit_cancel`.
+/// Makes a limit with an interrupt check, with which a signal can end a wait. If neither the limit nor one of its
+/// ancestors has an interrupt check, a signal ends a wait only if the signal handler calls `netlib_limit_cancel`.
 ///
 /// Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
 /// `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
@@ -92,11 +92,11 @@ pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> 
 /// signal does not interrupt this wait.
 ///
 /// @param seconds the time until the deadline, as for `netlib_limit_new`.
-/// @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.
+/// @param parent the parent, as for `netlib_limit_new`. May be NULL: the limit has no parent.
 /// @param check the interrupt check, which also applies to the children of the limit, to their children, and so on.
 /// @param ctx_free is called once, when the last reference to the limit is released, or before this call returns if it
 ///        fails. May be NULL: `ctx` must stay usable until the last reference is released.
-/// @return all that `netlib_limit_new` returns: `NETLIB_INVALID_ARGUMENT`.
+/// @return `NETLIB_INVALID_ARGUMENT`, as for `netlib_limit_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_new_interruptible(
     seconds: f64,
@@ -124,7 +124,8 @@ pub unsafe extern "C" fn netlib_limit_clone(limit: *const netlib_limit) -> *mut 
     handle::clone(limit)
 }
 
-/// Releases a limit. A stream for which the limit is set, and each child of the limit, keep references of their own.
+/// Releases a limit. Each child of the limit, and each stream and each `netlib_connect` for which the limit is set,
+/// keeps its own reference.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
     guard::nothing(|| handle::free(limit));
@@ -134,7 +135,7 @@ pub unsafe extern "C" fn netlib_limit_free(limit: *mut netlib_limit) {
 /// in the future, end with `NETLIB_CANCELLED`. Cancelling a limit does not cancel its parent. The function is
 /// async-signal-safe: a signal handler may call it.
 ///
-/// @threads any, and signal handlers
+/// @threads any thread, and signal handlers
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
     // Not guard::nonblocking, because cancelling a limit makes a system call, at which a pending pthread_cancel(3)
@@ -142,9 +143,11 @@ pub unsafe extern "C" fn netlib_limit_cancel(limit: *const netlib_limit) {
     guard::nothing(|| read(limit, (), Limit::cancel));
 }
 
-/// Checks whether a limit or one of its ancestors was cancelled, or its deadline has passed.
+/// Checks a limit and its ancestors: whether one of them was cancelled, and whether the deadline of one of them has
+/// passed.
 ///
-/// @return `NETLIB_OK` if neither has happened; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`.
+/// @return `NETLIB_OK` if none of them was cancelled and no deadline has passed; `NETLIB_CANCELLED`;
+///         `NETLIB_DEADLINE_EXCEEDED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_check(
     limit: *const netlib_limit,
@@ -154,10 +157,10 @@ pub unsafe extern "C" fn netlib_limit_check(
 }
 
 /// Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
-/// An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the
-/// loop. The deadline does not make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All
-/// references to a limit share one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a
-/// descriptor of its own.
+/// An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the loop.
+/// The deadline does not make the descriptor readable: use a timer for the time that `netlib_limit_remaining` returns.
+/// All references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with
+/// the limit opens another descriptor for it.
 ///
 /// Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
 /// the child's copy of the limit has a descriptor of its own.

@@ -42,7 +42,7 @@ impl Handle for netlib_url {
 /// after the scheme, the URL has no host, and the rest is a path, which gets a leading "/" if it has none. Text that
 /// begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and its port if
 /// the digits are a valid port and "/", "?", "#" or nothing follows them. In the following table, "-" stands for an
-/// absent component; urllib3 finds the same components, except those of "localhost:8080":
+/// absent component; urllib3 finds the same components, except in "localhost:8080":
 ///
 ///     text            scheme  userinfo  host         port  path
 ///     mailto:x@y      mailto  -         -            -     /x@y
@@ -95,7 +95,7 @@ pub unsafe extern "C" fn netlib_parse_url(
 ///   zone.
 /// - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. The
 ///   labels of a host name have 1 to 63 bytes and neither begin nor end with "-". The last label is neither a decimal
-///   nor a hexadecimal number.
+///   number nor "0x" with hexadecimal digits.
 /// - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
 ///   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
 ///   yields the same label.
@@ -122,8 +122,9 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 }
 
 /// Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
-/// the same components. The function therefore refuses a value that would change another component, such as a path with
-/// a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
+/// the same components. The function therefore refuses components whose text would be parsed as different components,
+/// such as a path with a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF
+/// or NUL.
 ///
 /// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is
@@ -305,8 +306,8 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 ///
 /// Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
 /// before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
-/// There are two exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a
-/// URL without "//", only `netlib_url_resolve` yields the same URL.
+/// There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and was
+/// returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)

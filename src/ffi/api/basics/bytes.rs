@@ -18,8 +18,8 @@ impl Handle for netlib_bytes {
     type Ownership = Shared;
 }
 
-/// Returns the bytes, followed by a NUL that `len` does not count. The bytes may also contain NULs and need not be
-/// UTF-8: use `len`, unless the function that made the bytes excludes NULs.
+/// Returns the bytes, followed by a NUL that `len` does not count. The bytes need not be UTF-8 and may contain NULs:
+/// use `len`, unless the comment of the function that made the bytes says that they contain no NUL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_bytes_data(bytes: *const netlib_bytes, len: *mut usize) -> *const c_char {
     lend_terminated(bytes, len, |bytes| Some(bytes.with_nul()))

@@ -11,7 +11,8 @@ use crate::ffi::enums::{
 use crate::ffi::options;
 use crate::ffi::strings::{lend_text, read};
 
-/// The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error.
+/// The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason that an error
+/// reports.
 #[repr(C)]
 pub enum netlib_certificate_problem {
     /// The error is not about a certificate.
@@ -80,7 +81,7 @@ pub enum netlib_timeout_kind {
     NETLIB_TIMEOUT_KIND_TOTAL = 3,
 }
 
-/// The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason of an error.
+/// The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason that an error reports.
 #[repr(C)]
 pub enum netlib_rewind_problem {
     /// The error is not about rewinding a body.
@@ -138,7 +139,7 @@ pub unsafe extern "C" fn netlib_error_offset(error: *const netlib_error) -> i64 
 }
 
 /// The defects of a header block that `netlib_assert_header_parsing` checks. `netlib_error_header_defect` returns the
-/// defect of an error.
+/// defect that an error reports.
 #[repr(C)]
 pub enum netlib_header_defect {
     /// The error is not about a header block.
@@ -147,7 +148,7 @@ pub enum netlib_header_defect {
     NETLIB_HEADER_DEFECT_NOT_A_HEADER = 1,
     /// A line continues a header field, but no header field precedes it.
     NETLIB_HEADER_DEFECT_CONTINUATION_FIRST = 2,
-    /// A line is the envelope line of a mail message ("From ...").
+    /// A line after the first one is the envelope line of a mail message ("From ...").
     NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE = 3,
     /// The name of a header field is empty.
     NETLIB_HEADER_DEFECT_NO_NAME = 4,
@@ -176,7 +177,7 @@ pub unsafe extern "C" fn netlib_error_options_set_http_status(options: *mut netl
 /// The options and every error made from them hold the user data. Copies of the error in the history of a
 /// `netlib_retry` and among the causes of other errors hold the same user data. `ctx_free` releases the user data once,
 /// when the last holder is gone, on the thread that releases this holder: see `netlib_ctx_free_fn`. Errors are shared
-/// between threads, so several threads may use the user data at once.
+/// between threads, so several threads may use the user data at the same time.
 ///
 /// @param ctx the user data. May be NULL.
 #[unsafe(no_mangle)]
@@ -194,8 +195,8 @@ pub unsafe extern "C" fn netlib_error_options_set_user_data(
 }
 
 /// Returns the user data of an error; NULL when the error has none, and for every error that netlib makes. To find the
-/// user data of the failure that ended the retries, search the causes with `netlib_error_cause`;
-/// `netlib_retry_history_error` returns the error of an entry in the history.
+/// user data of the failure that ended the retries, get the causes with `netlib_error_cause`. To find the user data of
+/// an earlier failure, get its error with `netlib_retry_history_error`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *mut c_void {
     read(error, std::ptr::null_mut(), |error| {
@@ -208,9 +209,9 @@ pub unsafe extern "C" fn netlib_error_user_data(error: *const netlib_error) -> *
 /// An error of the retry policy has a status code if a response caused the error: `NETLIB_MAX_RETRY`,
 /// `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
 /// that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
-/// `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
-/// has the status code of the proxy's response. For an error that the application made, the result is the number that
-/// was passed to `netlib_error_options_set_http_status`.
+/// `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error that `netlib_response_check_tunnel`
+/// stores has the status code of the proxy's response. For an error that the application made, the result is the number
+/// that was passed to `netlib_error_options_set_http_status`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_http_status(error: *const netlib_error) -> i32 {
     read(error, 0, |error| error.http_status().map_or(0, i32::from))
@@ -248,37 +249,40 @@ pub unsafe extern "C" fn netlib_error_public_key_pin(error: *const netlib_error,
 
 /// Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
 /// `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
-/// then the connect timeout, then the read timeout. `netlib_timeout_from_float` has only one value: the result is then
-/// `NETLIB_TIMEOUT_KIND_CONNECT`, because urllib3's error also names the connect timeout.
+/// then the connect timeout, then the read timeout. `netlib_timeout_from_float` takes one number for the connect
+/// timeout and the read timeout. If it refuses the number, the result is `NETLIB_TIMEOUT_KIND_CONNECT`, because
+/// urllib3's error names the connect timeout.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_invalid_timeout(error: *const netlib_error) -> enum_netlib_timeout_kind {
     read(error, 0, |error| error.invalid_timeout().map_or(0, |kind| kind as i32))
 }
 
 /// Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
-/// error with another status, for an error of the application, and for NULL.
+/// error with another status, for an error that the application made, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_rewind_problem(error: *const netlib_error) -> enum_netlib_rewind_problem {
     read(error, 0, |error| error.rewind_problem().map_or(0, |problem| problem as i32))
 }
 
-/// Returns the defect of a header block: for an error of `netlib_assert_header_parsing` the first defect, and for a
-/// cause of this error the defect that the cause reports. `netlib_error_offset` returns the start of the defect's line.
+/// Returns the defect of a header block that an error reports; `NETLIB_HEADER_DEFECT_NONE` for an error that is not
+/// about a header block, and for NULL. The error that `netlib_assert_header_parsing` stores reports the first defect,
+/// and each cause of this error reports one defect. `netlib_error_offset` returns the offset at which the line with the
+/// defect begins.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_header_defect(error: *const netlib_error) -> enum_netlib_header_defect {
     read(error, 0, |error| error.header_defect().map_or(0, |defect| defect.kind as i32))
 }
 
-/// Returns the number of the line with the defect of `netlib_error_header_defect`, counted from 1; 0 when the error is
-/// not about a header block.
+/// Returns the number of the line with the defect that `netlib_error_header_defect` returns, counted from 1; 0 when the
+/// error is not about a header block.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_header_defect_line(error: *const netlib_error) -> i64 {
     read(error, 0, |error| error.header_defect().and_then(|defect| i64::try_from(defect.line).ok()).unwrap_or(0))
 }
 
-/// Returns the offset of the bytes of a header block that `netlib_assert_header_parsing` did not parse. These bytes end
-/// where the block ends. Returns -1 when the whole block was parsed, for an error that is not about a header block, for
-/// the cause of an error, and for NULL.
+/// Returns the offset in a header block at which `netlib_assert_header_parsing` stopped parsing: the bytes from this
+/// offset to the end of the block were not parsed. Returns -1 when the whole block was parsed, for an error that is not
+/// about a header block, for the cause of an error, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_unparsed_offset(error: *const netlib_error) -> i64 {
     read(error, -1, |error| error.unparsed().and_then(|at| i64::try_from(at).ok()).unwrap_or(-1))

@@ -48,10 +48,9 @@ pub unsafe extern "C" fn netlib_url_to_options(url: *const netlib_url) -> *mut n
 /// @param options the components. May be NULL: all components of the URL are absent.
 /// @param err the error's offset, if any, counts from the start of the component that the error message names.
 /// @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does
-///         not
-///         allow; for userinfo or a port without a host; for components that would be parsed differently together;
-///         `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user
-///         name.
+///         not allow; for userinfo or a port without a host; for components whose text would be parsed as different
+///         components; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password
+///         without a user name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_from_options(
     options: *const netlib_url_options,
@@ -110,8 +109,8 @@ pub unsafe extern "C" fn netlib_url_options_set_auth(options: *mut netlib_url_op
     });
 }
 
-/// Sets the userinfo to a user name and a password, and percent-encodes both. The value replaces that of
-/// `netlib_url_options_set_auth`. By default, the userinfo is absent.
+/// Sets the userinfo to a user name and a password, and percent-encodes both. The new userinfo replaces one that was
+/// set with `netlib_url_options_set_auth`. By default, the userinfo is absent.
 ///
 /// @param username the user name: any bytes, not percent-encoded. May be NULL: the userinfo is absent.
 /// @param password the password: any bytes, not percent-encoded. May be NULL: the userinfo has no password and no ":".
