@@ -73,7 +73,8 @@
  *         return !done;
  *     }
  *
- * CONVENTIONS. The following conventions hold for all functions. The comment of a function states only exceptions.
+ * CONVENTIONS. The following conventions hold for all functions. The comment of a function does not repeat the
+ * conventions, but states exceptions to them.
  *
  * OWNERSHIP. The caller owns a handle that is stored through a `netlib_x **` parameter or returned as a non-const
  * `netlib_x *`: free the handle once with netlib_x_free, which accepts NULL and does no I/O. The caller also owns a
@@ -86,8 +87,8 @@
  *
  * NULL. A pointer argument must not be NULL, unless the comment of the parameter says "May be NULL". In addition, NULL
  * is accepted for:
- *     - the first argument of a function without a status, if it is a handle: a setter or _free then does nothing,
- *       and a getter returns NULL or 0, or the value that its comment gives "for NULL";
+ *     - the first argument of a function without a status, if it is a handle: a setter or netlib_x_free then does
+ *       nothing, and a getter returns NULL or 0, or the value that its comment gives "for NULL";
  *     - `err`; `ctx` and `ctx_free` of a callback;
  *     - a `const netlib_limit *` that is not the first argument (no limit), and a `const netlib_x_options *`
  *       (defaults);
@@ -131,7 +132,8 @@
  * NETLIB_MAX_RETRY; any other negative counter, such as -1, is used up. Truth values have the type int32_t and are 0 or
  * 1; a function refuses any other value. A parameter for one value of an enum has the type `enum netlib_x`: a C++
  * compiler refuses any other value; a C compiler warns about a value of another enum (-Wextra), but not about a plain
- * number. For an unknown number, a function fails with NETLIB_INVALID_ARGUMENT. A sum of bits has an integer type.
+ * number. If the number is no value of the enum, the function fails with NETLIB_INVALID_ARGUMENT. A parameter for
+ * several bits of an enum (a bit mask) has an integer type.
  *
  * OPTIONS. A setter of a netlib_x_options returns nothing. If a setter refuses a value, the setting keeps its earlier
  * value, and the options record an error whose message begins with the name of the setter. The next call of the setter,
@@ -155,7 +157,7 @@
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
  *
- * OTHER LIBRARIES. "Corresponds to OpenSSL's X" names the nearest equivalent of a function in another library.
+ * OTHER LIBRARIES. In a comment, "Corresponds to OpenSSL's X" means that X is the nearest equivalent in OpenSSL.
  *
  * FORK. After fork(2), even in a process with several threads, the child may use every handle of its parent except
  * streams and engines. Memory is copied, so cancelling a limit in one process ends no wait in the other process.
@@ -174,16 +176,16 @@
  * without a limit, also add the stack that getaddrinfo(3) needs, because getaddrinfo then runs on the calling thread.
  *
  * ENVIRONMENT. netlib_tls_context_new reads the environment variables SSL_CERT_FILE, SSL_CERT_DIR and SSLKEYLOGFILE.
- * SSL_CERT_FILE and SSL_CERT_DIR name files with trusted certificates, which netlib then reads. SSLKEYLOGFILE names a
- * file to which netlib writes session secrets. netlib_tls_options_set_use_environment with 0 makes netlib ignore all
- * three variables.
+ * SSL_CERT_FILE names a file with trusted certificates, and SSL_CERT_DIR names directories (separated by ":") with such
+ * files; netlib reads them instead of the operating system's certificates. SSLKEYLOGFILE names a file to which netlib
+ * writes session secrets. netlib_tls_options_set_use_environment with 0 makes netlib ignore all three variables.
  *
  * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of the
  * recommended settings. The recommended settings allow at most 3 retries, each after a random backoff: below 0.1
  * seconds, then below 0.2, then below 0.4. No backoff exceeds 20 seconds, even if you allow more retries. The statuses
  * 429, 502, 503 and 504 are retried. A Retry-After header of up to 120 seconds is obeyed, a longer one ends the
- * retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http, and credentials
- * and Host are sent to their own origin only. netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries
+ * retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http, and a redirect
+ * to another origin drops credentials and Host. netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries
  * without a wait; Cookie, X-Api-Key, Proxy-Authorization and Host are sent to every origin that a redirect names, even
  * over plain http.
  *
@@ -243,9 +245,9 @@
 #define NETLIB_VERSION_NUMBER (NETLIB_VERSION_MAJOR * 1000000 + NETLIB_VERSION_MINOR * 1000 + NETLIB_VERSION_PATCH)
 
 /*
- * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, PHP's FFI::cdef) can read netlib.cdef.h. The output of `cc -E
- * -P -DNETLIB_PLAIN_C` has the same declarations as netlib.cdef.h: both have no attributes, no underlying types of
- * enums and no assertions.
+ * Tools that parse declarations (cffi, LuaJIT's ffi.cdef, PHP's FFI::cdef) can read netlib.cdef.h. For netlib.h, the
+ * output of `cc -E -P -DNETLIB_PLAIN_C` has the same declarations as netlib.cdef.h: neither of the two has attributes,
+ * underlying types of enums, or assertions.
  */
 
 /** Makes the compiler warn when a result is ignored. Define the macro as empty to turn the warning off. */
@@ -296,9 +298,9 @@ enum NETLIB_INT32 { NETLIB_RETRY_DISABLED = INT32_MIN + 1 };
 #include <math.h>
 #define NETLIB_TIMEOUT_NONE HUGE_VAL
 #endif
-/** As the position of a body, the value that means that no position was recorded. */
+/** The position of a body for which no position was recorded. */
 enum NETLIB_INT32 { NETLIB_POSITION_NONE = -1 };
-/** As the position of a body, the value that means that the body could not report its position. */
+/** The position of a body that could not report its position. */
 enum NETLIB_INT32 { NETLIB_POSITION_FAILED = -2 };
 /** As the descriptor for netlib_is_connection_dropped, the value for a connection that the application's platform
  * manages and that never counts as dropped. */
@@ -309,9 +311,10 @@ enum NETLIB_INT32 { NETLIB_FD_MANAGED = -2 };
 #define NETLIB_RETRY_DEFAULT_ALLOWED_METHODS "DELETE", "GET", "HEAD", "OPTIONS", "PUT", "TRACE"
 /** The request headers that are dropped by default on a redirect to another origin. */
 #define NETLIB_RETRY_DEFAULT_REMOVE_HEADERS_ON_REDIRECT "Authorization"
-/** The statuses whose Retry-After is obeyed by default. netlib_retry_after_status_codes() returns the same list. */
+/** The HTTP status codes of responses whose Retry-After header is obeyed by default. netlib_retry_after_status_codes()
+ * returns the same list. */
 #define NETLIB_RETRY_AFTER_STATUS_CODES 413, 429, 503
-/** The statuses that redirect. netlib_redirect_status_codes() returns the same list. */
+/** The HTTP status codes of redirects. netlib_redirect_status_codes() returns the same list. */
 #define NETLIB_REDIRECT_STATUS_CODES 301, 302, 303, 307, 308
 /** The request headers that carry credentials. netlib_sensitive_headers() returns the same list. */
 #define NETLIB_SENSITIVE_HEADERS \
@@ -391,7 +394,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_UNSUPPORTED = 203,
     /** A header name or value is not valid. */
     NETLIB_INVALID_HEADER = 204,
-    /** A certificate or key could not be read. */
+    /** A certificate, a key or a CRL could not be read. */
     NETLIB_INVALID_PEM = 205,
     /** The private key does not belong to the certificate. */
     NETLIB_KEY_MISMATCH = 206,
@@ -403,17 +406,17 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_WRONG_PASSWORD = 209,
     /** The cipher string selects no supported cipher suite. */
     NETLIB_NO_CIPHER_SUITES = 210,
-    /** The timeout's clock is not in the state this call needs. */
+    /** The timeout's clock was already started, or was not started yet. */
     NETLIB_TIMEOUT_STATE_ERROR = 300,
     /** Another call is using this handle. */
     NETLIB_BUSY = 301,
-    /** The stream is closed in this direction, or was created by another process. */
+    /** The handle is closed for calls of this kind, or was made by another process. */
     NETLIB_CLOSED = 302,
     /** The body cannot be rewound, so the request cannot be sent again. */
     NETLIB_UNREWINDABLE_BODY = 303,
     /** A callback reported failure or returned an invalid value. */
     NETLIB_CALLBACK_FAILED = 304,
-    /** The peer sent more data than this call discards. */
+    /** The peer sent too much data after a shutdown, or too many session tickets. */
     NETLIB_TOO_MUCH_DATA = 305,
     /** Netlib has a bug that caused this error: please report it. */
     NETLIB_INTERNAL = 400,
@@ -449,7 +452,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_CERTIFICATE_VERIFY = 800,
     /** The peer's certificate is not valid for the expected name. */
     NETLIB_HOSTNAME_MISMATCH = 801,
-    /** The certificate's fingerprint is not the expected one. */
+    /** The certificate does not have the expected fingerprint, or no pin matches. */
     NETLIB_FINGERPRINT_MISMATCH = 802,
     /** The peer does not speak TLS. */
     NETLIB_NOT_TLS = 803,
@@ -461,7 +464,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_TLS_TRUNCATED = 806,
     /** The connection ended during the TLS handshake. */
     NETLIB_TLS_HANDSHAKE_EOF = 807,
-    /** Client and server have no TLS version, cipher suite, group or protocol in common. */
+    /** Client and server have no common TLS version, cipher suite, group, ALPN protocol or other parameter. */
     NETLIB_TLS_INCOMPATIBLE = 808,
     /** The server rejected Encrypted Client Hello. */
     NETLIB_TLS_ECH_REJECTED = 809,
@@ -471,7 +474,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_INCOMPLETE_READ = 901,
     /** The header block has defects. */
     NETLIB_HEADER_PARSING = 902,
-    /** Too many error responses. */
+    /** The response counts as a failed request. */
     NETLIB_RESPONSE_STATUS = 903,
     /** Too many redirects. */
     NETLIB_TOO_MANY_REDIRECTS = 904,
@@ -487,24 +490,29 @@ enum netlib_status_code NETLIB_INT32 {
 enum netlib_class NETLIB_INT32 {
     /** The status `NETLIB_OK`. */
     NETLIB_CLASS_SUCCESS = 0,
-    /** The call did not fail, and stores no error: it would have to wait for input or output, its wait timed out, or
-     * the stream ended cleanly. */
+    /** The call did not fail, and stores no error: it would have to wait for input or output, it needs the addresses of
+     * a host, its wait timed out, or the stream ended cleanly. */
     NETLIB_CLASS_PROGRESS = 1,
-    /** The caller passed an argument that the function cannot use; the error message names the parameter. */
+    /** An argument, or a file that an argument names, cannot be used. The error message describes the problem. */
     NETLIB_CLASS_ARGUMENT = 2,
-    /** The handle's present state does not allow this call. */
+    /** The present state of the handle does not allow the call, a body cannot be rewound, a callback failed, or the
+     * peer sent too much data. */
     NETLIB_CLASS_STATE = 3,
     /** The operating system reported a failure, or netlib caught a bug of its own. */
     NETLIB_CLASS_SYSTEM = 4,
-    /** A time limit passed, or a `netlib_limit` was cancelled. */
+    /** A timeout or a deadline passed, data arrived too slowly, a `netlib_limit` was cancelled, or an interrupt check
+     * stopped the wait. */
     NETLIB_CLASS_TIME = 5,
-    /** The text is not a URL. */
+    /** The text is not a valid URL. */
     NETLIB_CLASS_URL = 6,
-    /** No connection could be made: the name lookup, connect(2) or a proxy failed. */
+    /** No connection could be made: the name lookup, connect(2) or a proxy failed, or the address policy allows no
+     * address. */
     NETLIB_CLASS_CONNECT = 7,
-    /** TLS failed: the certificate was refused, an alert ended the session, or the peer broke the protocol. */
+    /** TLS failed: for example, the certificate was refused, an alert ended the session, or the connection ended
+     * without close_notify. */
     NETLIB_CLASS_TLS = 8,
-    /** The peer broke HTTP's rules, or its response has an error status. */
+    /** The peer broke HTTP's rules or dropped the connection, a response counts as a failed request, or there were too
+     * many redirects. */
     NETLIB_CLASS_HTTP = 9,
     /** The retry policy ended the request. */
     NETLIB_CLASS_RETRY = 10,
@@ -515,9 +523,9 @@ enum netlib_class NETLIB_INT32 {
 /** Retry kinds. The retry kind of a failure names the counter of a `netlib_retry` that the failure decrements.
  * `netlib_error_retry_kind` returns the kind of an error, and `netlib_status_retry_kind` the kind of a status. */
 enum netlib_retry_kind NETLIB_INT32 {
-    /** The request itself has not failed, for example after an invalid argument or a cancelled wait, and is not
-     * retried. If an error of this kind is passed to `netlib_retry_increment`, the call fails with the error's status.
-     */
+    /** The request is not retried, because a retry would fail for the same reason, for example an invalid argument, or
+     * because a `netlib_limit` ended the request. If an error of this kind is passed to `netlib_retry_increment`, the
+     * call fails with the error's status. */
     NETLIB_RETRY_KIND_NEVER = 0,
     /** The request did not reach the server. The failure decrements the `connect` counter. */
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -527,9 +535,9 @@ enum netlib_retry_kind NETLIB_INT32 {
     /** Any other failure, such as a refused certificate, decrements the `other` counter. The request is repeated even
      * if its method is not in `allowed_methods`. */
     NETLIB_RETRY_KIND_OTHER = 3,
-    /** The kind of the status `NETLIB_PROXY_FAILED`, but never of an error. An error with the status
+    /** The kind of the status `NETLIB_PROXY_FAILED`. No error has this kind. An error with the status
      * `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
-     * proxy failure, the innermost cause determines the kind. */
+     * proxy failure, the first cause of that failure determines the kind, and so on. */
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
@@ -569,8 +577,8 @@ struct netlib_error;
  * determines its retry kind. */
 struct netlib_error_options;
 
-/** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes;
- * `netlib_status_class` returns a class for an unknown code. */
+/** The result of every function that can fail: one of `enum netlib_status_code`. A new release may add codes. For a
+ * code that your program does not know, use the class that `netlib_status_class` returns. */
 typedef int32_t netlib_status;
 
 /** Releases the `ctx` of a callback, or the user data of an error. Every function that takes a callback with a `ctx`
@@ -590,11 +598,10 @@ typedef int32_t netlib_status;
  * so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
  * its own copy.
  *
- * A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
- * free the handle passed to that setter. If `ctx_free` runs during any other call that may change a handle, and calls
- * a function on the same handle, that function fails with `NETLIB_BUSY` (a setter without a status does nothing), and
- * a `_free` takes effect when the outer call ends. A `ctx_free` that runs during a `_free` must not use the handle
- * that is being freed.
+ * A setter of a callback changes its handle before it releases a `ctx`, so `ctx_free` may use and free this handle. If
+ * `ctx_free` runs during any other call that may change a handle, and calls a function on the same handle, that
+ * function fails with `NETLIB_BUSY` (a setter without a status does nothing), and freeing the handle takes effect when
+ * the outer call ends. A `ctx_free` that runs while a handle is freed must not use that handle.
  * @called-by any function that releases the last holder of a callback, or that cannot keep a callback. */
 typedef void (*netlib_ctx_free_fn)(void *ctx);
 
@@ -637,23 +644,25 @@ NETLIB_MUST_USE netlib_error_options *netlib_error_options_new(void);
 NETLIB_MUST_USE netlib_error_options *netlib_error_options_clone(const netlib_error_options *options);
 
 /** Checks that no setter has recorded an error, as `netlib_error_new` does.
- * @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a retry kind that cannot be set, and for a status code out of range. */
 NETLIB_MUST_USE netlib_status netlib_error_options_check(const netlib_error_options *options, netlib_error **err);
 
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
 
-/** Sets the cause of the error. Default: none. If the cause is a read error because application data was sent, or
- * because its own retry kind was set to READ, the new error is also a read error, unless the new error's status has
- * the kind NEVER or `netlib_error_options_set_retry_kind` sets the new error's kind.
+/** Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause is a read error
+ * because application data was sent, or because READ was set as the retry kind of the cause. There are two exceptions:
+ * the status of the new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new
+ * error.
  * @param cause the cause. May be NULL: the error has no cause. */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
 /** Sets the retry kind, which determines the counter that the error decrements. Default: the kind that
  * `netlib_status_retry_kind` returns for the error's status. Choose `NETLIB_RETRY_KIND_READ` for every failure after
  * the first byte of the request was passed to a socket or a stream, and for every failure after a response arrived.
- * Errors made by netlib already have the right kind. If READ is set for an error that is the cause of another error,
- * the other error also has the kind READ.
+ * Errors made by netlib already have the right kind. If READ is set for an error, and this error becomes the cause of
+ * another error, the other error has the kind READ, with the exceptions in the comment of
+ * `netlib_error_options_set_cause`.
  *
  * An error with the status `NETLIB_PROXY_FAILED` has the kind of its cause by default. If a CONNECT request to a proxy
  * failed, the request to the server was not sent: choose `NETLIB_RETRY_KIND_CONNECT`, so that even a POST is repeated
@@ -664,11 +673,11 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
 /** Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
- * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. The status determines the retry kind
- *        of the error, unless `options` sets another kind. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read
- *        errors, for a failed send or receive; `NETLIB_INCOMPLETE_READ` for a body that ended early;
- *        `NETLIB_READ_TIMEOUT` for a server that does not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose
- *        retry kind is OTHER, for a failure that no other status describes, such as an exception of your language.
+ * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. By default, the status determines the
+ *        retry kind of the error. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read errors, for a failed send or
+ *        receive; `NETLIB_INCOMPLETE_READ` for a body that ended early; `NETLIB_READ_TIMEOUT` for a server that does
+ *        not respond in time. Use `NETLIB_APPLICATION_ERROR`, whose retry kind is OTHER, for a failure that no other
+ *        status describes, such as an exception of your language.
  * @param message one line that says what failed; it must not contain credentials.
  * @param options the optional properties of the error. May be NULL: the error has the retry kind of `status`, and no
  *        other property.
@@ -702,8 +711,8 @@ netlib_status netlib_error_status(const netlib_error *error);
  * kind NEVER. */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
-/** Returns the error message: one line of UTF-8 that says what failed, on which input, and at which byte. The message
- * never contains credentials. */
+/** Returns the error message: one line of UTF-8 that says what failed and, for an invalid input, where. A message that
+ * netlib made never contains credentials. */
 const char *netlib_error_message(const netlib_error *error, size_t *len);
 
 /** Returns advice for the developer of the application: the one setting that would change the outcome, for example "to
@@ -716,9 +725,9 @@ const char *netlib_error_message(const netlib_error *error, size_t *len);
 const char *netlib_error_advice(const netlib_error *error, size_t *len);
 
 /** Returns the report of an error: lines of text for a log or a traceback, with the message, the advice and the causes;
- * NULL when memory is short. The first line is the message. The lines below it are indented by two blanks for each
- * level: "advice: " and the advice; "cause: " and the message of the cause, or "cause 1: ", "cause 2: ", … if there
- * are several causes. The lines below a cause contain its own advice and causes:
+ * NULL when memory is short. The first line is the message. Each line below it is indented by two blanks for each
+ * level, and begins with "advice: " before the advice, or with "cause: " before the message of a cause. Several causes
+ * are numbered: "cause 1: ", "cause 2: ", …. The lines below a cause contain its own advice and causes:
  *
  *     the proxy failed
  *       cause: no connection to h port 80
@@ -726,15 +735,15 @@ const char *netlib_error_advice(const netlib_error *error, size_t *len);
  *         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
  *
  * A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
- * truncated, and ends with "…". Like messages, the report contains no credentials, unless the application has put
- * credentials into a message of `netlib_error_new`. The first call makes the report, and the error keeps it. */
+ * truncated, and ends with "…". The report contains no credentials, unless the application passed a message with
+ * credentials to `netlib_error_new`. The first call makes the report, and the error keeps it. */
 const char *netlib_error_report(const netlib_error *error, size_t *len);
 
 /** Returns the number of causes of an error. A failure to connect has one cause per address tried. A `NETLIB_MAX_RETRY`
  * error has one cause, the failure that was not retried; for the history of requests, see `netlib_error_retry`. When a
- * limit ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The tree of
- * an error and its causes holds at most 1,024 errors: a cause that would exceed this maximum is kept without its own
- * causes. */
+ * `netlib_limit` ends a chain of redirects and retries, the error has one cause for each of the last 16 requests. The
+ * tree of an error and its causes has at most 16 levels and 1,024 errors: a cause that would exceed one of these
+ * maxima is kept without its own causes. */
 size_t netlib_error_cause_count(const netlib_error *error);
 
 /** Returns a cause of an error. */
@@ -742,7 +751,8 @@ const netlib_error *netlib_error_cause(const netlib_error *error, size_t index);
 
 /* ---- Facts of an error as values. ---- */
 
-/** The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason of an error. */
+/** The reasons for refusing a peer's certificate. `netlib_error_certificate_problem` returns the reason that an error
+ * reports. */
 enum netlib_certificate_problem NETLIB_INT32 {
     /** The error is not about a certificate. */
     NETLIB_CERTIFICATE_PROBLEM_NONE = 0,
@@ -809,7 +819,7 @@ enum netlib_timeout_kind NETLIB_INT32 {
     NETLIB_TIMEOUT_KIND_TOTAL = 3
 };
 
-/** The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason of an error. */
+/** The reasons why a body cannot be rewound. `netlib_error_rewind_problem` returns the reason that an error reports. */
 enum netlib_rewind_problem NETLIB_INT32 {
     /** The error is not about rewinding a body. */
     NETLIB_REWIND_PROBLEM_NONE = 0,
@@ -825,7 +835,7 @@ enum netlib_rewind_problem NETLIB_INT32 {
 };
 
 /** The defects of a header block that `netlib_assert_header_parsing` checks. `netlib_error_header_defect` returns the
- * defect of an error. */
+ * defect that an error reports. */
 enum netlib_header_defect NETLIB_INT32 {
     /** The error is not about a header block. */
     NETLIB_HEADER_DEFECT_NONE = 0,
@@ -833,7 +843,7 @@ enum netlib_header_defect NETLIB_INT32 {
     NETLIB_HEADER_DEFECT_NOT_A_HEADER = 1,
     /** A line continues a header field, but no header field precedes it. */
     NETLIB_HEADER_DEFECT_CONTINUATION_FIRST = 2,
-    /** A line is the envelope line of a mail message ("From ..."). */
+    /** A line after the first one is the envelope line of a mail message ("From ..."). */
     NETLIB_HEADER_DEFECT_MISPLACED_ENVELOPE = 3,
     /** The name of a header field is empty. */
     NETLIB_HEADER_DEFECT_NO_NAME = 4,
@@ -878,13 +888,13 @@ void netlib_error_options_set_http_status(netlib_error_options *options, int32_t
  * The options and every error made from them hold the user data. Copies of the error in the history of a
  * `netlib_retry` and among the causes of other errors hold the same user data. `ctx_free` releases the user data once,
  * when the last holder is gone, on the thread that releases this holder: see `netlib_ctx_free_fn`. Errors are shared
- * between threads, so several threads may use the user data at once.
+ * between threads, so several threads may use the user data at the same time.
  * @param ctx the user data. May be NULL. */
 void netlib_error_options_set_user_data(netlib_error_options *options, void *ctx, netlib_ctx_free_fn ctx_free);
 
 /** Returns the user data of an error; NULL when the error has none, and for every error that netlib makes. To find the
- * user data of the failure that ended the retries, search the causes with `netlib_error_cause`;
- * `netlib_retry_history_error` returns the error of an entry in the history. */
+ * user data of the failure that ended the retries, get the causes with `netlib_error_cause`. To find the user data of
+ * an earlier failure, get its error with `netlib_retry_history_error`. */
 void *netlib_error_user_data(const netlib_error *error);
 
 /** Returns the status code of the response that caused an error, for example 503; 0 when no response caused the error.
@@ -892,9 +902,9 @@ void *netlib_error_user_data(const netlib_error *error);
  * An error of the retry policy has a status code if a response caused the error: `NETLIB_MAX_RETRY`,
  * `NETLIB_RESPONSE_STATUS`, `NETLIB_TOO_MANY_REDIRECTS`, `NETLIB_UNSAFE_REDIRECT`, `NETLIB_INVALID_URL` for a Location
  * that cannot be followed, and `NETLIB_INVALID_HEADER` for a malformed Retry-After. If another error caused a
- * `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error of `netlib_response_check_tunnel`
- * has the status code of the proxy's response. For an error that the application made, the result is the number that
- * was passed to `netlib_error_options_set_http_status`. */
+ * `NETLIB_MAX_RETRY` error, the result is the status code of that cause. An error that `netlib_response_check_tunnel`
+ * stores has the status code of the proxy's response. For an error that the application made, the result is the number
+ * that was passed to `netlib_error_options_set_http_status`. */
 int32_t netlib_error_http_status(const netlib_error *error);
 
 /** Returns the fingerprint that the application passed to `netlib_assert_fingerprint`, in lower-case hex digits without
@@ -914,26 +924,28 @@ const char *netlib_error_public_key_pin(const netlib_error *error, size_t *len);
 
 /** Returns the timeout whose value `netlib_timeout_new` or `netlib_timeout_from_float` refused;
  * `NETLIB_TIMEOUT_KIND_NONE` for any other error, and for NULL. `netlib_timeout_new` checks the total timeout first,
- * then the connect timeout, then the read timeout. `netlib_timeout_from_float` has only one value: the result is then
- * `NETLIB_TIMEOUT_KIND_CONNECT`, because urllib3's error also names the connect timeout. */
+ * then the connect timeout, then the read timeout. `netlib_timeout_from_float` takes one number for the connect
+ * timeout and the read timeout. If it refuses the number, the result is `NETLIB_TIMEOUT_KIND_CONNECT`, because
+ * urllib3's error names the connect timeout. */
 enum netlib_timeout_kind netlib_error_invalid_timeout(const netlib_error *error);
 
 /** Returns the reason for an error with the status `NETLIB_UNREWINDABLE_BODY`; `NETLIB_REWIND_PROBLEM_NONE` for an
- * error with another status, for an error of the application, and for NULL. */
+ * error with another status, for an error that the application made, and for NULL. */
 enum netlib_rewind_problem netlib_error_rewind_problem(const netlib_error *error);
 
-/** Returns the defect of a header block: for an error of `netlib_assert_header_parsing` the first defect, and for a
- * cause of this error the defect that the cause reports. `netlib_error_offset` returns the start of the defect's line.
- */
+/** Returns the defect of a header block that an error reports; `NETLIB_HEADER_DEFECT_NONE` for an error that is not
+ * about a header block, and for NULL. The error that `netlib_assert_header_parsing` stores reports the first defect,
+ * and each cause of this error reports one defect. `netlib_error_offset` returns the offset at which the line with the
+ * defect begins. */
 enum netlib_header_defect netlib_error_header_defect(const netlib_error *error);
 
-/** Returns the number of the line with the defect of `netlib_error_header_defect`, counted from 1; 0 when the error is
- * not about a header block. */
+/** Returns the number of the line with the defect that `netlib_error_header_defect` returns, counted from 1; 0 when the
+ * error is not about a header block. */
 int64_t netlib_error_header_defect_line(const netlib_error *error);
 
-/** Returns the offset of the bytes of a header block that `netlib_assert_header_parsing` did not parse. These bytes end
- * where the block ends. Returns -1 when the whole block was parsed, for an error that is not about a header block, for
- * the cause of an error, and for NULL. */
+/** Returns the offset in a header block at which `netlib_assert_header_parsing` stopped parsing: the bytes from this
+ * offset to the end of the block were not parsed. Returns -1 when the whole block was parsed, for an error that is not
+ * about a header block, for the cause of an error, and for NULL. */
 int64_t netlib_error_unparsed_offset(const netlib_error *error);
 
 /* ---- Bytes that a function makes from its arguments. ---- */
@@ -942,8 +954,8 @@ int64_t netlib_error_unparsed_offset(const netlib_error *error);
  * overwrites the bytes before it releases their memory, because they may be a credential. */
 struct netlib_bytes;
 
-/** Returns the bytes, followed by a NUL that `len` does not count. The bytes may also contain NULs and need not be
- * UTF-8: use `len`, unless the function that made the bytes excludes NULs. */
+/** Returns the bytes, followed by a NUL that `len` does not count. The bytes need not be UTF-8 and may contain NULs:
+ * use `len`, unless the comment of the function that made the bytes says that they contain no NUL. */
 const char *netlib_bytes_data(const netlib_bytes *bytes, size_t *len);
 
 /** Returns another reference to the same bytes. */
@@ -986,9 +998,9 @@ struct netlib_limit;
  * signal handler has run on that thread and has interrupted the wait (`EINTR`). For a limit with ancestors, netlib
  * calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
  *
- * If several threads wait with one limit, they may call the interrupt check at once. An interrupt check usually
- * returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the interrupt check runs the
- * signal handlers of the host language, for example with Python's PyErr_CheckSignals.
+ * If several threads wait with one limit, the interrupt check may run on several threads at the same time. An
+ * interrupt check usually returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
+ * interrupt check runs the signal handlers of the host language, for example with Python's PyErr_CheckSignals.
  * @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
  *         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
  *         `NETLIB_CALLBACK_FAILED`.
@@ -998,15 +1010,15 @@ typedef enum netlib_interrupt (*netlib_interrupt_fn)(void *ctx);
 /** Makes a limit. The limit's time starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline of its own.
  * @param parent the limit whose end also ends the new limit; of the two deadlines, the earlier one counts. The new
- *        limit keeps a reference to its parent. May be NULL: no parent.
+ *        limit keeps a reference to its parent. May be NULL: the limit has no parent.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number or NaN, and for a parent that has 8 ancestors (its parent,
  *         the parent of its parent, and so on).
  */
 NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, const netlib_limit *parent, netlib_limit **limit,
                                                netlib_error **err);
 
-/** Makes a limit with an interrupt check, with which a signal can end a wait. With a limit from `netlib_limit_new`, a
- * signal never ends a wait, unless the signal handler calls `netlib_limit_cancel`.
+/** Makes a limit with an interrupt check, with which a signal can end a wait. If neither the limit nor one of its
+ * ancestors has an interrupt check, a signal ends a wait only if the signal handler calls `netlib_limit_cancel`.
  *
  * Every call that may return `NETLIB_CANCELLED` because of a limit may also return `NETLIB_INTERRUPTED` and
  * `NETLIB_CALLBACK_FAILED` if the limit or one of its ancestors has an interrupt check. An interrupt check that ends a
@@ -1014,11 +1026,11 @@ NETLIB_MUST_USE netlib_status netlib_limit_new(double seconds, const netlib_limi
  * begins does not interrupt the wait. If a call on a stream waits only because another thread is using the stream, a
  * signal does not interrupt this wait.
  * @param seconds the time until the deadline, as for `netlib_limit_new`.
- * @param parent the parent, as for `netlib_limit_new`. May be NULL: no parent.
+ * @param parent the parent, as for `netlib_limit_new`. May be NULL: the limit has no parent.
  * @param check the interrupt check, which also applies to the children of the limit, to their children, and so on.
  * @param ctx_free is called once, when the last reference to the limit is released, or before this call returns if it
  *        fails. May be NULL: `ctx` must stay usable until the last reference is released.
- * @return all that `netlib_limit_new` returns: `NETLIB_INVALID_ARGUMENT`. */
+ * @return `NETLIB_INVALID_ARGUMENT`, as for `netlib_limit_new`. */
 NETLIB_MUST_USE netlib_status netlib_limit_new_interruptible(double seconds, const netlib_limit *parent,
                                                              netlib_interrupt_fn check, void *ctx,
                                                              netlib_ctx_free_fn ctx_free, netlib_limit **limit,
@@ -1028,24 +1040,28 @@ NETLIB_MUST_USE netlib_status netlib_limit_new_interruptible(double seconds, con
  * references. */
 NETLIB_MUST_USE netlib_limit *netlib_limit_clone(const netlib_limit *limit);
 
-/** Releases a limit. A stream for which the limit is set, and each child of the limit, keep references of their own. */
+/** Releases a limit. Each child of the limit, and each stream and each `netlib_connect` for which the limit is set,
+ * keeps its own reference. */
 void netlib_limit_free(netlib_limit *limit);
 
 /** Cancels a limit, its children, their children, and so on: all calls that wait and obey one of these limits, now or
  * in the future, end with `NETLIB_CANCELLED`. Cancelling a limit does not cancel its parent. The function is
  * async-signal-safe: a signal handler may call it.
- * @threads any, and signal handlers */
+ * @threads any thread, and signal handlers */
 void netlib_limit_cancel(const netlib_limit *limit);
 
-/** Checks whether a limit or one of its ancestors was cancelled, or its deadline has passed.
- * @return `NETLIB_OK` if neither has happened; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`. */
+/** Checks a limit and its ancestors: whether one of them was cancelled, and whether the deadline of one of them has
+ * passed.
+ * @return `NETLIB_OK` if none of them was cancelled and no deadline has passed; `NETLIB_CANCELLED`;
+ *         `NETLIB_DEADLINE_EXCEEDED`.
+ */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
 /** Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
- * An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the
- * loop. The deadline does not make the descriptor readable: use a timer with the time of `netlib_limit_remaining`. All
- * references to a limit share one descriptor, so add it to an epoll instance only once; a `netlib_connect` has a
- * descriptor of its own.
+ * An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the loop.
+ * The deadline does not make the descriptor readable: use a timer for the time that `netlib_limit_remaining` returns.
+ * All references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with
+ * the limit opens another descriptor for it.
  *
  * Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
  * the child's copy of the limit has a descriptor of its own.
@@ -1057,8 +1073,8 @@ NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netl
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
-/** Returns the time left until the deadline, which is the earliest of the limit and its ancestors, in seconds; 0 once
- * the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline and for NULL. */
+/** Returns the seconds until the earliest deadline of the limit and its ancestors; 0 once this deadline has passed;
+ * `NETLIB_TIMEOUT_NONE` if none of them has a deadline, and for NULL. */
 double netlib_limit_remaining(const netlib_limit *limit);
 
 /* ==================================================================================================================
@@ -1082,7 +1098,7 @@ struct netlib_url;
  * after the scheme, the URL has no host, and the rest is a path, which gets a leading "/" if it has none. Text that
  * begins with neither a scheme nor "/" begins with the host. Text of the form "name:digits" is a host and its port if
  * the digits are a valid port and "/", "?", "#" or nothing follows them. In the following table, "-" stands for an
- * absent component; urllib3 finds the same components, except those of "localhost:8080":
+ * absent component; urllib3 finds the same components, except in "localhost:8080":
  *
  *     text            scheme  userinfo  host         port  path
  *     mailto:x@y      mailto  -         -            -     /x@y
@@ -1121,7 +1137,7 @@ NETLIB_MUST_USE netlib_status netlib_parse_url(const char *url, size_t len, netl
  *   zone.
  * - A host name consists of letters, digits, "-", "_" and "."; it has at most 253 bytes and no dot at its end. The
  *   labels of a host name have 1 to 63 bytes and neither begin nor end with "-". The last label is neither a decimal
- *   nor a hexadecimal number.
+ *   number nor "0x" with hexadecimal digits.
  * - A non-ASCII label of a host name is allowed if IDNA changes nothing but its letter case, and IDNA 2003 and IDNA
  *   2008 map it to the same label. A label that begins with "xn--" is allowed if decoding it and encoding it again
  *   yields the same label.
@@ -1135,8 +1151,9 @@ NETLIB_MUST_USE netlib_status netlib_parse_url_strict(const char *url, size_t le
                                                       netlib_error **err);
 
 /** Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
- * the same components. The function therefore refuses a value that would change another component, such as a path with
- * a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF or NUL.
+ * the same components. The function therefore refuses components whose text would be parsed as different components,
+ * such as a path with a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR or
+ * LF.
  * @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent.
  * @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is
  *        absent, as for "".
@@ -1226,8 +1243,8 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  *
  * Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
  * before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
- * There are two exceptions: an empty host, as in the text ":", becomes absent; and if `netlib_url_resolve` returned a
- * URL without "//", only `netlib_url_resolve` yields the same URL. */
+ * There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and was
+ * returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text. */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /** Returns the URL as text for logs: the text of `netlib_url_to_string` with "***" instead of the userinfo, of each
@@ -1265,10 +1282,10 @@ int32_t netlib_url_same_origin(const netlib_url *a, const netlib_url *b);
 /** The components from which `netlib_url_from_options` makes a URL. **One call at a time**. A component that no setter
  * has set is absent, unless `netlib_url_to_options` made the options.
  *
- * A setter takes a component in the form in which it appears in a URL, and percent-encodes characters that the
- * component may not contain. A setter refuses a value with CR, LF or NUL, a value that would begin another component,
- * such as a path with a "?", and a value longer than `NETLIB_URL_MAX`. To put any text into a component, encode the
- * text with `netlib_percent_encode` first. */
+ * Except `netlib_url_options_set_credentials`, each setter takes a component in the form in which it appears in a URL,
+ * and percent-encodes characters that the component may not contain. Such a setter refuses a value with CR or LF, a
+ * value that would begin another component, such as a path with a "?", and a value longer than `NETLIB_URL_MAX`. To
+ * put any text into a component, encode the text with `netlib_percent_encode` first. */
 struct netlib_url_options;
 
 /** Makes options in which every component is absent.
@@ -1285,10 +1302,9 @@ NETLIB_MUST_USE netlib_url_options *netlib_url_to_options(const netlib_url *url)
  * @param options the components. May be NULL: all components of the URL are absent.
  * @param err the error's offset, if any, counts from the start of the component that the error message names.
  * @return `NETLIB_INVALID_URL` for a component that a setter refused; for an international host name that IDNA does
- *         not
- *         allow; for userinfo or a port without a host; for components that would be parsed differently together;
- *         `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password without a user
- *         name.
+ *         not allow; for userinfo or a port without a host; for components whose text would be parsed as different
+ *         components; `NETLIB_INVALID_UTF8`; `NETLIB_INVALID_ARGUMENT` for a port out of range, and for a password
+ *         without a user name.
  */
 NETLIB_MUST_USE netlib_status netlib_url_from_options(const netlib_url_options *options, netlib_url **url,
                                                       netlib_error **err);
@@ -1315,8 +1331,8 @@ void netlib_url_options_set_scheme(netlib_url_options *options, const char *sche
  */
 void netlib_url_options_set_auth(netlib_url_options *options, const char *auth);
 
-/** Sets the userinfo to a user name and a password, and percent-encodes both. The value replaces that of
- * `netlib_url_options_set_auth`. By default, the userinfo is absent.
+/** Sets the userinfo to a user name and a password, and percent-encodes both. The new userinfo replaces one that was
+ * set with `netlib_url_options_set_auth`. By default, the userinfo is absent.
  * @param username the user name: any bytes, not percent-encoded. May be NULL: the userinfo is absent.
  * @param password the password: any bytes, not percent-encoded. May be NULL: the userinfo has no password and no ":".
  */

@@ -147,7 +147,7 @@ statuses! {
     TlsProtocol         =  805 TLS_PROTOCOL        Tls      Other   "the peer broke the TLS protocol";
     TlsTruncated        =  806 TLS_TRUNCATED       Tls      Read    "the connection ended without close_notify";
     TlsHandshakeEof     =  807 TLS_HANDSHAKE_EOF   Tls      Connect "the connection ended during the TLS handshake";
-    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "client and server have no TLS version, cipher suite, group, ALPN protocol or other parameter in common";
+    TlsIncompatible     =  808 TLS_INCOMPATIBLE    Tls      Other   "client and server have no common TLS version, cipher suite, group, ALPN protocol or other parameter";
     TlsEchRejected      =  809 TLS_ECH_REJECTED    Tls      Other   "the server rejected Encrypted Client Hello";
 
     Protocol            =  900 PROTOCOL            Http     Read    "the peer broke the HTTP protocol or dropped the connection";

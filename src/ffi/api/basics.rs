@@ -27,7 +27,7 @@ pub enum netlib_class {
     /// The call did not fail, and stores no error: it would have to wait for input or output, it needs the addresses of
     /// a host, its wait timed out, or the stream ended cleanly.
     NETLIB_CLASS_PROGRESS = 1,
-    /// The function cannot use an argument, or a file that an argument names; the error message describes the problem.
+    /// An argument, or a file that an argument names, cannot be used. The error message describes the problem.
     NETLIB_CLASS_ARGUMENT = 2,
     /// The present state of the handle does not allow the call, a body cannot be rewound, a callback failed, or the
     /// peer sent too much data.
@@ -72,7 +72,7 @@ pub enum netlib_retry_kind {
     NETLIB_RETRY_KIND_OTHER = 3,
     /// The kind of the status `NETLIB_PROXY_FAILED`. No error has this kind. An error with the status
     /// `NETLIB_PROXY_FAILED` has the kind of its first cause, or OTHER if it has no cause. If the first cause is also a
-    /// proxy failure, the innermost cause determines the kind.
+    /// proxy failure, the first cause of that failure determines the kind, and so on.
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
@@ -121,11 +121,10 @@ pub enum netlib_outcome {
 /// so `ctx_free` may call netlib. After fork(2), parent and child each have a copy of `ctx`, and each process releases
 /// its own copy.
 ///
-/// A setter of a callback releases a `ctx` after it has changed the options (or the timeout), so `ctx_free` may use and
-/// free the handle passed to that setter. If `ctx_free` runs during any other call that may change a handle, and calls
-/// a function on the same handle, that function fails with `NETLIB_BUSY` (a setter without a status does nothing), and
-/// freeing the handle takes effect when the outer call ends. A `ctx_free` that runs while a handle is freed must not
-/// use that handle.
+/// A setter of a callback changes its handle before it releases a `ctx`, so `ctx_free` may use and free this handle. If
+/// `ctx_free` runs during any other call that may change a handle, and calls a function on the same handle, that
+/// function fails with `NETLIB_BUSY` (a setter without a status does nothing), and freeing the handle takes effect when
+/// the outer call ends. A `ctx_free` that runs while a handle is freed must not use that handle.
 /// @called-by any function that releases the last holder of a callback, or that cannot keep a callback.
 pub type netlib_ctx_free_fn = Option<unsafe extern "C" fn(ctx: *mut c_void)>;
 

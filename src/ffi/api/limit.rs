@@ -183,8 +183,8 @@ pub unsafe extern "C" fn netlib_limit_fd(
     })
 }
 
-/// Returns the time left until the deadline, which is the earliest of the limit and its ancestors, in seconds; 0 once
-/// the deadline has passed; `NETLIB_TIMEOUT_NONE` without a deadline and for NULL.
+/// Returns the seconds until the earliest deadline of the limit and its ancestors; 0 once this deadline has passed;
+/// `NETLIB_TIMEOUT_NONE` if none of them has a deadline, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_remaining(limit: *const netlib_limit) -> f64 {
     read(limit, f64::INFINITY, |limit| limit.remaining().map_or(f64::INFINITY, |left| left.as_secs_f64()))

@@ -123,8 +123,8 @@ pub unsafe extern "C" fn netlib_parse_url_strict(
 
 /// Makes a URL from its components, and normalises it as `netlib_parse_url` does. Parsing the text of the URL yields
 /// the same components. The function therefore refuses components whose text would be parsed as different components,
-/// such as a path with a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR, LF
-/// or NUL.
+/// such as a path with a "?", userinfo without a host, or the host "a:80". The function also refuses values with CR or
+/// LF.
 ///
 /// @param scheme a letter, then letters, digits, "+" and "-". May be NULL: the scheme is absent.
 /// @param auth the userinfo, as "user" or "user:password", percent-encoded where needed. May be NULL: the userinfo is

@@ -13,10 +13,10 @@ use crate::url::{Component, UrlOptions};
 /// The components from which `netlib_url_from_options` makes a URL. **One call at a time**. A component that no setter
 /// has set is absent, unless `netlib_url_to_options` made the options.
 ///
-/// A setter takes a component in the form in which it appears in a URL, and percent-encodes characters that the
-/// component may not contain. A setter refuses a value with CR, LF or NUL, a value that would begin another component,
-/// such as a path with a "?", and a value longer than `NETLIB_URL_MAX`. To put any text into a component, encode the
-/// text with `netlib_percent_encode` first.
+/// Except `netlib_url_options_set_credentials`, each setter takes a component in the form in which it appears in a URL,
+/// and percent-encodes characters that the component may not contain. Such a setter refuses a value with CR or LF, a
+/// value that would begin another component, such as a path with a "?", and a value longer than `NETLIB_URL_MAX`. To
+/// put any text into a component, encode the text with `netlib_percent_encode` first.
 pub struct netlib_url_options {
     _private: [u8; 0],
 }
