@@ -54,7 +54,7 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
         "",
     ),
     ("get", "https://127.0.0.1:{https}/redirect-to-plain?get", 1, "", "a redirect from https to http is refused\n"),
-    ("get", "https://127.0.0.1:{https}/hang-up?get", 1, "", ": the response has no complete head\n"),
+    ("get", "https://127.0.0.1:{https}/hang-up?get", 1, "", "closed the connection without a response\n"),
     ("get", "https://127.0.0.1:{https}/garbage?get", 1, "", ": the peer is an SSH server at byte 0\n"),
     ("get", "https://127.0.0.1:{https}/cut-length?get", 1, "only this\n", "after 10 of 100 bytes of the body\n"),
     ("get", "https://127.0.0.1:{https}/cut-until-close?get", 1, "only this\n", "without close_notify"),
@@ -89,7 +89,7 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
     ),
     ("first-page", "https://127.0.0.1:{https}/hello?first", 0, "hello\n", ""),
     ("first-page", "https://127.0.0.1:{https}/until-close?first", 0, "until the end\n", ""),
-    ("first-page", "https://127.0.0.1:{https}/hang-up?first", 1, "", "the stream ended cleanly\n"),
+    ("first-page", "https://127.0.0.1:{https}/hang-up?first", 1, "", "closed the connection without a response\n"),
     ("first-page", "https://127.0.0.1:{wronghost}/hello?first", 1, "", "\n  advice: "),
     (
         "first-page",
