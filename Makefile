@@ -42,6 +42,9 @@ test: ## runs the short suites on the development build; SUITE="name …" runs t
 test-all: ## runs every suite on the release build; SUITE="name …" runs the named ones
 	@$(CARGO) test --quiet --test contract -- all $(SUITE)
 
+package-check: ## runs the suites that are too slow for test-all: C++ with each compiler, version and sanitizer
+	@$(CARGO) test --quiet --test contract -- all cpp-all
+
 asan: ## runs the C tests with AddressSanitizer in the library and the tests
 	@$(CARGO) test --quiet --test contract -- asan
 
@@ -85,4 +88,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header abi demo test test-all asan tsan msrv audit fuzz bench suites install install-strip uninstall clean fmt lint help
+.PHONY: all lib header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall clean fmt lint help

@@ -277,13 +277,16 @@ pub fn direction(header: &Header, function: &Function, param: &Param) -> &'stati
 /// Returns the owner of a pointer or descriptor after the call. "caller": the caller must release it. "borrowed": it
 /// belongs to the caller (an input) or to another object (an output). "netlib": netlib releases it later, or has
 /// released it.
-fn ownership(header: &Header, function: &Function, param: &Param, kind: &Kind) -> Option<&'static str> {
+pub fn ownership(header: &Header, function: &Function, param: &Param, kind: &Kind) -> Option<&'static str> {
     let is_callback = header.callbacks.iter().any(|callback| callback.name == function.name);
     let is_stored = param.ctype.ends_with("**") || param.ctype == "int*";
     match kind {
         Kind::Handle(_) | Kind::Error if is_stored => Some(if is_callback { "netlib" } else { "caller" }),
         Kind::Handle(_) if function.name.ends_with("_free") => Some("netlib"),
-        Kind::Descriptor => Some(if is_stored { "caller" } else { "borrowed" }),
+        Kind::Descriptor => {
+            let text = function.doc.param(&param.name).unwrap_or("");
+            Some(if is_stored && !text.contains("borrowed from") { "caller" } else { "borrowed" })
+        }
         Kind::Ctx if function.params.iter().any(|param| param.name == "ctx_free") => Some("netlib"),
         Kind::Handle(_) | Kind::Text | Kind::Bytes | Kind::Buffer | Kind::Array(_) | Kind::Ctx => Some("borrowed"),
         _ => None,

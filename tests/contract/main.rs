@@ -13,6 +13,7 @@
 //! suites.
 
 mod cdef;
+mod cpp;
 mod data;
 mod description;
 mod env;
@@ -39,7 +40,12 @@ fn main() -> ExitCode {
         Some("record-abi") => return suites::abi::record(&env),
         Some("list") => {
             for suite in suites::ALL {
-                println!("{:16} {:5} {}", suite.name, if suite.is_long { "long" } else { "" }, suite.what);
+                let kind = match suite {
+                    suite if suite.only_by_name => "named",
+                    suite if suite.is_long => "long",
+                    _ => "",
+                };
+                println!("{:16} {kind:5} {}", suite.name, suite.what);
             }
             return ExitCode::SUCCESS;
         }
@@ -53,7 +59,7 @@ fn main() -> ExitCode {
     let (mut passed, mut failed) = (0, 0);
     for suite in suites::ALL {
         let is_named = args.iter().any(|arg| arg == suite.name);
-        if is_named || args.is_empty() && (all || !suite.is_long) {
+        if is_named || args.is_empty() && !suite.only_by_name && (all || !suite.is_long) {
             let report = report::run(suite.name, |report| (suite.run)(&env, report));
             passed += report.passed;
             failed += report.failed();

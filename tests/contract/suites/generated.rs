@@ -4,6 +4,7 @@ use std::fs;
 use std::process::ExitCode;
 
 use crate::cdef;
+use crate::cpp;
 use crate::description;
 use crate::env::Env;
 use crate::header;
@@ -20,6 +21,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     let mut files = vec![
         ("include/netlib.api.json", description::generate(&parsed)),
         ("include/netlib.cdef.h", cdef::generate(&parsed)),
+        ("include/netlib.hpp", cpp::generate(&env.root, &parsed)),
         ("include/netlib.h", text),
         ("docs/reference/statuses.md", statuses::page()),
     ];

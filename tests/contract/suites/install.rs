@@ -134,6 +134,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         libdir.join("libnetlib.a"),
         libdir.join("pkgconfig/netlib.pc"),
         tree.join("include/netlib.h"),
+        tree.join("include/netlib.hpp"),
         tree.join("include/netlib.cdef.h"),
         tree.join("include/netlib.api.json"),
         libdir.join("cmake/netlib/netlib-config.cmake"),

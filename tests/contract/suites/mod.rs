@@ -10,6 +10,7 @@ pub mod bindings;
 pub mod c_tests;
 pub mod chains;
 pub mod corpus;
+pub mod cpp;
 pub mod docs;
 pub mod epoll;
 pub mod examples;
@@ -45,15 +46,21 @@ pub struct Suite {
     pub what: &'static str,
     /// True for suites that `make test` leaves out; `make test-all` runs them.
     pub is_long: bool,
+    /// True for suites that run only if they are named; `make package-check` names them.
+    pub only_by_name: bool,
     pub run: fn(&Env, &mut Report),
 }
 
 const fn suite(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
-    Suite { name, what, is_long: false, run }
+    Suite { name, what, is_long: false, only_by_name: false, run }
 }
 
 const fn long(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
-    Suite { name, what, is_long: true, run }
+    Suite { name, what, is_long: true, only_by_name: false, run }
+}
+
+const fn by_name(name: &'static str, what: &'static str, run: fn(&Env, &mut Report)) -> Suite {
+    Suite { name, what, is_long: true, only_by_name: true, run }
 }
 
 /// The suites in the order in which they run.
@@ -92,6 +99,8 @@ pub const ALL: &[Suite] = &[
     suite("python", "SIGINT ends a wait in a Python program that uses ctypes", python::run),
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
     suite("examples", "the programs of examples-c compile and run without leaks", examples::run),
+    suite("cpp", "netlib.hpp: every function, the tests of cpp-tests and the example", cpp::run),
+    by_name("cpp-all", "the tests of cpp-tests with each compiler, C++ version and sanitizer", cpp::run_all),
     suite("c", "the C tests: c-tests/**/test_*.c", c_tests::run),
     long("valgrind", "the C tests under valgrind: leaks and memory errors", c_tests::valgrind),
     suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),

@@ -35,6 +35,7 @@ pub fn run(env: &Env, report: &mut Report) {
         programs::example_programs,
         programs::c_programs,
         programs::endless_program,
+        programs::cpp_calls,
         programs::networks,
         programs::memory_errors,
         answers::loaded_keys,

@@ -4,11 +4,12 @@ use std::fs;
 use std::path::Path;
 
 use super::finds;
+use crate::cpp::samples;
 use crate::env::{Env, Ran, has};
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
-use crate::suites::{c_tests, examples, netns, nulls, statuses, unit};
+use crate::suites::{c_tests, cpp, examples, netns, nulls, statuses, unit};
 
 pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
     let ran = |ok: bool, text: &str| Ran { ok, code: Some(0), out: text.to_owned(), text: text.to_owned() };
@@ -167,6 +168,33 @@ pub(super) fn endless_program(env: &Env, _: &Path, report: &mut Report) {
     let killed = "sleep was killed, because it was still running after 1 s";
     finds(report, "c", &["test_hangs printed no count", killed], |inner| {
         c_tests::take_counts("test_hangs", &env.command("sleep").arg("60").run(1), inner);
+    });
+}
+
+/// Expects another C function than the called one, and C functions that do more than the C++ function.
+pub(super) fn cpp_calls(env: &Env, scratch: &Path, report: &mut Report) {
+    if !has("g++") {
+        return;
+    }
+    let caller = samples::caller(&env.header());
+    for (from, to, complaint) in [
+        ("expect(\"netlib_url_host\"", "expect(\"netlib_url_hostname\"", "netlib_url_hostname is not called"),
+        (
+            "url_object.host()",
+            "(url_object.port(), url_object.host())",
+            "netlib_url_host is not called, or not first",
+        ),
+        ("expect(\"netlib_url_host\"", "if (false) expect(\"netlib_url_host\"", "each C function is called"),
+    ] {
+        let wrong = caller.replacen(from, to, 1);
+        assert_ne!(wrong, caller, "the caller contains \"{from}\"");
+        finds(report, "cpp", &[complaint], |inner| cpp::every_function_makes_one_call(env, &wrong, scratch, inner));
+    }
+    let pairs = env.read("cpp-tests/overhead.cpp");
+    let slower = pairs.replacen("{ return url.port_or_default(); }", "{ return url.port_or_default() + 1; }", 1);
+    assert_ne!(slower, pairs, "overhead.cpp has the function");
+    finds(report, "cpp", &["g++: number"], |inner| {
+        cpp::calls_compile_to_the_code_of_c_calls(env, &slower, scratch, inner)
     });
 }
 

@@ -1,0 +1,102 @@
+//! Writes the C functions through which netlib invokes callable objects of C++.
+
+use std::fmt::Write as _;
+
+use crate::cpp::calls::{callback_name, scalar};
+use crate::cpp::{names, wrap};
+use crate::description::kinds::{self, Kind};
+use crate::model::{Function, Header};
+
+pub fn write(header: &Header) -> String {
+    let callbacks = header.callbacks.iter().filter(|callback| callback.name != "netlib_ctx_free_fn");
+    callbacks.map(|callback| write_one(header, callback)).collect::<Vec<_>>().join("\n")
+}
+
+fn write_one(header: &Header, callback: &Function) -> String {
+    let (mut before, mut after) = (Vec::new(), String::new());
+    let (mut args, mut signature) = (Vec::new(), Vec::new());
+    let mut output = None;
+    for param in &callback.params {
+        let name = &param.name;
+        let (ctype, arg) = match kinds::of_param(header, callback, param) {
+            Kind::Ctx => continue,
+            Kind::Length(_) if !param.ctype.ends_with('*') => continue,
+            Kind::Buffer => (
+                "§span<std::uint8_t>".to_owned(),
+                format!("§span<std::uint8_t>(static_cast<std::uint8_t *>({name}), len)"),
+            ),
+            Kind::Bytes => (
+                "§span<const std::uint8_t>".to_owned(),
+                format!("§span<const std::uint8_t>(static_cast<const std::uint8_t *>({name}), len)"),
+            ),
+            Kind::Text => ("§text".to_owned(), format!("§text({name})")),
+            Kind::Handle(handle) if param.ctype.ends_with("**") => {
+                let class = names::of(&handle);
+                before.push(format!("§{class} {name}_owned(nullptr);"));
+                after = format!("*{name} = {name}_owned.release();");
+                (format!("{class} &{name}"), format!("{name}_owned"))
+            }
+            Kind::Handle(handle) => {
+                let class = names::of(&handle);
+                before.push(format!("detail::lent<§{class}> {name}_lent({name});"));
+                (format!("{class} &{name}"), format!("{name}_lent.object"))
+            }
+            kind if param.ctype.ends_with('*') => {
+                output = Some((name.clone(), kind, scalar(names::pointed(&param.ctype))));
+                continue;
+            }
+            Kind::Seconds => ("§seconds".to_owned(), format!("§seconds({name})")),
+            Kind::Bits(listed) => {
+                let class = names::of(&listed);
+                (format!("§{class}"), format!("static_cast<§{class}>({name})"))
+            }
+            _ => (scalar(&param.ctype), name.clone()),
+        };
+        let named = if ctype.ends_with(name.as_str()) { ctype } else { format!("{ctype} {name}") };
+        signature.push(named);
+        args.push(arg);
+    }
+    let call = format!("std::get<at>(*static_cast<Held *>(ctx))({})", args.join(", "));
+    let result = kinds::of_result(header, callback);
+    let (returns, mut body) = match (&result, &output) {
+        (Kind::Enum(listed), _) => (names::of(listed), vec![format!("auto decided = {call};")]),
+        (_, Some((name, Kind::Seconds, _))) => {
+            ("seconds".to_owned(), vec![format!("return detail::store(§seconds({call}).count(), {name});")])
+        }
+        (_, Some((name, kind, ctype))) => {
+            let ctype = if *kind == Kind::TruthValue { "bool" } else { ctype };
+            let progress = if callback.doc.whole.contains("NETLIB_WANT_") {
+                format!("{ctype} or progress<{ctype}>")
+            } else {
+                ctype.to_owned()
+            };
+            (progress, vec![format!("return detail::store({call}, {name});")])
+        }
+        (_, None) => ("void".to_owned(), vec![format!("{call};"), "return std::int32_t{NETLIB_OK};".to_owned()]),
+    };
+    let c_returns =
+        if let Kind::Enum(listed) = &result { format!("enum {listed}") } else { "std::int32_t".to_owned() };
+    if let Kind::Enum(listed) = &result {
+        if !after.is_empty() {
+            body.push(after);
+        }
+        body.push(format!("return static_cast<enum {listed}>(decided);"));
+    }
+    let failure = match result {
+        Kind::Enum(_) => format!("static_cast<{c_returns}>(0)"),
+        _ => "std::int32_t{NETLIB_CALLBACK_FAILED}".to_owned(),
+    };
+    let params: Vec<String> = callback.params.iter().map(crate::cdef::declare).collect();
+    let mut text = String::new();
+    let scope = callback.params.iter().map(|param| param.name.clone()).collect();
+    let signature = signature.join(", ").replace('§', "");
+    let _ = writeln!(text, "/** {}: {returns} ({signature}) */", callback.name);
+    let _ = writeln!(text, "template <class Held, std::size_t at>");
+    let _ = writeln!(text, "{c_returns} {}({}) noexcept {{", callback_name(&callback.name), params.join(", "));
+    let _ = writeln!(text, "    return detail::guarded({failure}, [&] {{");
+    for line in before.iter().chain(&body) {
+        wrap(&format!("        {}", names::resolve(line, &scope)), &mut text);
+    }
+    text.push_str("    });\n}\n");
+    text
+}

@@ -1,0 +1,288 @@
+//! Tests netlib.hpp: every function calls its C function, without overhead; the programs of cpp-tests and examples-cpp;
+//! a library of another version is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::cpp::samples;
+use crate::env::{Env, Program, Ran, has, parallel, stem};
+use crate::report::Report;
+use crate::suites::c_tests::{self, VALGRIND};
+use crate::suites::fetch::server::Server;
+
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
+const COMPILERS: &[&str] = &["g++", "clang++"];
+const VERSIONS: &[&str] = &["c++17", "c++20"];
+
+/// A way to compile a test.
+#[derive(Clone, Copy)]
+struct Variant {
+    compiler: &'static str,
+    version: &'static str,
+    flags: &'static [&'static str],
+}
+
+/// Each test runs with g++ for C++17, under valgrind, and with AddressSanitizer. With the other compilers and versions,
+/// the tests are only compiled.
+pub fn run(env: &Env, report: &mut Report) {
+    let Some(scratch) = start(env, report) else { return };
+    every_function_makes_one_call(env, &samples::caller(&env.header()), &scratch, report);
+    another_version_is_refused(env, &scratch, report);
+    calls_compile_to_the_code_of_c_calls(env, &env.read("cpp-tests/overhead.cpp"), &scratch, report);
+    examples(env, &scratch, report);
+    let mut variants = vec![Variant { compiler: "g++", version: "c++17", flags: &[] }];
+    for &compiler in COMPILERS.iter().filter(|compiler| has(compiler)) {
+        for &version in VERSIONS.iter().filter(|version| (compiler, **version) != ("g++", "c++17")) {
+            variants.push(Variant { compiler, version, flags: &["-fsyntax-only"] });
+        }
+    }
+    variants.push(Variant { compiler: "g++", version: "c++17", flags: ASAN });
+    run_tests(env, &scratch, &variants, report);
+}
+
+/// Runs each test with each compiler and version, with and without AddressSanitizer.
+pub fn run_all(env: &Env, report: &mut Report) {
+    let Some(scratch) = start(env, report) else { return };
+    let compilers = COMPILERS.iter().filter(|compiler| has(compiler));
+    let pairs = compilers.flat_map(|&compiler| VERSIONS.iter().map(move |&version| (compiler, version)));
+    let variants: Vec<Variant> = pairs
+        .flat_map(|(compiler, version)| [&[][..], &["-O2"], ASAN].map(|flags| Variant { compiler, version, flags }))
+        .collect();
+    run_tests(env, &scratch, &variants, report);
+}
+
+const ASAN: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+fn start(env: &Env, report: &mut Report) -> Option<PathBuf> {
+    if !has("g++") {
+        report.skip("g++ is not installed");
+        return None;
+    }
+    for compiler in COMPILERS.iter().filter(|compiler| !has(compiler)) {
+        report.skip(format!("{compiler} is not installed"));
+    }
+    Some(env.scratch("cpp"))
+}
+
+fn compiler(env: &Env, variant: Variant) -> Program {
+    let mut cxx = env.command(variant.compiler);
+    cxx.arg(format!("-std={}", variant.version)).args(["-g", "-Iinclude"]).args(STRICT).args(variant.flags);
+    cxx
+}
+
+const PLAIN: Variant = Variant { compiler: "g++", version: "c++17", flags: &[] };
+
+/// Builds the library that records calls.
+fn build_recorder(env: &Env, scratch: &Path, flags: &[&str]) -> Ran {
+    let source = scratch.join("recorder.c");
+    fs::write(&source, samples::recorder(&env.header())).expect("target is writable");
+    let mut cc = env.cc();
+    cc.args(["-shared", "-fPIC", "-Iinclude", "-Wno-deprecated-declarations"]).args(flags).arg(source);
+    cc.arg("-o").arg(scratch.join("libnetlib.so")).run(300)
+}
+
+/// Calls each function of netlib.hpp with a library that records the names of the called C functions.
+pub fn every_function_makes_one_call(env: &Env, caller: &str, scratch: &Path, report: &mut Report) {
+    let directory = scratch.join("recorder");
+    fs::create_dir_all(&directory).expect("target is writable");
+    let built = build_recorder(env, &directory, &[]);
+    if !report.check(built.ok, format!("the recording library compiles\n{}", built.text)) {
+        return;
+    }
+    let (source, program) = (directory.join("calls.cpp"), directory.join("calls"));
+    fs::write(&source, caller).expect("target is writable");
+    let mut cxx = compiler(env, PLAIN);
+    cxx.args(["-Wno-deprecated-declarations", "-g0"]).arg(source).arg("-o").arg(&program);
+    if let Err(text) = cxx.link_to(&directory).run(300).or_text() {
+        return report.fail(format!("a call of each function compiles\n{text}"));
+    }
+    let ran = env.command(&program).load_from(&directory).run(60);
+    c_tests::take_counts("calls", &ran, report);
+    let expected = format!("calls: {} passed, 0 failed\n", env.header().functions.len());
+    report.check(ran.out == expected, format!("each C function is called\n{}", ran.text));
+}
+
+/// Loads the program with a library of the next minor version.
+fn another_version_is_refused(env: &Env, scratch: &Path, report: &mut Report) {
+    let program = scratch.join("recorder/calls");
+    let directory = scratch.join("version");
+    fs::create_dir_all(&directory).expect("target is writable");
+    for (version, accepted) in [
+        ("NETLIB_VERSION_NUMBER + 1", true),
+        ("NETLIB_VERSION_NUMBER + 1000", false),
+        ("NETLIB_VERSION_NUMBER + 1000000", false),
+    ] {
+        let built = build_recorder(env, &directory, &[&format!("-DRECORDED_VERSION=({version})")]);
+        report.check(built.ok, format!("the recording library compiles\n{}", built.text));
+        let ran = env.command(&program).load_from(&directory).run(60);
+        let right = match accepted {
+            true => ran.ok,
+            false => !ran.ok && ran.text.contains("cannot use the library netlib"),
+        };
+        report.check(right, format!("a library of version {version}: accepted is {accepted}\n{}", ran.text));
+    }
+}
+
+/// Compares the assembler code of functions that use netlib.hpp with that of functions that call C.
+pub fn calls_compile_to_the_code_of_c_calls(env: &Env, pairs: &str, scratch: &Path, report: &mut Report) {
+    let source = scratch.join("overhead.cpp");
+    fs::write(&source, pairs).expect("target is writable");
+    for &cxx in COMPILERS.iter().filter(|compiler| has(compiler)) {
+        let out = scratch.join(format!("overhead-{cxx}.s"));
+        let mut command = env.command(cxx);
+        command.args(["-std=c++17", "-O2", "-fno-exceptions", "-fno-asynchronous-unwind-tables", "-Iinclude", "-S"]);
+        let built = command.arg(&source).arg("-o").arg(&out).run(300);
+        if !report.check(built.ok, format!("{cxx}: cpp-tests/overhead.cpp compiles\n{}", built.text)) {
+            continue;
+        }
+        let text = fs::read_to_string(&out).expect("the compiler has written it");
+        let names: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("cpp_")?.split_once(':'))
+            .map(|(name, _)| name)
+            .filter(|name| !name.contains('.'))
+            .collect();
+        report.check(names.len() == 6, format!("{cxx}: {} functions are compared", names.len()));
+        for name in names {
+            let (with_cpp, with_c) = (instructions(&text, "cpp", name), instructions(&text, "c", name));
+            report.check(
+                !with_c.is_empty() && with_cpp == with_c,
+                format!("{cxx}: {name}\nC++:\n{}\nC:\n{}", with_cpp.join("\n"), with_c.join("\n")),
+            );
+        }
+    }
+}
+
+/// Returns the instructions of the function KIND_NAME. Labels have their number within the function.
+fn instructions(text: &str, kind: &str, name: &str) -> Vec<String> {
+    let start = format!("{kind}_{name}:");
+    let lines = text.lines().skip_while(|line| !line.starts_with(&start)).skip(1);
+    let body = lines.take_while(|line| !line.starts_with("\t.size"));
+    let mut labels: Vec<String> = Vec::new();
+    body.filter(|line| !line.starts_with("\t.") && !line.trim_start().starts_with('#'))
+        .map(|line| {
+            let mut line = line.split("#").next().unwrap_or("").trim_end().to_owned();
+            let found = line.find(".L").map(|at| {
+                line[at..]
+                    .split(|c: char| !(c.is_alphanumeric() || c == '.' || c == '_'))
+                    .next()
+                    .unwrap_or("")
+                    .to_owned()
+            });
+            if let Some(label) = found {
+                let at = labels.iter().position(|known| *known == label).unwrap_or(labels.len());
+                if at == labels.len() {
+                    labels.push(label.clone());
+                }
+                line = line.replace(&label, &format!(".label{at}"));
+            }
+            line
+        })
+        // Labels, and the name of the part for unlikely branches.
+        .filter(|line| !line.is_empty() && line.starts_with('\t'))
+        .collect()
+}
+
+/// Runs every test in every variant. A test may state compiler flags in its first line: "// flags: ...".
+fn run_tests(env: &Env, scratch: &Path, variants: &[Variant], report: &mut Report) {
+    let mut cases = Vec::new();
+    for source in env.files("cpp-tests", "test_", ".cpp") {
+        cases.extend(variants.iter().map(|&variant| (source.clone(), variant)));
+    }
+    report.check(!cases.is_empty(), "there are C++ tests");
+    for one in parallel(&cases, |(source, variant)| test(env, source, *variant, scratch)) {
+        report.merge(one);
+    }
+}
+
+fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path) -> Report {
+    let mut report = Report::default();
+    let library = env.development_library();
+    let Variant { compiler: cxx, version, flags } = variant;
+    let what = format!("{} with {cxx} -std={version} {}", stem(source), flags.join(" "));
+    let program = scratch.join(what.replace([' ', '/', '='], "-"));
+    let text = fs::read_to_string(source).unwrap_or_default();
+    let own = text.lines().next().and_then(|line| line.strip_prefix("// flags: ")).unwrap_or("");
+    let syntax_only = flags.contains(&"-fsyntax-only");
+    let mut command = compiler(env, variant);
+    command.args(own.split_whitespace()).arg("-Icpp-tests").arg(source);
+    // A test may have a second source file, which is compiled in the other mode.
+    command.args(env.files("cpp-tests", &format!("{}_", stem(source)), ".cpp"));
+    if !syntax_only {
+        command.arg("-o").arg(&program).link_to(library);
+    }
+    if let Err(text) = command.run(300).or_text() {
+        report.fail(format!("{what} does not compile\n{text}"));
+        return report;
+    }
+    if syntax_only {
+        report.check(true, "");
+        return report;
+    }
+    let ran = env.command(&program).load_from(library).env("ASAN_OPTIONS", "detect_leaks=1").run(120);
+    c_tests::take_counts(&what, &ran, &mut report);
+    if flags.is_empty() {
+        if !has("valgrind") {
+            report.skip("valgrind is not installed");
+            return report;
+        }
+        let mut valgrind = env.command("valgrind");
+        let ran = valgrind.args(VALGRIND).arg(&program).load_from(library).run(300);
+        report.check(ran.ok, format!("{what}, under valgrind\n{}", ran.text));
+    }
+    report
+}
+
+/// Runs of examples-cpp/get.cpp: a path of the misbehaving server, the exit code, and parts of the expected output on
+/// standard output and standard error.
+const RUNS: &[(&str, i32, &str, &str)] = &[
+    ("https://127.0.0.1:{https}/hello?cpp", 0, "hello\n", ""),
+    ("http://127.0.0.1:{http}/hello?cpp", 0, "hello\n", ""),
+    ("https://127.0.0.1:{https}/busy-once?cpp", 0, "hello\n", ""),
+    ("https://127.0.0.1:{https}/until-close?cpp", 0, "until the end\n", ""),
+    ("https://127.0.0.1:{https}/zero?cpp", 0, "", ""),
+    (
+        "https://127.0.0.1:{https}/redirect-other-origin?cpp",
+        0,
+        "GET /echo\nHost: 127.0.0.1:{https2nd}\nconnection: close\n\n",
+        "",
+    ),
+    ("https://127.0.0.1:{https}/redirect-to-plain?cpp", 1, "", "a redirect from https to http is refused\n"),
+    ("https://127.0.0.1:{https}/cut-length?cpp", 1, "only this\n", "after 10 of 100 bytes of the body\n"),
+    ("https://127.0.0.1:{wronghost}/hello?cpp", 1, "", "is for other.test\n"),
+    ("http://127.0.0.1:{closed}/", 1, "", "    cause: 127.0.0.1 port {closed}: Connection refused"),
+    ("https:example.com", 1, "", "the scheme is not followed by \"://\" at byte 5\n"),
+];
+
+fn examples(env: &Env, scratch: &Path, report: &mut Report) {
+    let server = match Server::start(env, scratch) {
+        Ok(server) => server,
+        Err(text) => return report.fail(text),
+    };
+    let program = scratch.join("get");
+    let library = env.development_library();
+    let mut cxx = compiler(env, PLAIN);
+    cxx.arg(env.root.join("examples-cpp/get.cpp")).arg("-o").arg(&program).link_to(library);
+    if let Err(text) = cxx.run(300).or_text() {
+        return report.fail(format!("examples-cpp/get.cpp does not compile\n{text}"));
+    }
+    for (url, code, printed, error) in RUNS {
+        let (url, printed, error) = (server.fill_in(url), server.fill_in(printed), server.fill_in(error));
+        let mut commands = vec![env.command(&program)];
+        // Valgrind is slow, and these runs use every class of the example: a retry, a redirect and failures.
+        let with_valgrind =
+            ["busy-once", "redirect-other-origin", "cut-length"].iter().any(|path| url.contains(path));
+        if with_valgrind && has("valgrind") {
+            let mut valgrind = env.command("valgrind");
+            valgrind.args(VALGRIND).arg(&program);
+            commands.push(valgrind);
+        }
+        for mut command in commands {
+            let ran =
+                command.arg(&url).load_from(library).env("SSL_CERT_FILE", server.fill_in("{server}ca.pem")).run(120);
+            let right = ran.code == Some(*code) && ran.out == printed && ran.text.contains(&error);
+            report
+                .check(right, format!("get {url} ends with {code} and prints {printed:?}, {error:?}\n{}", ran.text));
+        }
+    }
+}
