@@ -2640,9 +2640,10 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                                   netlib_error **err);
 
-/** Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
- * remove a header that a setter made, call the setter again. The options treat all other headers as headers that
- * `netlib_headers_options_add_header` added. */
+/** Returns options from which `netlib_make_headers` makes the same headers. To change or remove a header that a setter
+ * made, call the setter again. The options treat all other headers as headers that
+ * `netlib_headers_options_add_header` added. When memory is short, the options record `NETLIB_OUT_OF_MEMORY`, with
+ * which `netlib_make_headers` then fails. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
 /** Returns another reference to the same headers. */

@@ -104,8 +104,10 @@ static netlib_status write_headers(void) {
 static netlib_status convert_headers_to_options(void) {
     netlib_headers_options *options = netlib_headers_to_options(headers);
     netlib_headers_free(headers);
+    netlib_headers_options_set_user_agent(options, NULL); /* does not remove the error */
+    netlib_status status = netlib_headers_options_check(options, NULL);
     netlib_headers_options_free(options);
-    return options == NULL ? NETLIB_OUT_OF_MEMORY : NETLIB_OK;
+    return status;
 }
 
 static void make_empty_headers(void) { CHECK(netlib_make_headers(NULL, &headers, NULL) == NETLIB_OK); }

@@ -55,7 +55,6 @@ netlib_status proxy_add_credentials(const struct proxy *proxy, const netlib_head
                                     netlib_error **err) {
     netlib_headers_options *options =
         headers != NULL ? netlib_headers_to_options(headers) : netlib_headers_options_new();
-    if (options == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the headers");
     netlib_headers_options_set_proxy_basic_auth(options, proxy->credentials);
     netlib_status status = netlib_make_headers(options, out, err);
     netlib_headers_options_free(options);

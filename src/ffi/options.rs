@@ -51,6 +51,20 @@ impl<T: Clone> Options<T> {
         Options { value: value.into(), refused: Vec::new() }
     }
 
+    /// Makes options from the result of `function`, which converts an object to options. If `function` failed, the
+    /// options record its error, which no setter removes.
+    pub(crate) fn converted(function: &'static str, value: Result<T>) -> Options<T>
+    where
+        T: Default,
+    {
+        match value {
+            Ok(value) => Options::new(value),
+            Err(error) => {
+                Options { value: Arc::default(), refused: vec![(Setting(function), error.prefixed(function))] }
+            }
+        }
+    }
+
     /// Records the result of a setter's call.
     fn record(&mut self, setter: &'static str, effect: Effect, result: Result<()>) {
         let setting = Setting::of(setter);
@@ -302,6 +316,17 @@ mod tests {
         ] {
             assert_eq!(reported(calls), expected);
         }
+    }
+
+    #[test]
+    fn a_failed_conversion_to_options_is_reported_after_every_setter() {
+        let failed = Err(Error::new(Status::OutOfMemory, "no memory"));
+        let mut options = Options::<u8>::converted("netlib_headers_to_options", failed);
+        options.record(ENCODING, Effect::Replace, Ok(()));
+        let error = options.check().unwrap_err();
+        assert_eq!(error.message(), "netlib_headers_to_options: no memory");
+        assert_eq!(error.status(), Status::OutOfMemory);
+        assert_eq!(**Options::<u8>::converted("netlib_headers_to_options", Ok(5)).check().unwrap(), 5);
     }
 
     #[test]

@@ -235,12 +235,16 @@ pub unsafe extern "C" fn netlib_make_headers(
     })
 }
 
-/// Returns options from which `netlib_make_headers` makes the same headers; NULL when memory is short. To change or
-/// remove a header that a setter made, call the setter again. The options treat all other headers as headers that
-/// `netlib_headers_options_add_header` added.
+/// Returns options from which `netlib_make_headers` makes the same headers. To change or remove a header that a setter
+/// made, call the setter again. The options treat all other headers as headers that
+/// `netlib_headers_options_add_header` added. When memory is short, the options record `NETLIB_OUT_OF_MEMORY`, with
+/// which `netlib_make_headers` then fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_headers) -> *mut netlib_headers_options {
-    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(headers).to_options()?)))))
+    guard::value(std::ptr::null_mut(), || {
+        let converted = Options::converted("netlib_headers_to_options", arg!(headers).to_options());
+        Ok(handle::give(Box::new(converted)))
+    })
 }
 
 /// Returns another reference to the same headers.
