@@ -19,6 +19,7 @@ pub mod policy;
 pub mod heads;
 pub mod sockets;
 pub mod tls;
+pub mod client;
 pub mod processors;
 pub mod timing;
 pub mod growth;

@@ -9,8 +9,17 @@ pub const ROUNDS: usize = 31;
 
 /// Returns the processor time that the current thread has used, in ns.
 pub fn thread_time() -> f64 {
+    time(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// Returns the processor time that all threads of this process have used, in ns.
+pub fn process_time() -> f64 {
+    time(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn time(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) };
+    unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 

@@ -6,9 +6,10 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{Counts, before, compare_with, growth, sections, sockets, tls, urls};
+use netlib_bench::{Counts, before, client, compare_with, growth, sections, sockets, tls, urls};
 
-const NAMES: &[&str] = &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls"];
+const NAMES: &[&str] =
+    &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client"];
 
 fn main() -> ExitCode {
     match run() {
@@ -83,6 +84,10 @@ fn run() -> Result<bool, String> {
     }
     if wants("stopping") {
         stopping()?;
+    }
+    // The last table, because it pins this thread to a processor.
+    if wants("client") {
+        client::run(&mut rng)?;
     }
     Ok(agree)
 }

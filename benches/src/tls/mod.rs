@@ -3,7 +3,7 @@
 //! describes the method.
 
 mod netlib;
-mod openssl;
+pub mod openssl;
 mod operations;
 pub mod processes;
 mod rustls_ffi;

@@ -177,12 +177,17 @@ impl Session for Connection {
     }
 
     fn agreed(&self) -> String {
-        unsafe {
-            let group = (self.c.SSL_ctrl)(self.ssl, CTRL_NEGOTIATED_GROUP, 0, null());
-            let group = CStr::from_ptr((self.c.SSL_group_to_name)(self.ssl, group as c_int));
-            let suite = CStr::from_ptr((self.c.SSL_CIPHER_get_name)((self.c.SSL_get_current_cipher)(self.ssl)));
-            format!("{}, {}", group.to_string_lossy(), suite.to_string_lossy())
-        }
+        agreed(self.c, self.ssl)
+    }
+}
+
+/// Returns the names of the key exchange group and the cipher suite of a connection.
+fn agreed(c: &Functions, ssl: Handle) -> String {
+    unsafe {
+        let group = (c.SSL_ctrl)(ssl, CTRL_NEGOTIATED_GROUP, 0, null());
+        let group = CStr::from_ptr((c.SSL_group_to_name)(ssl, group as c_int));
+        let suite = CStr::from_ptr((c.SSL_CIPHER_get_name)((c.SSL_get_current_cipher)(ssl)));
+        format!("{}, {}", group.to_string_lossy(), suite.to_string_lossy())
     }
 }
 
@@ -239,13 +244,29 @@ impl Accepted {
     /// Reads until `room` is full. Returns false if the client has closed the connection.
     pub fn read_exact(&self, mut room: &mut [u8]) -> bool {
         while !room.is_empty() {
-            let count = unsafe { (self.c.SSL_read)(self.ssl, room.as_mut_ptr().cast(), room.len() as c_int) };
-            if count <= 0 {
-                return false;
-            }
-            room = &mut room[count as usize..];
+            let Some(count) = self.read(room) else { return false };
+            room = &mut room[count..];
         }
         true
+    }
+
+    /// Reads at least one byte. Returns `None` if the client has closed the connection.
+    pub fn read(&self, room: &mut [u8]) -> Option<usize> {
+        let count = unsafe { (self.c.SSL_read)(self.ssl, room.as_mut_ptr().cast(), room.len() as c_int) };
+        (count > 0).then_some(count as usize)
+    }
+
+    pub fn is_resumed(&self) -> bool {
+        unsafe { (self.c.SSL_session_reused)(self.ssl) == 1 }
+    }
+
+    pub fn agreed(&self) -> String {
+        agreed(self.c, self.ssl)
+    }
+
+    /// Sends close_notify.
+    pub fn shutdown(&self) {
+        unsafe { (self.c.SSL_shutdown)(self.ssl) };
     }
 
     pub fn write(&self, data: &[u8]) {

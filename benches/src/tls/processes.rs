@@ -11,7 +11,7 @@ use super::{NETLIB, OPENSSL, RIVALS, RUSTLS_FFI, Session, Share, client};
 use crate::processors::{Processor, pin};
 use crate::report::{Measured, Row};
 use crate::rng::Rng;
-use crate::timing::{self, ROUNDS};
+use crate::timing::{self, ROUNDS, process_time};
 
 const WARM: usize = 32;
 const IDLE: usize = 256;
@@ -143,12 +143,6 @@ fn fresh(rival: &'static str, port: u16) -> Result<f64, String> {
     let time = process_time() - start;
     drop(session);
     Ok(time)
-}
-
-fn process_time() -> f64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    unsafe { libc::clock_gettime(libc::CLOCK_PROCESS_CPUTIME_ID, &mut time) };
-    time.tv_sec as f64 * 1e9 + time.tv_nsec as f64
 }
 
 /// Returns the growth of resident memory per open connection that has transferred 16 KiB in each direction.
