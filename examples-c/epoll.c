@@ -6,18 +6,20 @@
  * NETLIB_WANT_READ or NETLIB_WANT_WRITE instead of blocking. epoll_wait returns at the latest when the next timer
  * expires. This file contains the event loop; epoll/ contains the other parts:
  *
- *     transfer   the transfer of one URL: what to do now, and what to wait for
- *     options    the command line
+ *     transfer     the transfer of one URL: what to do now, and what to wait for
+ *     connection   connections that are kept open for later requests
+ *     options      the command line
  *
  *     cc epoll.c epoll/[a-z]*.c $(pkg-config --cflags --libs netlib) -o epoll
  *     epoll --timeout 5 https://example.com/ https://example.org/
  *
  * When the transfer of a URL ends, the program prints a line: the status of the response (--- if there is none), the
  * size of the body in bytes, the duration in seconds, the number of the successful connection attempt and the number of
- * all attempts (1/2), the connected address, the URL, and the error, if any. A failed transfer does not affect the
- * other transfers.
+ * all attempts (1/2), the connected address, the URL, and the error, if any. For a transfer on the connection of an
+ * earlier transfer, the line contains "0/0 -" instead of the attempts and the address. A failed transfer does not affect
+ * the other transfers.
  *
- * The program requests each URL once and does not retry. To add retries and redirects, call netlib_retry_decide as
+ * The program does not retry, except if a server closes the connection of an earlier transfer without a response. To add retries and redirects, call netlib_retry_decide as
  * fetch.c does, and add a timer for the delay that netlib_decision_delay returns.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -125,7 +127,6 @@ static netlib_status make_context(const char *cacert, netlib_tls_context **conte
 static netlib_status make_headers(netlib_headers **headers, netlib_error **err) {
     netlib_headers_options *options = netlib_headers_options_new();
     netlib_headers_options_set_user_agent(options, "epoll/" NETLIB_VERSION);
-    netlib_headers_options_add_header(options, "connection", "close");
     netlib_status status = netlib_make_headers(options, headers, err);
     netlib_headers_options_free(options);
     return status;
@@ -159,6 +160,7 @@ static bool loop_init(struct loop *loop, const struct options *options) {
 static void loop_free(struct loop *loop) {
     netlib_limit_cancel(loop->shared.limit);
     for (size_t i = 0; i < loop->active_count; i++) transfer_advance(loop->active[i]);
+    for (size_t i = 0; i < loop->shared.idle.count; i++) close_connection(&loop->shared.idle.connections[i]);
     netlib_headers_free(loop->shared.headers);
     netlib_tls_context_free(loop->shared.tls);
     signal(SIGINT, SIG_DFL);

@@ -12,10 +12,7 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-enum {
-    MAX_STEPS = 32,       /* the maximum number of steps before the next transfer continues */
-    READ_SIZE = 64 * 1024 /* the maximum number of bytes of the body per read */
-};
+enum { MAX_STEPS = 16 }; /* the maximum number of steps before the next transfer continues */
 
 /* Creates an error with a message in printf's format. Returns `status`. */
 static netlib_status fail(netlib_status status, netlib_error **err, const char *format, ...) {
@@ -83,7 +80,7 @@ static netlib_status watch_connection(struct transfer *transfer, uint32_t events
     if (transfer->events == events) return NETLIB_OK;
     int operation = transfer->events == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
     transfer->events = events;
-    return control(transfer, operation, transfer->fd, events, err);
+    return control(transfer, operation, transfer->connection.fd, events, err);
 }
 
 /* --- the phases --------------------------------------------------------------------------------------------------- */
@@ -95,14 +92,14 @@ static netlib_status watch_connection(struct transfer *transfer, uint32_t events
 static netlib_status make_stream(struct transfer *transfer, netlib_error **err) {
     const char *host = netlib_url_host(transfer->url, NULL);
     bool is_https = strcmp(netlib_url_scheme(transfer->url, NULL), "https") == 0;
-    netlib_status status = is_https
-                               ? netlib_tls_wrap_fd(transfer->shared->tls, transfer->fd, host, &transfer->stream, err)
-                               : netlib_stream_new_fd(transfer->fd, &transfer->stream, err);
-    return status == NETLIB_OK ? netlib_stream_set_blocking(transfer->stream, 0, err) : status;
+    netlib_status status = is_https ? netlib_tls_wrap_fd(transfer->shared->tls, transfer->connection.fd, host,
+                                                         &transfer->connection.stream, err)
+                                    : netlib_stream_new_fd(transfer->connection.fd, &transfer->connection.stream, err);
+    return status == NETLIB_OK ? netlib_stream_set_blocking(transfer->connection.stream, 0, err) : status;
 }
 
 static netlib_status advance_connect(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = netlib_connect_step(transfer->connect, &transfer->fd, err);
+    netlib_status status = netlib_connect_step(transfer->connect, &transfer->connection.fd, err);
     if (status == NETLIB_WANT_WRITE) {
         netlib_status watched = watch_race(transfer, err);
         return watched == NETLIB_OK ? status : watched;
@@ -115,7 +112,7 @@ static netlib_status advance_connect(struct transfer *transfer, netlib_error **e
 
 /* A plain stream has no handshake, and the call succeeds at once. */
 static netlib_status do_handshake(struct transfer *transfer, netlib_error **err) {
-    netlib_status status = netlib_stream_handshake(transfer->stream, err);
+    netlib_status status = netlib_stream_handshake(transfer->connection.stream, err);
     if (status == NETLIB_OK) transfer->phase = SENDING;
     return status;
 }
@@ -123,43 +120,27 @@ static netlib_status do_handshake(struct transfer *transfer, netlib_error **err)
 static netlib_status send_request(struct transfer *transfer, netlib_error **err) {
     size_t len = 0, n = 0;
     const char *head = netlib_request_to_wire(transfer->request, &len);
-    netlib_status status = netlib_stream_write(transfer->stream, head + transfer->sent, len - transfer->sent, &n, err);
+    netlib_status status =
+        netlib_stream_write(transfer->connection.stream, head + transfer->sent, len - transfer->sent, &n, err);
     transfer->sent += n;
     if (transfer->sent == len) transfer->phase = READING_HEAD;
     return status;
 }
 
 static netlib_status read_head(struct transfer *transfer, netlib_error **err) {
-    size_t n = 0;
-    netlib_status status = netlib_stream_read(transfer->stream, transfer->buffer + transfer->end,
-                                              NETLIB_RESPONSE_HEAD_MAX - transfer->end, &n, err);
-    if (status == NETLIB_END_OF_STREAM) {
-        return fail(NETLIB_PROTOCOL, err, "the server closed the connection %s",
-                    transfer->end == 0 ? "without an answer" : "in the middle of the response head");
-    }
-    if (status != NETLIB_OK) return status;
-    transfer->end += n;
-    status = netlib_response_parse_final("GET", transfer->buffer, transfer->end, &transfer->head_state,
-                                         &transfer->response, &transfer->start, err);
-    if (status == NETLIB_WANT_READ) return NETLIB_OK; /* the next step checks for more bytes */
+    netlib_status status = netlib_stream_read_response(transfer->connection.stream, "GET", &transfer->response, err);
     if (status == NETLIB_OK) status = netlib_body_decoder_new(transfer->response, &transfer->decoder, err);
     if (status == NETLIB_OK) transfer->phase = READING_BODY;
     return status;
 }
 
-/* Reads the body, whose bytes the decoder counts. A real program would store the bytes here. */
+/* Reads the body, whose bytes the decoder counts. A real program would store the bytes. */
 static netlib_status read_body(struct transfer *transfer, netlib_error **err) {
-    const uint8_t *piece = NULL;
-    size_t consumed = 0, len = 0;
-    netlib_status status = netlib_body_decoder_decode(transfer->decoder, transfer->buffer + transfer->start,
-                                                      transfer->end - transfer->start, &consumed, &piece, &len, err);
-    transfer->start += consumed;
-    if (status == NETLIB_WANT_READ) {
-        transfer->start = transfer->end = 0;
-        status = netlib_stream_read(transfer->stream, transfer->buffer, READ_SIZE, &transfer->end, err);
-        if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(transfer->decoder, err);
-    }
-    if (!netlib_body_decoder_is_done(transfer->decoder)) return status;
+    static char body[64 * 1024];
+    size_t n = 0;
+    netlib_status status =
+        netlib_stream_read_body(transfer->connection.stream, transfer->decoder, body, sizeof body, &n, err);
+    if (status != NETLIB_END_OF_STREAM) return status;
     transfer->phase = DONE;
     return NETLIB_OK;
 }
@@ -181,7 +162,7 @@ static const struct {
 static void print_failure(const struct transfer *transfer, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     if (message == NULL) message = netlib_status_text(status);
-    printf(": %s%s (%s)", transfer->connect != NULL ? phases[transfer->phase].doing : "", message,
+    printf(": %s%s (%s)", phases[transfer->phase].doing, message,
            netlib_status_name(status));
 }
 
@@ -200,21 +181,29 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     putchar('\n');
 }
 
+/* Keeps the connection for a later transfer, if the server does and no bytes follow the response. An idle connection is
+ * not watched: take_connection finds out whether the server has closed it. */
+static void release_connection(struct transfer *transfer) {
+    if (transfer->phase != DONE || !netlib_response_keeps_alive(transfer->response, transfer->decoder)) return;
+    if (netlib_stream_pending(transfer->connection.stream) > 0) return;
+    if (transfer->events != 0) (void)epoll_ctl(transfer->shared->epoll, EPOLL_CTL_DEL, transfer->connection.fd, NULL);
+    keep_connection(&transfer->shared->idle, &transfer->connection);
+}
+
 /* Ends a transfer and frees its resources. Closing a descriptor also removes the descriptor from epoll. Freeing the
  * netlib_connect abandons its lookup and all its connection attempts. */
 static void finish(struct transfer *transfer, netlib_status status, const netlib_error *err) {
     print_line(transfer, status, err);
     transfer->succeeded = status == NETLIB_OK && netlib_response_status(transfer->response) < 400;
     unwatch_race(transfer);
-    netlib_stream_free(transfer->stream);
-    if (transfer->fd >= 0) close(transfer->fd);
+    release_connection(transfer);
+    close_connection(&transfer->connection);
     netlib_connect_free(transfer->connect);
     netlib_request_free(transfer->request);
     netlib_body_decoder_free(transfer->decoder);
     netlib_response_free(transfer->response);
     netlib_limit_free(transfer->limit);
     netlib_url_free(transfer->url);
-    free(transfer->buffer);
     transfer->phase = DONE;
 }
 
@@ -228,25 +217,51 @@ static netlib_status parse(struct transfer *transfer, netlib_error **err) {
     return fail(NETLIB_INVALID_URL, err, "an http:// or https:// URL with a host and without a user is required");
 }
 
-/* Makes the objects of a transfer. The limit of the transfer is a child of the program's limit. */
-static netlib_status prepare(struct transfer *transfer, netlib_error **err) {
-    const struct shared *shared = transfer->shared;
-    netlib_status status = parse(transfer, err);
-    if (status != NETLIB_OK) return status;
+static netlib_status start_connect(struct transfer *transfer, netlib_error **err) {
     const char *host = netlib_url_host(transfer->url, NULL);
     int32_t port = netlib_url_port_or_default(transfer->url);
+    transfer->phase = CONNECTING;
+    netlib_status status = netlib_connect_new(host, port, NULL, &transfer->connect, err);
+    return status == NETLIB_OK ? netlib_connect_set_limit(transfer->connect, transfer->limit, err) : status;
+}
+
+/* Makes the objects of a transfer. The limit of the transfer is a child of the program's limit. */
+static netlib_status prepare(struct transfer *transfer, netlib_error **err) {
+    struct shared *shared = transfer->shared;
+    struct connection *connection = &transfer->connection;
+    netlib_status status = parse(transfer, err);
+    if (status != NETLIB_OK) return status;
     status =
         netlib_request_new("GET", transfer->url, shared->headers, NETLIB_REQUEST_FORM_ORIGIN, &transfer->request, err);
     if (status == NETLIB_OK) status = netlib_limit_new(shared->timeout, shared->limit, &transfer->limit, err);
-    if (status == NETLIB_OK) status = netlib_connect_new(host, port, NULL, &transfer->connect, err);
-    if (status == NETLIB_OK) status = netlib_connect_set_limit(transfer->connect, transfer->limit, err);
+    if (status == NETLIB_OK) {
+        status = netlib_connection_key(transfer->url, NULL, shared->tls, NULL, NULL, 0, connection->key,
+                                       sizeof connection->key, err);
+    }
     if (status != NETLIB_OK) return status;
-    transfer->buffer = malloc(NETLIB_RESPONSE_HEAD_MAX);
-    return transfer->buffer != NULL ? NETLIB_OK : fail(NETLIB_OUT_OF_MEMORY, err, "no memory for a buffer");
+    transfer->reused = take_connection(&shared->idle, connection);
+    if (!transfer->reused) return start_connect(transfer, err);
+    transfer->phase = SENDING;
+    transfer->can_continue = true;
+    return NETLIB_OK;
 }
 
-void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text) {
-    *transfer = (struct transfer){.shared = shared, .text = text, .fd = -1, .start_time = netlib_current_time()};
+/* Starts again with a new connection if the server has closed the idle connection just before it received the request.
+ * The error of an earlier connection is freed. */
+static netlib_status reconnect(struct transfer *transfer, netlib_status status, netlib_error **err) {
+    bool closed = status == NETLIB_PROTOCOL || status == NETLIB_TLS_TRUNCATED;
+    if (!closed || !transfer->reused || transfer->response != NULL) return status;
+    close_connection(&transfer->connection);
+    transfer->reused = false;
+    transfer->events = 0;
+    transfer->sent = 0;
+    netlib_error_free(*err);
+    return start_connect(transfer, err);
+}
+
+void transfer_start(struct transfer *transfer, struct shared *shared, const char *text) {
+    *transfer = (struct transfer){
+        .shared = shared, .text = text, .connection = {.fd = -1}, .start_time = netlib_current_time()};
     netlib_error *err = NULL;
     netlib_status status = prepare(transfer, &err);
     if (status != NETLIB_OK) finish(transfer, status, err);
@@ -263,6 +278,7 @@ void transfer_advance(struct transfer *transfer) {
     for (int i = 0; i < MAX_STEPS && status == NETLIB_OK && transfer->phase != DONE; i++) {
         status = phases[transfer->phase].step(transfer, &err);
     }
+    status = reconnect(transfer, status, &err);
     transfer->can_continue = status == NETLIB_OK;
     if (status == NETLIB_WANT_READ || status == NETLIB_WANT_WRITE) {
         uint32_t events = status == NETLIB_WANT_READ ? EPOLLIN : EPOLLOUT;

@@ -3,11 +3,13 @@
  *
  *     transfer_start -> transfer_advance when epoll has an event for it, or transfer_timer is 0 … -> transfer_is_done
  *
- * A transfer goes through the phases below. The function of a phase does as much as possible without blocking, then
+ * A transfer goes through the phases below, and begins with SENDING if an idle connection can carry it. The function of a phase does as much as possible without blocking, then
  * returns whether to wait for reading or for writing.
  */
 #ifndef EXAMPLES_EPOLL_TRANSFER_H
 #define EXAMPLES_EPOLL_TRANSFER_H
+
+#include "connection.h"
 
 #include <netlib.h>
 #include <stdbool.h>
@@ -20,12 +22,13 @@ struct shared {
     netlib_limit *limit; /* the limit of the whole program, the parent of the limit of each transfer */
     netlib_tls_context *tls;
     netlib_headers *headers;
+    struct idle_connections idle;
 };
 
 enum phase { CONNECTING, HANDSHAKING, SENDING, READING_HEAD, READING_BODY, DONE };
 
 struct transfer {
-    const struct shared *shared;
+    struct shared *shared;
     const char *text; /* the URL as given on the command line */
     enum phase phase;
     bool succeeded;    /* when done: true if the response was complete and its status was below 400 */
@@ -36,21 +39,18 @@ struct transfer {
     netlib_connect *connect; /* kept until the end for its report */
     int *watched;            /* the descriptors of the connect that epoll watches */
     size_t watched_count;
-    int fd;          /* the connection; -1: none */
-    uint32_t events; /* the events that epoll watches `fd` for; 0: not watched */
-    netlib_stream *stream;
+    struct connection connection;
+    bool reused;     /* true if the connection has carried an earlier transfer */
+    uint32_t events; /* the events that epoll watches the connection for; 0: not watched */
     netlib_request *request;
     size_t sent; /* how many bytes of the request were sent */
     netlib_response *response;
     netlib_body_decoder *decoder;
-    uint64_t head_state; /* how much of the head in the buffer netlib_response_parse_final has parsed */
-    size_t start, end;   /* the part of the buffer with received bytes that are not used yet */
-    char *buffer;
 };
 
 /* Starts a transfer, which borrows `shared` and `text` until it is done. Keep the memory of the transfer until all
  * events of the current epoll_wait have been handled, because one of them may refer to the transfer. */
-void transfer_start(struct transfer *transfer, const struct shared *shared, const char *text);
+void transfer_start(struct transfer *transfer, struct shared *shared, const char *text);
 
 /* Advances the transfer as far as possible without blocking. May be called at any time. If the transfer ends during
  * this call, the call prints the transfer's line and frees its resources. */

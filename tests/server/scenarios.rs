@@ -136,6 +136,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
     ("/never", &[NeverAnswer]),
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
+    ("/hang-up-then-hello", &[HangUp, Say(HELLO, End::Close)]),
     ("/garble-once", &[Garble, Say(HELLO, End::Close)]),
     ("/drip", &[Drip]),
     ("/drip-once", &[Drip, Say(HELLO, End::Close)]),

@@ -30,6 +30,7 @@ const NOTHING: Case = Case { name: "", args: &[], urls: &[], shell: "", code: 0,
 const HELLO: &str = "200  6 bytes  T  1/1 127.0.0.1";
 const NO_ANSWER: &str = "---  0 bytes  T  1/1 127.0.0.1";
 const NO_CONNECTION: &str = "---  0 bytes  T  0/1 -";
+const HELLO_AGAIN: &str = "200  6 bytes  T  0/0 -";
 const NOT_BEGUN: &str = "---  0 bytes  T  0/0 -";
 
 const CASES: &[Case] = &[
@@ -78,7 +79,7 @@ const CASES: &[Case] = &[
                 "http://127.0.0.1:{http}/hang-up",
                 1,
                 NO_ANSWER,
-                "waiting for the answer: the server closed the connection without an answer (NETLIB_PROTOCOL)",
+                "waiting for the answer: the peer closed the connection without a response (NETLIB_PROTOCOL)",
             ),
             (
                 "https://127.0.0.1:{https}/reset-after-head",
@@ -299,7 +300,7 @@ const CASES: &[Case] = &[
                 "http://127.0.0.1:{http}/half-head",
                 1,
                 NO_ANSWER,
-                "waiting for the answer: the server closed the connection in the middle of the response head \
+                "waiting for the answer: the peer closed the connection inside the response head, after 27 bytes \
                  (NETLIB_PROTOCOL)",
             ),
             (
@@ -307,6 +308,53 @@ const CASES: &[Case] = &[
                 1,
                 NO_ANSWER,
                 "waiting for the answer: the peer is an SSH server at byte 0 (NETLIB_PROTOCOL)",
+            ),
+        ],
+        ..NOTHING
+    },
+    // A transfer uses the connection of an earlier transfer to the same origin, unless the server closes it.
+    Case {
+        name: "kept-connections",
+        args: &["--parallel", "1"],
+        urls: &[
+            (12, "https://127.0.0.1:{https}/keep-alive-10"),
+            (3, "http://127.0.0.1:{http}/keep-alive"),
+            (2, "https://127.0.0.1:{https}/keep-alive"),
+            (2, "http://127.0.0.1:{http}/hello?kept"),
+            (1, "http://127.0.0.1:{http}/keep-alive?last"),
+        ],
+        lines: &[
+            ("https://127.0.0.1:{https}/keep-alive-10", 2, HELLO, ""),
+            ("https://127.0.0.1:{https}/keep-alive-10", 10, HELLO_AGAIN, ""),
+            ("http://127.0.0.1:{http}/keep-alive", 1, HELLO, ""),
+            ("http://127.0.0.1:{http}/keep-alive", 2, HELLO_AGAIN, ""),
+            ("https://127.0.0.1:{https}/keep-alive", 2, HELLO_AGAIN, ""),
+            ("http://127.0.0.1:{http}/hello?kept", 1, HELLO_AGAIN, ""),
+            ("http://127.0.0.1:{http}/hello?kept", 1, HELLO, ""),
+            ("http://127.0.0.1:{http}/keep-alive?last", 1, HELLO, ""),
+        ],
+        ..NOTHING
+    },
+    // If the server closes a kept connection without a response, the transfer uses a new connection, once.
+    Case {
+        name: "kept-connections-that-the-server-closes",
+        args: &["--parallel", "1"],
+        urls: &[
+            (1, "https://127.0.0.1:{https}/keep-alive?once"),
+            (1, "https://127.0.0.1:{https}/hang-up-then-hello?kept"),
+            (1, "http://127.0.0.1:{http}/keep-alive?always"),
+            (1, "http://127.0.0.1:{http}/hang-up?kept"),
+        ],
+        code: 1,
+        lines: &[
+            ("https://127.0.0.1:{https}/keep-alive?once", 1, HELLO, ""),
+            ("https://127.0.0.1:{https}/hang-up-then-hello?kept", 1, HELLO, ""),
+            ("http://127.0.0.1:{http}/keep-alive?always", 1, HELLO, ""),
+            (
+                "http://127.0.0.1:{http}/hang-up?kept",
+                1,
+                NO_ANSWER,
+                "waiting for the answer: the peer closed the connection without a response (NETLIB_PROTOCOL)",
             ),
         ],
         ..NOTHING
