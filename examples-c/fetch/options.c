@@ -177,6 +177,7 @@ static bool add_pin(struct options *options, const char *pin) {
 
 static bool add_pair(struct options *options, const char *pair) {
     enum { MAX_PAIRS = sizeof options->pairs / sizeof options->pairs[0] };
+    if (pair[0] == '\0') return usage_error("--query", "NAME=VALUE is needed");
     if (options->pair_count == MAX_PAIRS) return usage_error("--query", "too many pairs");
     options->pairs[options->pair_count++] = pair;
     return true;

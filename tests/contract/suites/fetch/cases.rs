@@ -154,6 +154,17 @@ const HTTP: &[Case] = &[
         out: &["PUT /echo\n", "\nTransfer-Encoding: chunked\n", "\n\nthrough a pipe"],
         ..NOTHING
     },
+    // --max-time also ends the wait for a pipe that delivers the request body.
+    Case {
+        shell: "mkfifo '{dir}/pipe' && { sleep 9 > '{dir}/pipe' & \"$@\"; code=$?; kill $!; exit $code; }",
+        ..fails(
+            "put-pipe-max-time",
+            &["--max-time", "1", "-X", "PUT", "-d", "@{dir}/pipe", "http://localhost:{http}/echo"],
+            13,
+            &["fetch: --max-time: "],
+        )
+    }
+    .within(4.0),
     // Retries that send the request body again.
     get("hang-up-once", &["-X", "HEAD", "https://localhost:{https}/hang-up-once"], ""),
     Case {
@@ -514,8 +525,8 @@ const HTTP: &[Case] = &[
         &["fetch: a method must be letters, digits and ", "; byte 3 is not\n"],
     )
     .silent_about(&["connected"]),
-    fails("connect-method", &["-X", "CONNECT", "http://localhost:{http}/"], 2, &["fetch: "]),
-    fails("bad-host", &["-H", "Host: a b", "http://localhost:{http}/echo"], 2, &["fetch: "]),
+    fails("connect-method", &["-X", "CONNECT", "http://localhost:{http}/"], 2, &["needs the authority form\n"]),
+    fails("bad-host", &["-H", "Host: a b", "http://localhost:{http}/echo"], 2, &["fetch: header Host: a space "]),
     fails("bad-header", &["-H", "no colon", "http://localhost/"], 2, &["fetch: -H"]),
     fails("injected-header", &["-H", "A: b\r\nC: d", "http://localhost:{http}/echo"], 2, &["fetch: "]),
     fails("framing-header", &["-H", "Content-Length: 3", "http://localhost:{http}/echo"], 2, &["Content-Length"]),
@@ -524,7 +535,7 @@ const HTTP: &[Case] = &[
     fails("full-device", &["-o", "/dev/full", "http://localhost:{http}/hello"], 1, &["cannot write /dev/full"]),
     fails("bad-url", &["http://[/"], 3, &["fetch: "]),
     fails("other-scheme", &["ftp://localhost/"], 3, &["fetch: "]),
-    fails("empty-query", &["--query", "", "http://localhost:{http}/echo"], 2, &["fetch: "]),
+    fails("empty-query", &["--query", "", "http://localhost/"], 2, &["fetch: --query: NAME=VALUE is needed"]),
     fails("no-scheme", &["localhost/"], 3, &["fetch: "]),
     fails("credentials-in-url", &["http://me:secret@localhost/"], 3, &["--user"]).silent_about(&["secret"]),
     Case {
