@@ -42,8 +42,9 @@ test: ## runs the short suites on the development build; SUITE="name …" runs t
 test-all: ## runs every suite on the release build; SUITE="name …" runs the named ones
 	@$(CARGO) test --quiet --test contract -- all $(SUITE)
 
-package-check: ## runs the suites that are too slow for test-all: C++ with each compiler, version and sanitizer
+package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, offline builds
 	@$(CARGO) test --quiet --test contract -- all cpp-all
+	@scripts/package-check
 
 asan: ## runs the C tests with AddressSanitizer in the library and the tests
 	@$(CARGO) test --quiet --test contract -- asan
@@ -75,6 +76,12 @@ install-strip: ## installs, with the symbol tables removed by STRIP=strip
 uninstall: ## removes what install has installed with the same directories
 	@$(DIRECTORIES) scripts/install uninstall
 
+dist: ## writes the source archive with all crates into target/dist
+	@scripts/dist
+
+release: ## writes binary archives for glibc 2.17, with checksums and bills of materials, into target/dist
+	@scripts/release
+
 clean: ## removes all build output
 	$(CARGO) clean
 
@@ -88,4 +95,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall clean fmt lint help
+.PHONY: all lib header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
