@@ -25,8 +25,10 @@ all: lib ## builds the library into target/netlib
 lib: ## builds the shared and the static library
 	@scripts/build-lib
 
-header: ## generates the files of include and pages of docs/reference from the sources
+header: ## generates the files of include and pages of docs/reference from the sources; then `make abi`
 	@$(CARGO) test --quiet --test contract -- bless
+	@if command -v abidw >/dev/null; then $(MAKE) --no-print-directory abi; \
+	else echo "note: abidw is not installed, so abi/ is unchanged"; fi
 
 abi: ## records the ABI of netlib.h in abi/; refuses a change that breaks the ABI of a release
 	@$(CARGO) test --quiet --test contract -- record-abi

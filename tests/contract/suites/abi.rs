@@ -70,8 +70,17 @@ pub fn run(env: &Env, report: &mut Report) {
     check(env, &project, &header, &scratch, report);
 }
 
-/// Checks that abi/soname contains the ABI version.
+/// Checks that abi/soname contains the ABI version, and that no file of another ABI version is left.
 pub fn soname(project: &Project, report: &mut Report) {
+    let start = format!("netlib-{}.", project.abi_version());
+    for entry in fs::read_dir(&project.recorded).into_iter().flatten().flatten() {
+        let file = entry.file_name().to_string_lossy().into_owned();
+        let is_record = file.ends_with(".abi") || file.ends_with(".macros");
+        report.check(
+            !is_record || file.starts_with(&start),
+            format!("abi/{file} belongs to another SONAME than version {}: delete it", project.version),
+        );
+    }
     let expected = format!("libnetlib.so.{}\n", project.abi_version());
     report.check(
         project.soname == expected,

@@ -61,6 +61,11 @@ fn copy_of_build(library: &Path, target: &Path, from: &str, to: &str) {
 fn refused_libraries(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (root, target) = (scratch.join("refused"), scratch.join("copied"));
     let install = || make(env, "install", &root, &target).env("PATH", "/usr/bin:/bin").run(60);
+    let install_for = |triple: &str| {
+        let mut command = env.command("scripts/install");
+        command.args(["--target", triple]).env("CARGO_TARGET_DIR", &target).env("DESTDIR", &root);
+        command.env("PATH", "/usr/bin:/bin").run(60)
+    };
     let version = std::env!("CARGO_PKG_VERSION");
     if Path::new("/usr/bin/cargo").exists() {
         return report.skip("cargo is in /usr/bin: make install without cargo is not checked");
@@ -78,6 +83,9 @@ fn refused_libraries(env: &Env, library: &Path, scratch: &Path, report: &mut Rep
             .check(!ran.ok && ran.text.contains(&complaint), format!("make install says: {complaint}\n{}", ran.text));
     }
     copy_of_build(library, &target, "host=yes", "host=yes");
+    let ran = install_for("x86_64-unknown-none");
+    let complaint = "not for x86_64-unknown-none";
+    report.check(!ran.ok && ran.text.contains(complaint), format!("make install says: {complaint}\n{}", ran.text));
     let old = env.command("touch").args(["-d", "2001-01-01"]).arg(target.join("netlib/build.info")).run(60);
     let ran = install();
     report.check(
