@@ -424,6 +424,10 @@ enum netlib_tls_option {
 };
 
 typedef int32_t netlib_status;
+typedef struct netlib_header_field {
+    const char *name;
+    const char *value;
+} netlib_header_field;
 typedef struct netlib_slice {
     const void *data;
     size_t len;
@@ -716,6 +720,8 @@ const char *const *netlib_sensitive_headers(size_t *count);
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
+netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count, netlib_headers **headers,
+                                 netlib_error **err);
 netlib_headers_options *netlib_headers_options_new(void);
 netlib_headers_options *netlib_headers_options_clone(const netlib_headers_options *options);
 netlib_status netlib_headers_options_check(const netlib_headers_options *options, netlib_error **err);

@@ -2560,6 +2560,31 @@ struct netlib_headers;
  * with `NETLIB_INVALID_HEADER`; the error message contains the header's name and the byte, but never the value. */
 struct netlib_headers_options;
 
+/** A header field: a name and a value. */
+typedef struct netlib_header_field {
+    /** The name, a token (RFC 9110 section 5.1), sent with its letter case unchanged. */
+    const char *name;
+    /** The value: any bytes except CR and LF; "" is an empty value. */
+    const char *value;
+} netlib_header_field;
+
+/** Makes a list of header fields in one call:
+ *
+ *     const netlib_header_field fields[] = {{"accept", "text/html"}, {"connection", "close"}};
+ *     netlib_headers *headers = NULL;
+ *     status = netlib_headers_new(fields, 2, &headers, &err);
+ *
+ * For credentials and other common request headers, `netlib_make_headers` makes the values.
+ * @param fields the fields, in order. A name may occur several times.
+ * @param count the number of fields; with 0, the list is empty.
+ * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
+ * @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be
+ *         larger than 16 MiB; `NETLIB_NULL_ARGUMENT` for a name or a value that is NULL. The error message begins with
+ *         the index of the field.
+ */
+NETLIB_MUST_USE netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count,
+                                                 netlib_headers **headers, netlib_error **err);
+
 /** Makes options for an empty list of headers.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);

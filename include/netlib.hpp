@@ -1209,6 +1209,10 @@ class headers : public detail::copyable<netlib_headers, netlib_headers_free, net
   public:
     using copyable::copyable;
     using options = netlib::headers_options;
+    static result<headers> make(span<const netlib_header_field> fields);
+#if NETLIB_HPP_THROWS
+    explicit headers(span<const netlib_header_field> fields);
+#endif
     headers_options to_options() const;
     std::size_t count() const noexcept;
     text name(std::size_t index) const noexcept;
@@ -2935,6 +2939,16 @@ inline netlib::range<decision, text> decision::dropped_headers() const noexcept 
         return self.dropped_header(index);
     }};
 }
+inline result<headers> headers::make(span<const netlib_header_field> fields) {
+    netlib_headers *headers = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_headers_new(fields.data(), fields.size(), &headers, &err);
+    return detail::finish<false>(status_c, err, netlib::headers(headers));
+}
+#if NETLIB_HPP_THROWS
+inline headers::headers(span<const netlib_header_field> fields)
+    : headers(make(fields)) {}
+#endif
 inline headers_options headers::to_options() const {
     return headers_options(detail::checked(netlib_headers_to_options(handle())));
 }

@@ -16,6 +16,7 @@ mod callback_context;
 mod cancellation;
 mod guard;
 mod handle;
+mod header_fields;
 mod options;
 mod out;
 mod resolve_callback;

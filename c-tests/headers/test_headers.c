@@ -224,6 +224,56 @@ static void headers_are_the_same_after_conversion_to_options_and_back(void) {
     netlib_headers_options_free(again);
 }
 
+static void a_list_of_fields_becomes_headers_in_the_same_order(void) {
+    const netlib_header_field fields[] = {{"X-A", "1"}, {"x-a", ""}, {"accept", "\tb\xff"}};
+    static const char *const wires[] = {"", "X-A: 1\r\n", "X-A: 1\r\nx-a: \r\n",
+                                        "X-A: 1\r\nx-a: \r\naccept: \tb\xff\r\n"};
+    for (size_t count = 0; count < sizeof wires / sizeof wires[0]; count++) {
+        netlib_error *err = NULL;
+        netlib_headers *headers = NULL;
+        CHECK_OK(netlib_headers_new(count == 0 ? NULL : fields, count, &headers, &err));
+        CHECK_INT((long long)count, (long long)netlib_headers_count(headers));
+        CHECK_STR(wires[count], netlib_headers_to_wire(headers, NULL));
+        netlib_headers_free(headers);
+    }
+}
+
+static void invalid_fields_are_refused_with_their_index_and_the_byte_offset(void) {
+    static const struct {
+        netlib_header_field field; /* the second of three fields */
+        netlib_status status;
+        int64_t offset;
+        const char *message;
+    } rows[] = {
+        {{NULL, "v"}, NETLIB_NULL_ARGUMENT, -1, "fields[1]: name must not be NULL"},
+        {{"n", NULL}, NETLIB_NULL_ARGUMENT, -1, "fields[1]: value must not be NULL"},
+        {{"", "v"}, NETLIB_INVALID_HEADER, 0, "fields[1]: a header's name is empty"},
+        {{"n:", "v"},
+         NETLIB_INVALID_HEADER,
+         1,
+         "fields[1]: header name beginning \"n\": \":\" is not allowed at byte 1"},
+        {{"n", "secret\r\nX: y"},
+         NETLIB_INVALID_HEADER,
+         6,
+         "fields[1]: header n: CR is not allowed in the value at byte 6"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        const netlib_header_field fields[] = {{"a", "b"}, rows[i].field, {NULL, NULL}};
+        netlib_headers *headers = (netlib_headers *)(uintptr_t)fields;
+        netlib_status status = netlib_headers_new(fields, 3, &headers, &err);
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        CHECK_INT(rows[i].offset, netlib_error_offset(err));
+        CHECK_STATUS(rows[i].status, status);
+        CHECK(headers == NULL);
+    }
+    netlib_error *err = NULL;
+    netlib_headers *headers = NULL;
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_headers_new(NULL, 1, &headers, &err));
+    CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
+                 netlib_headers_new(&(netlib_header_field){"a", "b"}, SIZE_MAX, &headers, &err));
+}
+
 static void functions_on_null_headers_return_an_empty_value_or_null_argument(void) {
     size_t len = 99;
     netlib_error *err = NULL;
@@ -243,6 +293,8 @@ int main(void) {
     make_headers_fails_with_an_error_about_the_first_invalid_option();
     getters_find_headers_by_index_and_name();
     headers_are_the_same_after_conversion_to_options_and_back();
+    a_list_of_fields_becomes_headers_in_the_same_order();
+    invalid_fields_are_refused_with_their_index_and_the_byte_offset();
     functions_on_null_headers_return_an_empty_value_or_null_argument();
     return report("headers");
 }

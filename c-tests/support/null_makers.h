@@ -521,6 +521,10 @@ static inline int32_t make_stream_write(void *ctx, const void *buf, size_t len, 
 static const netlib_slice make_slice = {"data", 4};
 #endif
 #define MAKE__netlib_slice_ptr &make_slice
+#ifdef HAVE_netlib_headers_new
+static const netlib_header_field make_header_field = {"name", "value"};
+#endif
+#define MAKE__netlib_header_field_ptr &make_header_field
 #ifdef HAVE_netlib_tls_engine_new_client
 static inline netlib_tls_engine *make_tls_engine(void) {
     netlib_tls_engine *engine = NULL;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, bytes_or_none};
 use crate::ffi::guard::nonblocking as guard;
+use crate::ffi::header_fields::arg_fields;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, handle, options};
@@ -33,6 +34,43 @@ pub struct netlib_headers {
 impl Handle for netlib_headers {
     type Value = Headers;
     type Ownership = Shared;
+}
+
+/// A header field: a name and a value.
+#[repr(C)]
+pub struct netlib_header_field {
+    /// The name, a token (RFC 9110 section 5.1), sent with its letter case unchanged.
+    pub name: *const c_char,
+    /// The value: any bytes except CR and LF; "" is an empty value.
+    pub value: *const c_char,
+}
+
+/// Makes a list of header fields in one call:
+///
+///     const netlib_header_field fields[] = {{"accept", "text/html"}, {"connection", "close"}};
+///     netlib_headers *headers = NULL;
+///     status = netlib_headers_new(fields, 2, &headers, &err);
+///
+/// For credentials and other common request headers, `netlib_make_headers` makes the values.
+///
+/// @param fields the fields, in order. A name may occur several times.
+/// @param count the number of fields; with 0, the list is empty.
+/// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
+/// @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be
+///         larger than 16 MiB; `NETLIB_NULL_ARGUMENT` for a name or a value that is NULL. The error message begins with
+///         the index of the field.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_new(
+    fields: *const netlib_header_field,
+    count: usize,
+    headers: *mut *mut netlib_headers,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let headers = outs!(headers);
+        headers.give(Arc::new(arg_fields!(fields, count)));
+        Ok(())
+    })
 }
 
 /// Makes options for an empty list of headers.

@@ -350,7 +350,7 @@ fn is_progress(header: &Header, name: &str) -> bool {
 pub fn scalar(ctype: &str) -> String {
     let ctype = ctype.trim_start_matches("const ");
     match ctype {
-        "int" | "double" | "netlib_slice" => ctype.to_owned(),
+        "int" | "double" | "netlib_slice" | "netlib_header_field" => ctype.to_owned(),
         "size_t" | "int32_t" | "int64_t" | "uint32_t" | "uint64_t" | "uint16_t" | "uint8_t" => {
             format!("std::{ctype}")
         }
