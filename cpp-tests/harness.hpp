@@ -8,10 +8,10 @@
 #include <sstream>
 #include <string>
 
-inline int passed, failed;
+inline int checks_passed, checks_failed;
 
 inline void check_at(bool ok, const char *what, const char *file, int line) {
-    ok ? ++passed : ++failed;
+    ok ? ++checks_passed : ++checks_failed;
     if (!ok) std::cout << file << ':' << line << ": " << what << '\n';
 }
 
@@ -28,7 +28,7 @@ template <class T> std::string shown(const T &value) {
 template <class Got, class Wanted>
 void equal_at(const Got &got, const Wanted &wanted, const char *what, const char *file, int line) {
     bool ok = got == wanted;
-    ok ? ++passed : ++failed;
+    ok ? ++checks_passed : ++checks_failed;
     if (!ok)
         std::cout << file << ':' << line << ": " << what << " is " << shown(got) << ", not " << shown(wanted) << '\n';
 }
@@ -36,6 +36,7 @@ void equal_at(const Got &got, const Wanted &wanted, const char *what, const char
 #define CHECK(condition) check_at(static_cast<bool>(condition), #condition, __FILE__, __LINE__)
 #define EQUAL(got, wanted) equal_at(got, wanted, #got, __FILE__, __LINE__)
 
+#ifndef FAILS
 /** Checks that an expression throws a netlib::error with the given status and a message with the given part. */
 #define FAILS(expression, wanted, part) \
     do { \
@@ -50,10 +51,11 @@ void equal_at(const Got &got, const Wanted &wanted, const char *what, const char
         } \
         check_at(thrown, #expression " throws", __FILE__, __LINE__); \
     } while (false)
+#endif
 
 inline int finish(const char *name) {
-    std::cout << name << ": " << passed << " passed, " << failed << " failed\n";
-    return failed != 0;
+    std::cout << name << ": " << checks_passed << " passed, " << checks_failed << " failed\n";
+    return checks_failed != 0;
 }
 
 #endif

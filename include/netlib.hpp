@@ -110,6 +110,10 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wshadow"
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#if !defined(__clang__) && __GNUC__ >= 9
+/* A span of a list in braces is an argument, which the list outlives. */
+#pragma GCC diagnostic ignored "-Winit-list-lifetime"
+#endif
 #endif
 
 namespace netlib {
@@ -1633,13 +1637,13 @@ struct retry::delay_result {
     netlib::seconds uncapped;
 };
 struct retry::history_item {
-    borrowed<netlib::error> error;
     text method;
-    text redacted_redirect_location;
-    text redacted_url;
-    text redirect_location;
-    std::int32_t status;
     text url;
+    text redacted_url;
+    borrowed<netlib::error> error;
+    std::int32_t status;
+    text redirect_location;
+    text redacted_redirect_location;
 };
 struct headers::item {
     text name;
@@ -1662,16 +1666,16 @@ struct body_decoder::decode_result {
     span<const std::uint8_t> body;
 };
 struct connect::wait_item {
-    std::int32_t events;
     int fd;
+    std::int32_t events;
 };
 struct connect::attempt_item {
     text address;
-    seconds end;
-    std::int32_t errno_;
     std::int32_t port;
     seconds start;
+    seconds end;
     netlib::status status;
+    std::int32_t errno_;
 };
 struct stream::is_dropped_result {
     bool dropped;
@@ -1680,9 +1684,11 @@ struct stream::is_dropped_result {
 struct tls_context::trust_source_item {
     trust_kind kind;
     text name;
+    std::size_t anchor_count;
+    std::size_t skipped_count;
 };
 struct tls_context::cipher_suite_item {
-    text suite;
+    text cipher_suite;
     text openssl_name;
 };
 struct certificate::name_item {
@@ -2728,9 +2734,9 @@ inline netlib::range<retry, text> retry::kept_headers() const noexcept {
 }
 inline netlib::range<retry, retry::history_item> retry::history() const noexcept {
     return {*this, history_count(), [](const retry &self, std::size_t index) {
-        return retry::history_item{self.history_error(index), self.history_method(index),
-            self.history_redacted_redirect_location(index), self.history_redacted_url(index),
-            self.history_redirect_location(index), self.history_status(index), self.history_url(index)};
+        return retry::history_item{self.history_method(index), self.history_url(index),
+            self.history_redacted_url(index), self.history_error(index), self.history_status(index),
+            self.history_redirect_location(index), self.history_redacted_redirect_location(index)};
     }};
 }
 inline retry_options retry_options::new_recommended() {
@@ -3384,13 +3390,14 @@ inline result<connect> connect::new_unix(std::string_view path, optional_ref<con
 }
 inline netlib::range<connect, connect::wait_item> connect::waits() const noexcept {
     return {*this, wait_count(), [](const connect &self, std::size_t index) {
-        return connect::wait_item{self.wait_events(index), self.wait_fd(index)};
+        return connect::wait_item{self.wait_fd(index), self.wait_events(index)};
     }};
 }
 inline netlib::range<connect, connect::attempt_item> connect::attempts() const noexcept {
     return {*this, attempt_count(), [](const connect &self, std::size_t index) {
-        return connect::attempt_item{self.attempt_address(index), self.attempt_end(index), self.attempt_errno(index),
-            self.attempt_port(index), self.attempt_start(index), self.attempt_status(index)};
+        return connect::attempt_item{self.attempt_address(index), self.attempt_port(index),
+            self.attempt_start(index), self.attempt_end(index), self.attempt_status(index),
+            self.attempt_errno(index)};
     }};
 }
 inline result<throughput> throughput::make(std::size_t bytes, netlib::seconds seconds) {
@@ -3771,7 +3778,8 @@ inline netlib::range<tls_context, span<const std::uint8_t>> tls_context::trust_a
 }
 inline netlib::range<tls_context, tls_context::trust_source_item> tls_context::trust_sources() const noexcept {
     return {*this, trust_source_count(), [](const tls_context &self, std::size_t index) {
-        return tls_context::trust_source_item{self.trust_source_kind(index), self.trust_source_name(index)};
+        return tls_context::trust_source_item{self.trust_source_kind(index), self.trust_source_name(index),
+            self.trust_source_anchor_count(index), self.trust_source_skipped_count(index)};
     }};
 }
 inline netlib::range<tls_context, text> tls_context::alpn_protocols() const noexcept {

@@ -1,6 +1,6 @@
 //! Writes the classes and functions of netlib.hpp: the declarations, and the definitions that follow all classes.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use crate::cpp::calls::{self, Call};
@@ -262,44 +262,39 @@ struct Range {
 }
 
 fn ranges(functions: &[CppFunction]) -> Vec<Range> {
-    let getters: BTreeMap<&str, &CppFunction> = functions
-        .iter()
-        .filter(|function| {
-            let params = &function.call.params;
-            function.is_member && params.len() == 1 && params[0].name == "index" && function.c.deprecated.is_none()
-        })
-        .map(|function| (function.name.as_str(), function))
-        .collect();
-    let counts = functions.iter().filter(|function| {
-        let is_count = function.name == "count" || function.name.ends_with("_count");
-        is_count && function.is_member && function.call.params.is_empty()
-    });
-    let others: Vec<String> =
-        functions.iter().filter_map(|function| function.name.strip_suffix("_count")).map(str::to_owned).collect();
+    let is_getter = |function: &&CppFunction| {
+        let params = &function.call.params;
+        function.is_member && params.len() == 1 && params[0].name == "index" && function.c.deprecated.is_none()
+    };
+    let getters: Vec<&CppFunction> = functions.iter().filter(is_getter).collect();
+    let is_count = |function: &&CppFunction| {
+        let name = &function.name;
+        function.is_member && function.call.params.is_empty() && (name == "count" || name.ends_with("_count"))
+    };
+    let counts: Vec<&CppFunction> = functions.iter().filter(is_count).collect();
+    let others: Vec<&str> = counts.iter().filter_map(|function| function.name.strip_suffix("_count")).collect();
     let mut found = Vec::new();
     for count in counts {
         let item = count.name.strip_suffix("count").expect("it is a count").trim_end_matches('_');
-        let field = |name: &&str| -> Option<String> {
+        let field = |name: &str| -> Option<String> {
             // A longer count has its own getters: "cipher_suite_count" beside "count".
-            let is_of_other = |other: &String| {
-                other.len() > item.len() && (*name == other || name.starts_with(&format!("{other}_")))
-            };
+            let is_of_other =
+                |other: &&str| other.len() > item.len() && (name == *other || name.starts_with(&format!("{other}_")));
             if others.iter().any(is_of_other) {
                 None
             } else if item.is_empty() {
-                Some((*name).to_owned())
-            } else if *name == item || name.strip_prefix(item) == Some("_at") {
-                Some(item.rsplit('_').next().unwrap_or(item).to_owned())
+                Some(name.to_owned())
+            } else if name == item || name.strip_prefix(item) == Some("_at") {
+                Some(item.to_owned())
             } else {
                 name.strip_prefix(item)?.strip_prefix('_').map(str::to_owned)
             }
         };
-        let fields: Vec<(String, String, String)> = getters
-            .iter()
-            .filter_map(|(name, getter)| {
-                Some((names::valid(&field(name)?), getter.call.returns.clone(), (*name).to_owned()))
-            })
-            .collect();
+        let fields = getters.iter().filter_map(|getter| {
+            let name = names::valid(&field(&getter.name)?);
+            Some((name, getter.call.returns.clone(), getter.name.clone()))
+        });
+        let fields: Vec<(String, String, String)> = fields.collect();
         if !fields.is_empty() {
             found.push(Range { name: plural(item), count: count.name.clone(), fields });
         }

@@ -206,8 +206,8 @@ fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path) -> Report {
     let syntax_only = flags.contains(&"-fsyntax-only");
     let mut command = compiler(env, variant);
     command.args(own.split_whitespace()).arg("-Icpp-tests").arg(source);
-    // A test may have a second source file, which is compiled in the other mode.
-    command.args(env.files("cpp-tests", &format!("{}_", stem(source)), ".cpp"));
+    // A test may have further source files.
+    command.args(env.files("cpp-tests", &format!("{}_", stem(source).trim_start_matches("test_")), ".cpp"));
     if !syntax_only {
         command.arg("-o").arg(&program).link_to(library);
     }

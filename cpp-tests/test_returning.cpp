@@ -1,0 +1,100 @@
+// flags: -fno-exceptions
+/* Results instead of exceptions. */
+#include <netlib.hpp>
+
+#define FAILS(expression, wanted, part) \
+    do { \
+        auto refused = (expression); \
+        CHECK(!refused.has_value()); \
+        EQUAL(refused.error().status(), wanted); \
+        CHECK(std::string_view(refused.error().message()).find(part) != std::string_view::npos); \
+    } while (false)
+#include "harness.hpp"
+
+using netlib::status;
+using namespace std::chrono_literals;
+
+static void a_result_holds_the_value_or_the_error() {
+    auto url = netlib::parse_url("https://a.example:81/");
+    CHECK(url);
+    CHECK(url.has_value());
+    EQUAL(url->port(), 81);
+    EQUAL((*url).host(), "a.example");
+    CHECK(!url.error());
+    netlib::url taken = *std::move(url);
+    EQUAL(taken.host(), "a.example");
+    auto failed = netlib::parse_url("http://[");
+    CHECK(!failed);
+    EQUAL(failed.error().status(), status::invalid_url);
+    EQUAL(failed.error().offset(), 7);
+    netlib::expected<netlib::url> copy = failed;
+    CHECK(copy.error().handle() == failed.error().handle());
+    auto made = netlib::error::make(status::protocol, "mine");
+    CHECK(made);
+    EQUAL(made->message(), "mine");
+    FAILS(netlib::error::make(status::ok, "mine"), status::invalid_argument, "status");
+}
+
+static void a_result_without_a_value_is_success_or_an_error() {
+    netlib::limit limit = *netlib::limit::make(10s);
+    CHECK(limit.check());
+    limit.cancel();
+    FAILS(limit.check(), status::cancelled, "");
+}
+
+static void progress_is_a_value() {
+    netlib::limit limit = *netlib::limit::make(10s);
+    netlib::stream stream = *netlib::stream::new_callbacks(
+        [](netlib::span<std::uint8_t>) { return netlib::progress<std::size_t>{status::want_read, 0}; },
+        [](netlib::span<const std::uint8_t> data) { return data.size(); });
+    char buf[4];
+    auto n = stream.read(buf);
+    CHECK(n);
+    EQUAL(n->status, status::want_read);
+    CHECK(!*n);
+    EQUAL(**stream.write("abc"), std::size_t{3});
+    limit.cancel();
+    stream.set_limit(limit);
+    FAILS(stream.read(buf), status::cancelled, "");
+    EQUAL(*stream.handshake(), status::ok);
+}
+
+static void text_with_a_nul_inside_is_refused() {
+    std::string host("example.com\0.evil", 17);
+    FAILS(netlib::url::make("https", nullptr, host, -1, "/", nullptr, nullptr), status::invalid_url, "");
+    FAILS(netlib::url_options().host(std::string_view(host)).check(), status::invalid_url, "");
+    FAILS(netlib::tls_options().add_alpn_protocol(host).check(), status::invalid_argument, "");
+    FAILS(netlib::tls_context::make(netlib::tls_options().add_ca_file(host)), status::io, "");
+    FAILS(netlib::headers_options().add_header("a", host).check(), status::invalid_header, "");
+    FAILS(netlib::connect::make(host, 443), status::invalid_url, "");
+    FAILS(netlib::retry::make(netlib::retry_options().allowed_methods({host})), status::invalid_argument, "");
+}
+
+static void attempts_return_errors() {
+    netlib::retry_options options = netlib::retry_options::new_recommended();
+    options.sleep([](netlib::seconds) { return netlib::outcome::done; });
+    netlib::retry retry = *netlib::retry::make(options);
+    std::string log;
+    netlib::error refused = *netlib::error::make(status::connect_failed, "refused");
+    auto busy = *netlib::response::parse("GET", "HTTP/1.1 503 Busy\r\n\r\n");
+    for (auto &attempt : netlib::attempts(retry, {"GET", *netlib::parse_url("http://a/"), netlib::headers(nullptr)})) {
+        log += "attempt;";
+        if (log == "attempt;") {
+            CHECK(!*attempt.accept(busy->response));
+            continue;
+        }
+        if (auto failed = attempt.failed(refused); !failed) log += netlib::status_name(failed.error().status());
+    }
+    EQUAL(log, "attempt;attempt;attempt;attempt;NETLIB_MAX_RETRY");
+}
+
+int main() {
+    static_assert(!std::is_constructible_v<netlib::limit, netlib::seconds>,
+                  "constructors that may fail need exceptions");
+    a_result_holds_the_value_or_the_error();
+    a_result_without_a_value_is_success_or_an_error();
+    progress_is_a_value();
+    text_with_a_nul_inside_is_refused();
+    attempts_return_errors();
+    return finish("test_returning");
+}
