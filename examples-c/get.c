@@ -113,16 +113,15 @@ int main(int argc, char **argv) {
     if (argc != 2) return fprintf(stderr, "usage: %s URL\n", argv[0]) < 0 ? 1 : 2;
     static struct client client;
     const netlib_retry *retry = netlib_retry_recommended();
-    netlib_headers_options *options = netlib_headers_options_new();
+    const netlib_header_field fields[] = {{"connection", "close"}};
     netlib_decision *decision = NULL, *next = NULL;
     netlib_url *start = NULL;
     netlib_error *err = NULL;
 
-    netlib_headers_options_add_header(options, "connection", "close");
     netlib_status status = netlib_set_default_timeout(20.0, &err); /* to connect, and between two reads */
     if (status == NETLIB_OK) status = netlib_limit_new(120.0, NULL, &client.limit, &err);
     if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &client.tls, &err);
-    if (status == NETLIB_OK) status = netlib_make_headers(options, &client.headers, &err);
+    if (status == NETLIB_OK) status = netlib_headers_new(fields, 1, &client.headers, &err);
     if (status == NETLIB_OK) status = netlib_parse_url_strict(argv[1], NETLIB_NTS, &start, &err);
     const netlib_url *url = start;
     while (status == NETLIB_OK) {
@@ -133,7 +132,6 @@ int main(int argc, char **argv) {
     }
     if (err != NULL) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
     netlib_error_free(err), netlib_decision_free(decision), netlib_url_free(start);
-    netlib_headers_options_free(options), netlib_headers_free(client.headers);
-    netlib_tls_context_free(client.tls), netlib_limit_free(client.limit);
+    netlib_headers_free(client.headers), netlib_tls_context_free(client.tls), netlib_limit_free(client.limit);
     return status != NETLIB_OK;
 }

@@ -200,8 +200,8 @@
  *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
  *     stream       netlib_stream_new_fd for http; netlib_tls_context_new once, then netlib_tls_wrap_fd for https; for
  *                  an https server behind a proxy, netlib_tls_wrap_stream inside the stream to the proxy, after CONNECT
- *     send         netlib_make_headers; netlib_request_new and netlib_request_to_wire for the head;
- *                  netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
+ *     send         netlib_headers_new or netlib_make_headers; netlib_request_new and netlib_request_to_wire for the
+ *                  head; netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
  *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
  *     receive      netlib_stream_read; netlib_response_parse_final until the head is complete; netlib_body_decoder_new,
  *                  then netlib_body_decoder_decode until the body is complete
