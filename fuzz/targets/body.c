@@ -1,5 +1,5 @@
-/* Fuzzes the body decoder and the chunk encoder. The first two bytes of the input select the head of the response, the
- * decoder's settings and the sizes of the pieces; the rest is the received bytes. */
+/* Fuzzes the body decoder, the chunk encoder, and reading a body from a stream. The first two bytes of the input select
+ * the head of the response, the decoder's settings and the sizes of the pieces; the rest is the received bytes. */
 #include "../fuzz.h"
 
 struct result {
@@ -76,6 +76,72 @@ static struct result decode(netlib_body_decoder *decoder, struct input input, si
     ONE_OF(result.status, size, NETLIB_END_OF_STREAM, NETLIB_PROTOCOL, NETLIB_INCOMPLETE_READ);
     MUST(netlib_body_decoder_is_done(decoder) == (result.status == NETLIB_END_OF_STREAM));
     return result;
+}
+
+/* The bytes that a stream receives, in pieces of at most `step` bytes. */
+struct source {
+    struct input rest;
+    size_t step;
+};
+
+static int32_t give_piece(void *ctx, void *buf, size_t len, size_t *n) {
+    struct source *source = ctx;
+    struct input piece = take(&source->rest, len < source->step ? len : source->step);
+    if (piece.len > 0) memcpy(buf, piece.data, piece.len);
+    *n = piece.len;
+    return NETLIB_OK;
+}
+
+static int32_t refuse_bytes(void *ctx, const void *buf, size_t len, size_t *n) {
+    (void)ctx, (void)buf, (void)len, (void)n;
+    return -1;
+}
+
+static netlib_stream *make_stream(struct source *source) {
+    netlib_error *err = NULL;
+    netlib_stream *stream = NULL;
+    OK(netlib_stream_new_callbacks(give_piece, refuse_bytes, source, NULL, &stream, &err));
+    return stream;
+}
+
+/* A stream with the same bytes gives the same body, and then the bytes that follow it. */
+static void check_stream(const char *head, unsigned settings, struct input input, size_t step, struct result whole) {
+    netlib_error *err = NULL;
+    size_t head_len = strlen(head), size = 1 + step * 7 % 40, n = 99, len = 0;
+    uint8_t *bytes = malloc(head_len + input.len), *buf = malloc(size);
+    MUST(bytes != NULL && buf != NULL);
+    memcpy(bytes, head, head_len);
+    if (input.len > 0) memcpy(bytes + head_len, input.data, input.len);
+    struct source source = {{bytes, head_len + input.len}, step};
+    netlib_stream *stream = make_stream(&source);
+    netlib_response *response = NULL;
+    OK(netlib_stream_read_response(stream, "GET", &response, &err));
+    netlib_body_decoder *decoder = make_decoder(response, settings);
+    netlib_status status;
+    while ((status = netlib_stream_read_body(stream, decoder, buf, size, &n, &err)) == NETLIB_OK) {
+        MUST(n > 0 && n <= size && len + n <= whole.body_len);
+        MUST(memcmp(whole.body + len, buf, n) == 0);
+        len += n;
+    }
+    MUST(status == whole.status && n == 0 && len == whole.body_len && netlib_error_offset(err) == whole.offset);
+    MUST(err == NULL || strncmp(whole.message, netlib_error_message(err, NULL), sizeof whole.message - 1) == 0);
+    netlib_error_free(err);
+    err = NULL;
+    if (status == NETLIB_END_OF_STREAM) {
+        const uint8_t *next = input.data + whole.consumed;
+        size_t left = input.len - whole.consumed;
+        while (netlib_stream_read(stream, buf, size, &n, &err) == NETLIB_OK) {
+            MUST(n > 0 && n <= left && memcmp(next, buf, n) == 0);
+            next += n;
+            left -= n;
+        }
+        MUST(left == 0 && err == NULL);
+    }
+    netlib_body_decoder_free(decoder);
+    netlib_response_free(response);
+    netlib_stream_free(stream);
+    free(bytes);
+    free(buf);
 }
 
 /* Every call after a final result gives the same result. */
@@ -157,6 +223,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         free(pieces.body);
         netlib_body_decoder_free(other);
     }
+    check_stream(heads[settings >> 2 & 3], settings, input, step, whole);
+    check_stream(heads[settings >> 2 & 3], settings, input, SIZE_MAX, whole);
     check_final(decoder, whole.status, input.len);
     const netlib_headers *trailers = netlib_body_decoder_trailers(decoder);
     MUST((trailers != NULL) == (whole.status == NETLIB_END_OF_STREAM));
