@@ -1,4 +1,4 @@
-//! Request headers, and their bytes to send.
+//! Request headers, and the bytes in which they are sent.
 
 use std::ffi::{CStr, c_char};
 use std::sync::Arc;

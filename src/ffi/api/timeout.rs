@@ -10,15 +10,15 @@ use crate::ffi::strings::read;
 use crate::ffi::{Handle, Unique, callback, guard, handle};
 use crate::timeout::{self, Timeout};
 
-/// Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
-/// bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
-/// connect. **One call at a time**. Keep one timeout as your default and clone it for each request: a clone has the
-/// same limits, and its clock is not running.
+/// Three time limits, called connect, read and total, and a clock. The connect limit bounds each connection attempt,
+/// the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together. The
+/// application starts the clock when it begins to connect. **One call at a time**. Keep one timeout as your default and
+/// clone it for each request: a clone has the same limits, and its clock is not running.
 ///
 /// Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
 /// may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the
-/// time between two reads, not the time for a whole response: a server that sends a byte now and then never exceeds the
-/// read limit. To bound the whole response, use a `netlib_limit`.
+/// wait for the next bytes, not the time for a whole response: a server that sends a byte now and then never exceeds
+/// the read limit. To bound the whole response, set a total limit or use a `netlib_limit`.
 pub struct netlib_timeout {
     _private: [u8; 0],
 }
@@ -29,7 +29,7 @@ impl Handle for netlib_timeout {
 }
 
 /// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
-/// before an earlier one, the outer call fails with `NETLIB_CALLBACK_FAILED`.
+/// before the one at which the timeout's clock was started, the outer call fails with `NETLIB_CALLBACK_FAILED`.
 ///
 /// @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
 ///        `seconds` to NaN, and the callback must store a value.
@@ -44,9 +44,10 @@ pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 /// @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until `total`
 ///        seconds have passed since the clock was started. If `connect` or `read` is also a number of seconds, the
 ///        shorter limit applies.
-/// @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+/// @param connect seconds for each connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @param read seconds that a read may wait for the next bytes, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, NaN or a negative number, except for `NETLIB_TIMEOUT_DEFAULT` as `connect`
+///         or `read`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_new(
     total: f64,
@@ -79,9 +80,11 @@ pub unsafe extern "C" fn netlib_timeout_free(timeout: *mut netlib_timeout) {
 
 /// Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
 ///
-/// @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
-/// @param ctx_free is called when the timeout and all its clones have been freed or have another clock function; if
-///        this call fails, before it returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param clock the clock function, which later clones of the timeout also use. May be NULL: the system's monotonic
+///        clock.
+/// @param ctx_free is called when the timeout and all its clones have been freed or have another clock function. If
+///        this call fails, `ctx_free` is called before the call returns. May be NULL: `ctx` is not released, and must
+///        stay usable as long as the timeout or a clone uses `clock`.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_set_clock(

@@ -28,7 +28,7 @@ pub enum netlib_query_format {
 }
 
 /// The names and values of a query, in order. **One call at a time**. Names and values are bytes, without
-/// percent-encoding. Names are case-sensitive, and several pairs may have one name. A query has at most
+/// percent-encoding. Names are case-sensitive, and several pairs may have the same name. A query has at most
 /// `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
 /// following code adds a pair to the query of a URL:
 ///
@@ -47,11 +47,12 @@ impl Handle for netlib_query {
     type Ownership = Unique;
 }
 
-/// Parses the text of a query, or makes an empty query. Empty text between two "&" is not a pair.
+/// Parses the text of a query. With NULL or "" as `text`, the call makes an empty query. Empty text between two "&" is
+/// not a pair.
 ///
 /// @param text the query, without its "?", at most `NETLIB_URL_MAX` bytes. May be NULL: the query has no pairs.
 /// @param format the format of `text`, and of the text that `netlib_query_to_string` returns.
-/// @param err the error's offset is the position of the "%" in `text`.
+/// @param err the error's offset is the position in `text` of the "%" that is not followed by two hexadecimal digits.
 /// @return `NETLIB_INVALID_URL` for a "%" that is not followed by two hexadecimal digits, for text longer than
 ///         `NETLIB_URL_MAX`, and for more than `NETLIB_QUERY_MAX_PAIRS` pairs; `NETLIB_INVALID_ARGUMENT` for an unknown
 ///         format.
@@ -84,8 +85,8 @@ pub unsafe extern "C" fn netlib_query_count(query: *const netlib_query) -> usize
     read(query, 0, Query::len)
 }
 
-/// Returns the name of a pair, decoded. The name may contain NULs and need not be UTF-8. It is valid until this pair is
-/// replaced or removed, or the query is freed.
+/// Returns the name of a pair, decoded. The name may contain NULs and need not be UTF-8. The name is valid until this
+/// pair is replaced or removed, or the query is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_name(
     query: *const netlib_query,
@@ -96,7 +97,7 @@ pub unsafe extern "C" fn netlib_query_name(
 }
 
 /// Returns the value of a pair, decoded; NULL if the pair has no "=". The value may contain NULs and need not be UTF-8.
-/// It is valid until this pair is replaced or removed, or the query is freed.
+/// The value is valid until this pair is replaced or removed, or the query is freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_value(
     query: *const netlib_query,
@@ -110,7 +111,8 @@ pub unsafe extern "C" fn netlib_query_value(
 /// there is no such pair, so that `netlib_query_value` returns NULL for the returned index.
 ///
 /// @param name the name: any bytes, not percent-encoded. May be NULL: the number of pairs is returned.
-/// @param from the index at which the search begins: 0, or one more than the last result to find the next pair.
+/// @param from the index at which the search begins: 0 to find the first pair with the name; the last result plus 1 to
+///        find the next one.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_find(
     query: *const netlib_query,
@@ -149,8 +151,8 @@ pub unsafe extern "C" fn netlib_query_append(
     })
 }
 
-/// Replaces the first pair that has a given name, and removes all other pairs with this name. If no pair has the name,
-/// the pair is appended.
+/// Replaces the first pair that has a given name by a new pair, and removes all other pairs with this name. If no pair
+/// has the name, the new pair is appended.
 ///
 /// @param name the name: any bytes, not percent-encoded.
 /// @param value the new value: any bytes, not percent-encoded. May be NULL: the pair has no "=".
@@ -173,9 +175,10 @@ pub unsafe extern "C" fn netlib_query_set(
     })
 }
 
-/// Returns the number of pairs that have a given name, after removing these pairs from the query.
+/// Removes all pairs that have a given name from a query.
 ///
 /// @param name the name: any bytes, not percent-encoded.
+/// @return the number of removed pairs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_remove(query: *mut netlib_query, name: *const c_char, len: usize) -> usize {
     guard::value(0, || {
@@ -187,8 +190,8 @@ pub unsafe extern "C" fn netlib_query_remove(query: *mut netlib_query, name: *co
 }
 
 /// Returns the text of a query, percent-encoded, without "?"; "" if there are no pairs; NULL when memory is short. The
-/// text is printable ASCII without "#", so that it can be the query of a URL or the body of a form. It is valid until
-/// the query is changed or freed.
+/// text is printable ASCII without "#", so it can be used as the query of a URL, or as the body of a request that
+/// submits a form. The text is valid until the query is changed or freed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_query_to_string(query: *const netlib_query, len: *mut usize) -> *const c_char {
     lend_terminated(query, len, |query| query.text_with_nul().ok())

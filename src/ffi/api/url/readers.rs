@@ -12,12 +12,13 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Shared, handle};
 use crate::url::{Reader, Reading, Readings};
 
-/// URL readers: kinds of URL parsers, each of which follows one specification.
+/// URL readers: kinds of URL parsers, each of which splits URLs by its own rules.
 #[repr(C)]
 pub enum netlib_url_reader {
-    /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
-    /// port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
-    /// last "@". Many filters in front of servers split URLs only at the delimiters of RFC 3986.
+    /// Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks the
+    /// scheme, the port, and an address in brackets. Userinfo and a host without brackets may contain any character
+    /// that is not a delimiter, including backslashes and blanks. Userinfo ends at the last "@". Many filters in front
+    /// of servers split URLs only at the delimiters of RFC 3986.
     NETLIB_URL_READER_RFC3986 = 0,
     /// Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do.
     NETLIB_URL_READER_WHATWG = 1,
@@ -32,7 +33,8 @@ pub enum netlib_url_difference {
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /// The schemes differ.
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /// The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored.
+    /// The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored. An absent host
+    /// counts as an empty host.
     NETLIB_URL_DIFFERENCE_HOST = 4,
     /// The ports differ. An absent port counts as the default port of the scheme.
     NETLIB_URL_DIFFERENCE_PORT = 8,
@@ -48,10 +50,9 @@ impl Handle for netlib_url_readings {
     type Ownership = Shared;
 }
 
-/// Parses a text as three kinds of programs do: programs that follow RFC 3986, programs that follow the WHATWG URL
-/// Standard, and `netlib_parse_url`. If the results differ, a filter of one kind can accept a URL that leads a program
-/// of another kind to a different host: "http://good.example\@evil.example" is such a URL. See
-/// `netlib_url_readings_differences`.
+/// Parses a text with all three URL readers: by RFC 3986, by the WHATWG URL Standard, and as `netlib_parse_url` does.
+/// If the results differ, a filter can accept the URL because of one host, although a program that follows other rules
+/// connects to another host: "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
 ///
 /// @param text the text, in UTF-8.
 /// @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
@@ -84,8 +85,8 @@ pub unsafe extern "C" fn netlib_url_readings_free(readings: *mut netlib_url_read
 }
 
 /// Returns the differences between the results of two URL readers, as a sum of `netlib_url_difference` values; 0 if
-/// there is no difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown
-/// reader and for NULL.
+/// there is no difference, and if neither reader accepts the text; -1, in which every bit is set, for an unknown reader
+/// and for NULL.
 ///
 /// @param a a `netlib_url_reader`.
 /// @param b another `netlib_url_reader`.
@@ -139,8 +140,8 @@ pub unsafe extern "C" fn netlib_url_readings_host(
 }
 
 /// Returns the port that a URL reader finds: the port in the text, else the default of http, https, ws, wss or ftp. For
-/// `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 also stands for every larger port. -1 when absent,
-/// for a reader that is unknown or finds no URL, and for NULL.
+/// `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for this port and for every larger one. -1
+/// when absent, for a reader that is unknown or finds no URL, and for NULL.
 ///
 /// @param reader a `netlib_url_reader`.
 #[unsafe(no_mangle)]
