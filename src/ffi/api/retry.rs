@@ -21,7 +21,8 @@ use crate::ffi::strings::{read, read_bool};
 use crate::ffi::{Handle, Options, Shared, guard, handle, options as ffi_options};
 use crate::retry::Retry;
 
-/// The reasons for the wait before the next request. `netlib_retry_delay` stores the reason.
+/// The reasons for the wait before the next request. `netlib_retry_delay` stores the reason, and
+/// `netlib_decision_delay_reason` returns it.
 #[repr(C)]
 pub enum netlib_delay_reason {
     /// There is no wait before the next request.
@@ -82,33 +83,35 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
     read(retry, std::ptr::null_mut(), |retry| handle::give(Box::new(Options::new(retry.to_options()))))
 }
 
-/// Records a request that failed or will be repeated, and makes the Retry for the next request. `netlib_retry_decide`
-/// does the same and also decides what to send next: call `netlib_retry_increment` only if the application makes this
-/// decision itself.
+/// Records the outcome of a request after which another request will be sent, and makes the Retry for that next
+/// request. `netlib_retry_decide` does the same and also decides what to send next: call `netlib_retry_increment` only
+/// if the application makes this decision itself.
 ///
-/// The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
-/// if a response is also passed, an error of the kind CONNECT or OTHER counts as an error of the kind READ. Without an
-/// error, a redirect with a Location decrements `redirect`, and any other response decrements `status`. With neither an
-/// error nor a response, the call decrements `total` only. The call also adds an entry to the history.
+/// The call decrements `total` and one other counter. An error decrements the counter of its retry kind
+/// (`netlib_error_retry_kind`); if a response is also passed, an error of the kind CONNECT or OTHER counts as an error
+/// of the kind READ. Without an error, a redirect with a Location decrements `redirect`, and any other response
+/// decrements `status`. There are two exceptions: with neither an error nor a response, the call decrements `total`
+/// only; and a redirect does not decrement `total` if `total_counts_redirects` is 0. The call also adds an entry to the
+/// history.
 ///
-/// The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
+/// The call fails with `NETLIB_MAX_RETRY` if a counter is then negative, regardless of `raise_on_redirect` and
 /// `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
 /// the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
 /// `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
-/// error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
-/// `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
-/// further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
-/// never fails with `NETLIB_MAX_RETRY`, but with the status that the cause of a `NETLIB_MAX_RETRY` error has:
-/// `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+/// error and the method is NULL or not allowed. If the status of this `error` is `NETLIB_CANCELLED`,
+/// `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a copy of `error` that has the outcomes of
+/// earlier requests as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and `error` is
+/// NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
+/// with `NETLIB_MAX_RETRY`, because no counter was used up.
 ///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: the method is unknown.
-/// @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
-///        be NULL: the URL is unknown.
+/// @param url the request's URL, for the history and for error messages, which omit the userinfo, the query and the
+///        fragment. May be NULL: the URL is unknown.
 /// @param response the response. May be NULL: there was no response.
 /// @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
 ///        counts as sent. May be NULL: the request did not fail.
-/// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
+/// @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` or `NETLIB_RESPONSE_STATUS` if
 ///         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
 ///         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
 ///         random numbers.
@@ -134,9 +137,9 @@ pub unsafe extern "C" fn netlib_retry_increment(
 }
 
 /// Decides whether a response is retried. The method must be allowed, and the status must be in `status_forcelist`. A
-/// status that is only in the list of `netlib_retry_options_set_retry_after_statuses` also suffices, if the response
-/// has a Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
-/// `NETLIB_RETRY_DISABLED`.
+/// status outside of `status_forcelist` suffices if the list of statuses whose Retry-After is obeyed contains it
+/// (`netlib_retry_options_set_retry_after_statuses`), the response has a Retry-After header,
+/// `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
 ///
 /// @param method the request's method.
 /// @param status_code the response's status.
@@ -168,10 +171,11 @@ pub unsafe extern "C" fn netlib_retry_is_exhausted(retry: *const netlib_retry) -
     read_bool(retry, true, Retry::is_exhausted)
 }
 
-/// Computes the backoff before the next request. Let n be the number of entries in the history after the last redirect.
-/// The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
-/// `backoff_jitter`, and at most `backoff_max`. Each call draws a new random number. This formula belongs to the
-/// default jitter kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
+/// Computes the backoff before the next request. Let n be the number of failures in a row: the entries that follow the
+/// last redirect in the history. The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds
+/// plus a random time of up to `backoff_jitter`, and at most `backoff_max`. This formula belongs to the default jitter
+/// kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds. If the formula contains a random number,
+/// each call draws a new one, except with `NETLIB_JITTER_DECORRELATED`.
 ///
 /// @param seconds out: the backoff.
 /// @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
@@ -238,9 +242,10 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// Computes the time that `netlib_retry_sleep` waits, and the reason for the wait, for applications that wait in their
 /// own event loop.
 ///
-/// The wait is the one that the Retry-After header asks for, if `respect_retry_after_header` is set and the status is
-/// one of `netlib_retry_options_set_retry_after_statuses`. If the header is absent or asks for no wait, the wait is the
-/// backoff of `netlib_retry_get_backoff_time`.
+/// If `respect_retry_after_header` is 1 and the Retry-After of the response's status is obeyed
+/// (`netlib_retry_options_set_retry_after_statuses`), the wait is the one that the Retry-After header asks for.
+/// Otherwise, and if the header is absent or asks for no wait, the wait is the backoff that
+/// `netlib_retry_get_backoff_time` computes.
 ///
 /// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
 /// @param response the last response. May be NULL: there was no response.
@@ -294,7 +299,8 @@ pub unsafe extern "C" fn netlib_retry_sleep(
 /// Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
 ///
 /// @param response the last response. May be NULL: there was no response, so there is no wait.
-/// @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
+/// @param slept out: 1 if the call slept; 0 if the response has no Retry-After header, or a malformed one that is
+///        ignored, or one that asks for no wait.
 /// @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
 ///         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
 ///         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and

@@ -59,33 +59,37 @@ impl Handle for netlib_decision {
 /// Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
 /// follow the redirect. The call does no I/O and does not wait.
 ///
-/// After an error, the request is sent again, and the error is counted as `netlib_retry_increment` counts it. A
-/// redirect is followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET
-/// (HEAD stays HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
-/// (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
-/// If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
-/// return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
-/// counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0. If
-/// `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails with that error.
+/// An error is counted as `netlib_retry_increment` counts it: the call fails if that function would fail, and otherwise
+/// the request is sent again. A redirect is followed and counted, unless the redirect profile refuses the redirect. On
+/// 303, the method becomes GET (HEAD stays HEAD). The body is dropped on 303, and if a redirect changes POST to GET.
+/// For a response that is retried (`netlib_retry_is_retry`), the request is sent again, and the response is counted.
+/// Any other response is returned. If a redirect exceeds the `redirect` or `total` counter, the call fails with
+/// `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_redirect` is 0. If a retry because of a status
+/// exceeds the `status` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response
+/// if `raise_on_status` is 0. If `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the
+/// call fails with that error.
 ///
 /// Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
 /// the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
 /// above `retry_after_max` is shortened to that maximum, or ends the retries: see
 /// `netlib_retry_options_set_long_retry_after`.
 ///
-/// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
-/// the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
-/// is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, these outcomes are added after the error's own causes.
+/// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
+/// the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
+/// status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
+/// copy of `error`, in which these outcomes follow the causes of `error`.
 ///
 /// In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
-/// headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until
-/// the next call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped
-/// for the rest of the chain, even if a redirect leads back to the first origin.
+/// headers that `netlib_decision_headers` stores. Retry, method and URL are borrowed from the decision: keep the
+/// decision until the next call of `netlib_retry_decide` has returned. The Retry records whether a redirect led to
+/// another origin, and whether a redirect dropped the body. The headers that such a redirect dropped stay dropped for
+/// the rest of the chain, even if a later redirect leads back to the first origin. There is one exception:
+/// `NETLIB_REDIRECT_SAFE` drops Host only from the next request after such a redirect.
 ///
 /// @param response the response. May be NULL: there was no response.
 /// @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
 ///        counts as sent. May be NULL: the request did not fail.
-/// @param limit bounds the next request and the wait before it.
+/// @param limit the limit of the next request and of the wait before that request.
 /// @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
 ///         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
 ///         the wait ends; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
@@ -93,7 +97,8 @@ impl Handle for netlib_decision {
 ///         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
 ///         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
 ///         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
-/// @blocks never, because `limit` only bounds the wait that follows.
+/// @blocks never: the call compares the time left until `limit` ends with the wait before the next request, but does
+///        not wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_decide(
     retry: *const netlib_retry,
@@ -144,8 +149,8 @@ pub unsafe extern "C" fn netlib_decision_retry(decision: *const netlib_decision)
 }
 
 /// Returns the counter that the request decremented in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If the
-/// decision is to return a response because no retry is left, the result is the counter that the retry would have
-/// decremented.
+/// decision is to return a response that would otherwise be retried or followed as a redirect, the result is the
+/// counter that would have been decremented.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decision) -> enum_netlib_counter {
     read(decision, 0, |decision| decision.counter() as i32)
@@ -164,15 +169,15 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
 }
 
 /// Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
-/// decision is to return a response because its Retry-After asks for more than `retry_after_max`, the result is the
-/// wait that Retry-After asks for, and `netlib_decision_delay` returns 0.
+/// decision is to return a response because the Retry-After of the response asks for more than `retry_after_max`, the
+/// result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
 }
 
-/// Waits for the time of `netlib_decision_delay`, with the Retry's sleep callback if there is one. When the limit ends
-/// the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
+/// Waits for the time that `netlib_decision_delay` returns, with the Retry's sleep callback if there is one. When the
+/// limit ends the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
 ///
 /// @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
 ///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
@@ -200,8 +205,8 @@ pub unsafe extern "C" fn netlib_decision_method(decision: *const netlib_decision
 }
 
 /// Returns 1 if the next request carries the body, if any, of the last request, else 0. Rewind the body before you send
-/// it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the method to GET, and if there is no next
-/// request.
+/// it again, see `netlib_rewind_body`. The result is 0 if the chain contains a 303 or a redirect that changed POST to
+/// GET, and if there is no next request.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_resend_body(decision: *const netlib_decision) -> i32 {
     read_bool(decision, false, Decision::resend_body)
@@ -216,9 +221,9 @@ pub unsafe extern "C" fn netlib_decision_drops_header(decision: *const netlib_de
     guard::value(1, || Ok(i32::from(arg!(decision).dropped_headers().contains(arg_cstr!(name).to_bytes()))))
 }
 
-/// Returns the number of header names that the next request must not contain. If
-/// `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep, all headers that are not in that
-/// list are also dropped, but not counted here.
+/// Returns the number of header names that the next request must not contain. After a redirect to another origin, a
+/// list that was set with `netlib_retry_options_set_keep_headers_on_redirect` has a further effect: all headers that
+/// are not in that list are dropped, but not counted here.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_dropped_header_count(decision: *const netlib_decision) -> usize {
     read(decision, 0, |decision| decision.dropped_headers().named().len())
@@ -236,9 +241,9 @@ pub unsafe extern "C" fn netlib_decision_dropped_header(
 }
 
 /// Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
-/// that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
-/// `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make Host from the URL of each request
-/// (`netlib_url_netloc`).
+/// that describe the body are dropped if a redirect dropped the body. On a redirect to another origin, the profile
+/// `NETLIB_REDIRECT_SAFE` drops Host, but the profile `NETLIB_REDIRECT_URLLIB3` does not. Do not include Host in
+/// `request_headers`; make Host from the URL of each request (`netlib_url_netloc`).
 ///
 /// @param request_headers the headers of the last request.
 /// @return `NETLIB_OK`.

@@ -83,15 +83,15 @@ pub unsafe extern "C" fn netlib_retry_total_counts_redirects(retry: *const netli
     read(retry, 1, |retry| i32::from(retry.total_counts_redirects()))
 }
 
-/// Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left, and 0 if it decides to
-/// return the response.
+/// Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left, and 0 if the decision is
+/// then to return the response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_raise_on_redirect(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::raise_on_redirect)
 }
 
 /// Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left, and 0 if
-/// it decides to return the response.
+/// the decision is then to return the response.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_raise_on_status(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, Retry::raise_on_status)
@@ -116,7 +116,7 @@ pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_ret
     read_bool(retry, false, |retry| matches!(retry.methods(), Methods::Any))
 }
 
-/// Returns the number of methods that may be retried.
+/// Returns the number of entries in the list of allowed methods; 0 if every method is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allowed_method_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.methods().listed().map_or(0, |names| names.len()))
@@ -144,14 +144,15 @@ pub unsafe extern "C" fn netlib_retry_status_forcelist_at(retry: *const netlib_r
     read(retry, -1, |retry| retry.status_forcelist().get(index).copied().unwrap_or(-1))
 }
 
-/// Returns the number of headers that are dropped on a redirect to another origin.
+/// Returns the number of names in `remove_headers_on_redirect`, the list of headers that are dropped on a redirect to
+/// another origin.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_removed_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.remove_headers_on_redirect().len())
 }
 
-/// Returns the name, in lower case, of a header that is dropped on a redirect to another origin. The names are
-/// sorted.
+/// Returns a name, in lower case, from `remove_headers_on_redirect`, the list of headers that are dropped on a redirect
+/// to another origin. The names are sorted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_removed_header(
     retry: *const netlib_retry,
@@ -168,8 +169,8 @@ pub unsafe extern "C" fn netlib_retry_keeps_any_header(retry: *const netlib_retr
     read_bool(retry, true, |retry| retry.keep_headers_on_redirect().is_none())
 }
 
-/// Returns the number of headers that `netlib_retry_options_set_keep_headers_on_redirect` set; 0 also if that function
-/// was not called, so that every header may be kept.
+/// Returns the number of names in the list that `netlib_retry_options_set_keep_headers_on_redirect` set; 0 if the list
+/// is empty or was not set (see `netlib_retry_keeps_any_header`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_kept_header_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.keep_headers_on_redirect().map_or(0, NameSet::len))
@@ -186,8 +187,8 @@ pub unsafe extern "C" fn netlib_retry_kept_header(
     lend_text(retry, len, |retry| retry.keep_headers_on_redirect()?.at(index))
 }
 
-/// Returns the number of entries in the history. Each call of `netlib_retry_increment` adds one entry, so the entries
-/// are in the order of the requests.
+/// Returns the number of entries in the history. Each call of `netlib_retry_increment`, and each decision to send
+/// another request, adds one entry, so the entries are in the order of the requests.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.history().len())
@@ -214,9 +215,9 @@ pub unsafe extern "C" fn netlib_retry_history_url(
     lend_text(retry, len, |retry| retry.history().get(index)?.url())
 }
 
-/// Returns the URL of a request in the history, for logs, in the form of `netlib_url_redacted`: "***" replaces the
-/// userinfo, each value in the query and the fragment; NULL when the URL is unknown, and when memory is short. If the
-/// text is not a URL, "***" replaces the whole text.
+/// Returns the URL of a request in the history, for logs, in the form in which `netlib_url_redacted` returns a URL:
+/// "***" replaces the userinfo, each value in the query and the fragment; NULL when the URL is unknown, and when memory
+/// is short. If the text is not a URL, "***" replaces the whole text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_redacted_url(
     retry: *const netlib_retry,
@@ -226,15 +227,15 @@ pub unsafe extern "C" fn netlib_retry_history_redacted_url(
     lend_text(retry, len, |retry| retry.history().get(index)?.redacted_url())
 }
 
-/// Returns the failure of a request in the history; NULL when there was a response. For the returned error,
-/// `netlib_error_retry` returns NULL.
+/// Returns the error that was recorded for a request in the history; NULL when no error was recorded, for example
+/// because the server responded. For the returned error, `netlib_error_retry` returns NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_error(retry: *const netlib_retry, index: usize) -> *const netlib_error {
     read(retry, std::ptr::null(), |retry| handle::lend(retry.history().get(index).and_then(|entry| entry.error())))
 }
 
-/// Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, and
-/// for NULL.
+/// Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, when
+/// `netlib_retry_increment` or `netlib_retry_decide` recorded an error instead, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_history_status(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, Count::None.code(), |retry| {

@@ -14,15 +14,15 @@ use crate::status::Status;
 #[repr(C)]
 pub enum netlib_redirect_profile {
     /// Follows redirects as urllib3 does: to any scheme, also from https to http. On 303, the method becomes GET (HEAD
-    /// stays HEAD); on other statuses, the method does not change. On a redirect to another origin, only the headers of
-    /// `remove_headers_on_redirect` are dropped, by default Authorization. Host, Cookie, X-Api-Key and all other
-    /// headers with secrets are sent to the other origin, even over plain http.
-    /// `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys.
+    /// stays HEAD); on other statuses, the method does not change. On a redirect to another origin, the headers of
+    /// `remove_headers_on_redirect` are dropped, by default only Authorization. So Host and headers with secrets, such
+    /// as Cookie and X-Api-Key, are sent to the other origin, even over plain http, unless another setting drops them.
+    /// `netlib_retry_options_add_sensitive_headers` makes redirects to another origin drop cookies and API keys.
     NETLIB_REDIRECT_URLLIB3 = 0,
     /// Follows redirects as browsers and careful clients do. The profile differs from `NETLIB_REDIRECT_URLLIB3` in
     /// three rules. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
-    /// `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
-    /// http and https, fails with `NETLIB_UNSAFE_REDIRECT`.
+    /// `NETLIB_SENSITIVE_HEADERS` and Host are dropped, in addition to those of `remove_headers_on_redirect`. A
+    /// redirect from https to http, or to a scheme other than http and https, fails with `NETLIB_UNSAFE_REDIRECT`.
     NETLIB_REDIRECT_SAFE = 1,
 }
 
@@ -46,10 +46,10 @@ impl Handle for netlib_retry_options {
 /// Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
 ///
 /// The following rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn`
-/// of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry,
-/// decision, error or options that holds the callback. The callbacks run without a lock, on the thread that uses the
-/// Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
-/// thread-safe.
+/// of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released only when no Retry,
+/// decision, error or options object holds the callback any more. The callbacks run without a lock, on the thread that
+/// uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx`
+/// must be thread-safe.
 ///
 /// @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
 ///        the callback must store a value.
@@ -60,15 +60,15 @@ impl Handle for netlib_retry_options {
 ///        `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
-/// Waits for a number of seconds, instead of netlib.
+/// Waits for a number of seconds. netlib calls this callback instead of waiting itself.
 ///
-/// @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
+/// @param seconds more than 0; may be infinity if `backoff_max` is `NETLIB_TIMEOUT_NONE`.
 /// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
 ///         `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`.
 pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
 
-/// Stores a random number in `value`, which netlib uses instead of the system's random numbers.
+/// Stores a random number in `value`. netlib uses this number instead of a random number from the system.
 ///
 /// @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
 ///        and the callback must store a value.
@@ -80,8 +80,8 @@ pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value:
 
 /// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
 /// the headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request
-/// is retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment
-/// gives the reason and the source of each recommended value.
+/// is retried up to 10 times, without a wait unless a Retry-After header asks for one. New programs should use
+/// `netlib_retry_options_new_recommended`, whose comment gives the reason and the source of each recommended value.
 ///
 /// @return Never NULL.
 #[unsafe(no_mangle)]
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn netlib_retry_options_clone(
 
 /// Checks that no setter has recorded an error, as `netlib_retry_new` does.
 ///
-/// @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed.
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_check(
     options: *const netlib_retry_options,
@@ -114,13 +114,13 @@ pub unsafe extern "C" fn netlib_retry_options_free(options: *mut netlib_retry_op
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the `total` counter: the maximum number of retries for all reasons together, which takes precedence over the
-/// other counters. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them.
-/// Default: `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
+/// Sets the `total` counter: the maximum number of retries for all reasons together, even if the other counters allow
+/// more. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
+/// `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
 ///
-/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
-///        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
-///        fails with `NETLIB_MAX_RETRY`. Any other negative number means an exhausted counter.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retries and
+///        redirects: `netlib_retry_decide` then fails with its argument `error`, or decides to return the response,
+///        even a redirect. Any other negative number means an exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_retry_options, count: i32) {
     options::set(options, "netlib_retry_options_set_total", |o| {
@@ -131,7 +131,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_total(options: *mut netlib_ret
 
 /// Sets whether a redirect decrements the `total` counter in addition to the `redirect` counter. Default: 1, as in
 /// urllib3. Recommended: 0, so that redirects leave all retries for failures. If `total` is `NETLIB_RETRY_DISABLED`,
-/// redirects are disabled with either value.
+/// redirects are disabled, whether the setting is 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     options: *mut netlib_retry_options,
@@ -143,8 +143,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_total_counts_redirects(
     });
 }
 
-/// Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
-/// processed a request that did not reach it. Default: `NETLIB_NONE`.
+/// Sets the `connect` counter: the maximum number of retries after failures to reach the server. After such a failure,
+/// a request with any method may be retried, because the server has not processed the request. Default: `NETLIB_NONE`.
 ///
 /// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
 ///        Any other negative number means an exhausted counter.
@@ -171,7 +171,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_read(options: *mut netlib_retr
 }
 
 /// Sets the `redirect` counter: the maximum number of redirects that are followed. A redirect is a response with status
-/// 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
+/// 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, the first redirect
+/// exceeds the counter (see `netlib_retry_options_set_raise_on_redirect`).
 ///
 /// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
 ///        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. Any other negative number
@@ -195,8 +196,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 
 /// Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
 /// example a refused certificate. If the server may have processed the request, the failure is a read error
-/// (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
-/// Default: `NETLIB_NONE`. Recommended: 0.
+/// (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0, so that a refused certificate is not
+/// retried forever. Default: `NETLIB_NONE`. Recommended: 0.
 ///
 /// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
 ///        number means an exhausted counter.
@@ -222,8 +223,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
     });
 }
 
-/// Allows requests with any method to be retried, including methods that are not safe to repeat, instead of the methods
-/// of `netlib_retry_options_set_allowed_methods`. Corresponds to urllib3's `allowed_methods=None`.
+/// Allows requests with any method to be retried, even if the method is not safe to repeat. The call replaces the list
+/// that `netlib_retry_options_set_allowed_methods` set. Corresponds to urllib3's `allowed_methods=None`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
@@ -246,7 +247,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_status_forcelist(
 
 /// Sets `backoff_factor`, the factor of the backoff: the delay before the next attempt is `backoff_factor * 2^(n - 1)`
 /// seconds after n failures in a row. The jitter kind determines how randomness changes the delay, and whether the
-/// first retry is immediate, which is the default. Default: 0, no delay. Recommended: 0.1.
+/// first retry is immediate, as it is with the default jitter kind. Default: 0, no delay. Recommended: 0.1.
 ///
 /// @param seconds 0 or more, finite.
 #[unsafe(no_mangle)]
@@ -283,7 +284,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_max(options: *mut 
 }
 
 /// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
-/// counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1.
+/// counter. With 0, the decision is to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_redirect", |o| {
@@ -293,7 +294,7 @@ pub unsafe extern "C" fn netlib_retry_options_set_raise_on_redirect(options: *mu
 }
 
 /// Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
-/// `status` or `total` counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1.
+/// `status` or `total` counter. With 0, the decision is to return the response. Default: 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_raise_on_status(options: *mut netlib_retry_options, raise: i32) {
     options::set(options, "netlib_retry_options_set_raise_on_status", |o| {
@@ -335,8 +336,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_remove_headers_on_redirect(
     });
 }
 
-/// Adds `NETLIB_SENSITIVE_HEADERS`, which are cookies, proxy credentials and the usual API keys, to the request headers
-/// that are dropped on a redirect to another origin.
+/// Adds the names in `NETLIB_SENSITIVE_HEADERS` to the names of the request headers that are dropped on a redirect to
+/// another origin. These headers contain cookies, credentials for servers and proxies, and the usual API keys.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_add_sensitive_headers(options: *mut netlib_retry_options) {
     options::add(options, "netlib_retry_options_add_sensitive_headers", |o| o.add_sensitive_headers());
@@ -362,9 +363,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Keeps every request header on a redirect to another origin, instead of the headers of
-/// `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header
-/// is the default.
+/// Keeps every request header on a redirect to another origin, unless another setting drops the header. The call
+/// removes the list that `netlib_retry_options_set_keep_headers_on_redirect` set. Keeping every header is the default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {

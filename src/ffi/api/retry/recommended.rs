@@ -6,8 +6,9 @@ use crate::ffi::{Options, guard, handle};
 use crate::retry::{Retry, RetryOptions};
 
 /// Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` makes options with
-/// urllib3's defaults instead: 10 retries without a wait; no status is retried, and redirects are followed even from
-/// https to http.
+/// urllib3's defaults instead: 10 retries, without a wait unless a Retry-After header asks for one. By these defaults,
+/// a response is retried only if its status is 413, 429 or 503 and it has a Retry-After header, and redirects are
+/// followed even from https to http.
 ///
 /// The recommended settings, each with its reason and source:
 ///
@@ -21,9 +22,9 @@ use crate::retry::{Retry, RetryOptions};
 /// - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
 ///   from https to http (RFC 9110 section 15.4).
 /// - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
-///   [2, 3]. A 500 may be a bug, so that a second request would also fail.
+///   [2, 3]. A 500 may be caused by a bug: a second request would then fail for the same reason.
 /// - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
-///   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
+///   [1, 5]. AWS's SDKs begin with a backoff of 0.05 s to 1 s [2].
 /// - `backoff_max` is 20 s, as in AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
 ///   section 10.2.3).

@@ -22,15 +22,14 @@ pub enum netlib_jitter_kind {
     NETLIB_JITTER_ADDITIVE = 0,
     /// `random * min(backoff_max, delay)`: of all jitter kinds, FULL puts the least load on the server.
     NETLIB_JITTER_FULL = 1,
-    /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
-    /// the delay.
+    /// `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than `half`.
     NETLIB_JITTER_EQUAL = 2,
     /// `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
-    /// the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+    /// the previous request, or `backoff_factor` after the first failure in a row. `netlib_retry_increment` and
     /// `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-    /// return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that was made from
-    /// options with a history, and not by `netlib_retry_increment` or `netlib_retry_decide`, each call draws a number,
-    /// with `backoff_factor` as `previous`.
+    /// return the same delay for one Retry, and the next Retry knows the previous delay. If the Retry contains no
+    /// random number, for example because `netlib_retry_options_add_history` added the last entry of the history, each
+    /// call draws a number, with `backoff_factor` as `previous`.
     NETLIB_JITTER_DECORRELATED = 3,
     /// `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect.
     NETLIB_JITTER_NONE = 4,
@@ -62,8 +61,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_jitter_kind(
 }
 
 /// Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and a Retry-After header
-/// is retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
-/// `netlib_retry_options_obey_any_retry_after`.
+/// is retried even if its status is not in `status_forcelist` (`netlib_retry_is_retry` states the other conditions).
+/// Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also `netlib_retry_options_obey_any_retry_after`.
 ///
 /// The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
 /// redirect.
@@ -80,9 +79,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_retry_after_statuses(
     });
 }
 
-/// Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
-/// `netlib_retry_options_set_retry_after_statuses`. After the call, a Retry-After header alone does not cause a retry.
-/// Recommended.
+/// Makes the Retry obey the Retry-After header of every response that is retried because its status is in
+/// `status_forcelist`. The call removes the list that `netlib_retry_options_set_retry_after_statuses` set: from then
+/// on, a Retry-After header alone does not cause a retry. Recommended.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_obey_any_retry_after", |o| {
@@ -97,11 +96,11 @@ pub unsafe extern "C" fn netlib_retry_options_obey_any_retry_after(options: *mut
 /// With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
 /// `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the `NETLIB_MAX_RETRY` error has the status
 /// `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
-/// `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
-/// the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; `netlib_decision_delay_uncapped` returns
-/// the wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`
-/// fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait
-/// that the server asked for.
+/// `netlib_error_retry` returns the Retry with the history; the counters of this Retry need not be exhausted. A
+/// decision to return the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`;
+/// `netlib_decision_delay_uncapped` returns the wait that the server asked for. `netlib_retry_delay`,
+/// `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
+/// and `netlib_retry_parse_retry_after` store the wait that the server asked for, even if it exceeds the maximum.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
     options: *mut netlib_retry_options,
@@ -119,10 +118,10 @@ pub unsafe extern "C" fn netlib_retry_options_set_long_retry_after(
 }
 
 /// Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
-/// applies. With 0, such a header is an error with the status `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
-/// Recommended: 1, because a malformed header does not mean that the next request would fail.
+/// applies. With 0, a call that needs the wait in such a header fails with `NETLIB_INVALID_HEADER`, as in urllib3.
+/// Default: 0. Recommended: 1, because a malformed header does not mean that the next request would fail.
 ///
-/// `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting.
+/// `netlib_retry_parse_retry_after` fails for a malformed value, whether the setting is 0 or 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_ignore_malformed_retry_after(
     options: *mut netlib_retry_options,
@@ -140,14 +139,15 @@ pub unsafe extern "C" fn netlib_retry_jitter_kind(retry: *const netlib_retry) ->
     read(retry, 0, |retry| retry.backoff().jitter_kind as i32)
 }
 
-/// Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If the result is 1, the
-/// list of statuses whose Retry-After is obeyed is empty and unused.
+/// Returns 1 if the setting is to obey the Retry-After header of every status in `status_forcelist`, else 0 (see
+/// `netlib_retry_options_obey_any_retry_after`). If the result is 1, the list of statuses whose Retry-After is obeyed
+/// is empty and not used.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_obeys_any_retry_after(retry: *const netlib_retry) -> i32 {
     read_bool(retry, false, |retry| matches!(retry.retry_after_statuses(), RetryAfterStatuses::Retried))
 }
 
-/// Returns the number of statuses whose Retry-After header is obeyed.
+/// Returns the number of entries in the list of statuses whose Retry-After header is obeyed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_retry_after_status_count(retry: *const netlib_retry) -> usize {
     read(retry, 0, |retry| retry.retry_after_statuses().listed().len())
