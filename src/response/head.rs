@@ -26,7 +26,7 @@ impl Response {
     ///
     /// `state` is 0, or the value that the last call stored for the same bytes. `parse` sets `state` to 0 unless it
     /// returns `None`. Once the end of the head is found, the head is parsed from its start. So a state that belongs to
-    /// other bytes can delay the result, but cannot change it.
+    /// other bytes can delay the result or cause an error, but it cannot change the response that is returned.
     pub fn parse(request_method: &str, input: &[u8], state: &mut u64) -> Result<Option<(Response, usize)>> {
         parse_head(request_method, input, state, 0)
     }

@@ -149,9 +149,9 @@ pub unsafe extern "C" fn netlib_body_free(body: *mut netlib_body) {
 /// Sets the limit that ends reads of a body, and keeps a reference to the limit. Later reads obey the limit. Default:
 /// no limit, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
 ///
-/// With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor between the
-/// two steps. After the limit has ended, netlib no longer calls the read callback, but the limit does not interrupt a
-/// running callback.
+/// With a limit, netlib polls a blocking descriptor before it reads from the descriptor. Make sure that no other code
+/// reads from the descriptor between the poll and the read. After the limit has ended, netlib no longer calls the read
+/// callback, but the limit does not interrupt a running callback.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *const netlib_limit) {
     guard::value((), || {
@@ -161,7 +161,8 @@ pub unsafe extern "C" fn netlib_body_set_limit(body: *mut netlib_body, limit: *c
 }
 
 /// Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
-/// limit of `netlib_body_set_limit` ends; a signal ends the wait only through an interrupt check of the limit.
+/// limit of `netlib_body_set_limit` ends; a signal ends the wait only if the limit has an interrupt check
+/// (`netlib_limit_new_interruptible`) that stops the wait.
 ///
 /// @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
 /// @param n out: the number of bytes read, which may be less than `len` even before the end of the body.
@@ -213,9 +214,9 @@ pub unsafe extern "C" fn netlib_body_length(
 ///
 /// @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
 ///        record the position.
-/// @param out_pos out: `pos`, or the recorded position, which you later pass to `netlib_rewind_body`:
-///        `NETLIB_POSITION_FAILED` if the body could not report its position, `NETLIB_POSITION_NONE` if the body has no
-///        `tell` callback.
+/// @param out_pos out: after a move, `pos`; otherwise the recorded position, which you later pass to
+///        `netlib_rewind_body`. If no position was recorded, the value is `NETLIB_POSITION_FAILED` (the body could not
+///        report its position) or `NETLIB_POSITION_NONE` (the body has no `tell` callback).
 /// @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
 ///         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
 ///         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` if `tell` stored a negative

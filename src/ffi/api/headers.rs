@@ -89,11 +89,12 @@ pub unsafe extern "C" fn netlib_headers_options_clone(
     options::clone(options)
 }
 
-/// Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
-/// the size of the header list.
+/// Checks, as `netlib_make_headers` does, that no setter has recorded an error. The call does not check the total size
+/// of the headers, which `netlib_make_headers` limits to 16 MiB.
 ///
-/// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
-///         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
+/// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` if a number other
+///         than 0 and 1 was passed to a setter; `NETLIB_INVALID_UTF8` if the text that was passed to
+///         `netlib_headers_options_add_supported_coding` is not UTF-8.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_headers_options_check(
     options: *const netlib_headers_options,
@@ -136,8 +137,8 @@ pub unsafe extern "C" fn netlib_headers_options_set_accept_encoding(
 }
 
 /// Sets whether the header `accept-encoding` lists the codings that the application can decode: "gzip,deflate",
-/// followed by the codings that `netlib_headers_options_add_supported_coding` declares. The list replaces the result of
-/// earlier calls of the other two setters of `accept-encoding`.
+/// followed by the codings that `netlib_headers_options_add_supported_coding` declares. The call replaces the result of
+/// earlier calls of `netlib_headers_options_set_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
 ///
 /// @param enable 0 or 1. Default: 0, no `accept-encoding`.
 #[unsafe(no_mangle)]
@@ -151,8 +152,8 @@ pub unsafe extern "C" fn netlib_headers_options_enable_accept_encoding(
     });
 }
 
-/// Appends a coding to the header `accept-encoding`, after a comma. The first call replaces the result of earlier calls
-/// of the other two setters of `accept-encoding`.
+/// Appends a coding to the header `accept-encoding`, after a comma. If `netlib_headers_options_set_accept_encoding` or
+/// `netlib_headers_options_enable_accept_encoding` has made the header's value, the coding replaces this value.
 ///
 /// @param coding the coding, for example "gzip" or "br;q=0.5".
 #[unsafe(no_mangle)]
@@ -165,8 +166,9 @@ pub unsafe extern "C" fn netlib_headers_options_add_accept_encoding(
     });
 }
 
-/// Declares a coding other than gzip and deflate that the application can decode. The header `accept-encoding` lists
-/// this coding if `netlib_headers_options_enable_accept_encoding` is on; otherwise the declaration has no effect.
+/// Declares a coding other than gzip and deflate that the application can decode. If
+/// `netlib_headers_options_enable_accept_encoding` makes the header `accept-encoding`, the header lists this coding;
+/// otherwise the declaration has no effect.
 ///
 /// @param coding the coding, a token (RFC 9110 section 5.6.2), for example "br" or "zstd". Declaring a coding again
 ///        changes nothing.
@@ -257,8 +259,9 @@ pub unsafe extern "C" fn netlib_headers_options_add_header(
 /// @param options the settings. May be NULL: the list of headers is empty.
 /// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
 /// @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
-///         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
-///         not UTF-8. The error message begins with the setter's name.
+///         `NETLIB_INVALID_ARGUMENT` if a number other than 0 and 1 was passed to a setter; `NETLIB_INVALID_UTF8` if
+///         the text that was passed to `netlib_headers_options_add_supported_coding` is not UTF-8. If a setter has
+///         recorded the error, the error message begins with the setter's name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_make_headers(
     options: *const netlib_headers_options,

@@ -52,11 +52,12 @@ pub enum netlib_request_form {
 
 /// Makes the head of a request (RFC 9112 sections 3 and 5).
 ///
-/// The first field is Host. Its value comes from `headers`. If `headers` contain no Host, its value is the target in
-/// the authority form, and the URL's host and port (`netlib_url_netloc`) in the other forms. The call adds no other
-/// field: `headers` must contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host
-/// keep their order and letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path
-/// is sent as "/". In the absolute form, an absent scheme is sent as "http".
+/// The first field is Host, which is taken from `headers`. If `headers` contain no Host, the call makes its value: the
+/// request target for `NETLIB_REQUEST_FORM_AUTHORITY`, and the URL's host and port (`netlib_url_netloc`) for every
+/// other form. The call adds no other field: `headers` must contain Content-Length or Transfer-Encoding if the request
+/// has a body. The fields after Host keep their order and letter case. The URL's userinfo, its fragment and the zone of
+/// its IPv6 address are never sent. An absent path is sent as "/". In the absolute form, an absent scheme is sent as
+/// "http".
 ///
 /// The call refuses every request that two recipients could read differently:
 /// - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
@@ -73,12 +74,12 @@ pub enum netlib_request_form {
 /// - a control character other than a tab in a header value (RFC 9110 section 5.5).
 ///
 /// For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
-/// `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
-/// `netlib_headers_options_set_proxy_basic_auth`. The port is the URL's port or the default port of its scheme.
+/// `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as `proxy-authorization`
+/// (`netlib_headers_options_set_proxy_basic_auth`). The port is the URL's port or the default port of its scheme.
 /// `netlib_response_check_tunnel` checks the proxy's response.
 ///
-/// @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
-///        no other method has it. Only OPTIONS has the asterisk form.
+/// @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT requires the authority form,
+///        which no other method allows. Only OPTIONS allows the asterisk form.
 /// @param url the URL of the request.
 /// @param headers the header fields. May be NULL: Host is the only field.
 /// @param form the form of the target.

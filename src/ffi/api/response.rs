@@ -99,13 +99,14 @@ const _: () = assert!(NETLIB_RESPONSE_HEAD_MAX == MAX_HEAD);
 /// @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
 ///        anew.
 /// @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
-///        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
-///        stores 0. May be NULL: each call parses `head` from its start.
+///        more bytes were appended. The number is opaque. A call that returns `NETLIB_WANT_READ` stores a new number; a
+///        call with any other result stores 0. May be NULL: each call parses `head` from its start.
 /// @param head_len out: the length of the head in bytes, including the empty line.
 /// @param err the error's offset is the position of the defect in `head`.
 /// @return `NETLIB_WANT_READ` while the head is incomplete; `NETLIB_PROTOCOL` if the bytes are not a response head;
 ///         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
-///         bytes. A wrong `state` that is not detected can delay the response but not change it.
+///         bytes. If a wrong `state` is not detected, the response may be returned later, or the call may fail with
+///         `NETLIB_PROTOCOL`, but a response that is returned is correct.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_parse(
     request_method: *const c_char,
@@ -137,14 +138,15 @@ pub unsafe extern "C" fn netlib_response_parse(
 /// @param head the bytes received so far, including interim responses.
 /// @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
 ///        anew.
-/// @param state in/out: as for `netlib_response_parse`. Do not pass a `state` of `netlib_response_parse` to
+/// @param state in/out: as for `netlib_response_parse`. Do not pass a `state` that `netlib_response_parse` stored to
 ///        `netlib_response_parse_final`, or the reverse. May be NULL: each call parses `head` from its start.
 /// @param head_len out: the length in bytes of all skipped heads and of the final head.
 /// @param err the error's offset is the position of the defect in `head`.
 /// @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
 ///         not response heads, or for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method is not a
-///         token, or if no call has stored this `state` for these bytes. A wrong `state` that is not detected can delay
-///         the response but not change it.
+///         token, or if no call has stored this `state` for these bytes. If a wrong `state` is not detected, the
+///         response may be returned later, or the call may fail with `NETLIB_PROTOCOL`, but a response that is returned
+///         is correct.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_parse_final(
     request_method: *const c_char,
@@ -218,8 +220,9 @@ pub unsafe extern "C" fn netlib_response_request_method(
     lend_text(response, len, |response| Some(response.request_method()))
 }
 
-/// Returns the reason phrase after the status code, which has no meaning for a program. The bytes need not be UTF-8. ""
-/// when the server sent none; NULL when the response was made by `netlib_response_new`.
+/// Returns the reason phrase, which is the text after the status code. Use the status code instead of the reason phrase
+/// to make decisions: a server may send any text. The bytes need not be UTF-8. The result is "" when the server sent no
+/// reason phrase, and NULL when the response was made by `netlib_response_new`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_reason(response: *const netlib_response, len: *mut usize) -> *const c_char {
     lend_text(response, len, Response::reason)
@@ -234,8 +237,8 @@ pub unsafe extern "C" fn netlib_response_minor_version(response: *const netlib_r
 
 /// Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
 /// `netlib_url_resolve` resolves. Returns NULL for any other status, and if the Location is absent or empty. The text
-/// is always UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same
-/// bytes. Several Location headers are joined with ", ".
+/// is always UTF-8: bytes that are not UTF-8, which older servers send, are percent-encoded, so that the next request
+/// returns the same bytes to the server. Several Location headers are joined with ", ".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_redirect_location(
     response: *const netlib_response,

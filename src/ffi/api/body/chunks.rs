@@ -9,10 +9,10 @@ use crate::ffi::args::{arg_buffer, arg_opt};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::out::outs;
 
-/// The number of bytes before the data in the buffer of `netlib_chunk_encode`.
+/// The number of bytes before the data in the buffer that is passed to `netlib_chunk_encode`.
 pub const NETLIB_CHUNK_PREFIX_SIZE: usize = 18;
 
-/// The number of bytes after the data in the buffer of `netlib_chunk_encode`.
+/// The number of bytes after the data in the buffer that is passed to `netlib_chunk_encode`.
 pub const NETLIB_CHUNK_SUFFIX_SIZE: usize = 2;
 
 /// Encodes data as a chunk of a request body with the header `Transfer-Encoding: chunked` (RFC 9112 section 7.1). The

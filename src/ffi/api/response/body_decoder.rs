@@ -87,8 +87,9 @@ pub unsafe extern "C" fn netlib_body_decoder_free(decoder: *mut netlib_body_deco
 /// `max_trailer_fields`. A limit applies to the bytes that are decoded after this call. If the peer exceeds a limit,
 /// `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
 ///
-/// A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
-/// twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
+/// A further limit, which cannot be changed, bounds the chunk-size lines of the whole body. Each chunk-size line adds
+/// its length to a sum. The chunk then subtracts 16 bytes and twice the length of its data, but the sum never falls
+/// below 0. The sum may be at most 16,384 bytes, or `max_size_line` if that is more.
 ///
 /// @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
 ///        line end; 1 to 65536.
@@ -184,7 +185,7 @@ pub unsafe extern "C" fn netlib_body_decoder_decode(
 /// Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
 /// the body.
 ///
-/// @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
+/// @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if a part of the body is missing;
 ///         `NETLIB_PROTOCOL` if an earlier call failed with this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_end(
@@ -226,22 +227,22 @@ pub unsafe extern "C" fn netlib_body_decoder_bytes_left(decoder: *const netlib_b
 /// Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Call the
 /// function after the body was read. Close the connection if the result is 0.
 ///
-/// The result is 1 if the server keeps the connection open, and the end of the response is certain:
+/// The result is 1 if the server keeps the connection open, and the end of the response is unambiguous:
 ///     - The Connection headers do not contain `close`, and are lists of tokens.
 ///     - The version is HTTP/1.1, or a Connection header contains `keep-alive`. A response from `netlib_response_new`
 ///       has no version, and counts as HTTP/1.0.
 ///     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
 ///     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
-///     - The headers do not leave room for another end of the response: no Transfer-Encoding together with a
+///     - No header makes the end of the response ambiguous: there is no Transfer-Encoding together with a
 ///       Content-Length, no Transfer-Encoding in HTTP/1.0, no Transfer-Encoding or Content-Length that
-///       `netlib_response_framing` refuses, and no announced body for the status 204. This also holds for responses
-///       without a body.
+///       `netlib_response_framing` refuses, and no announced body for the status 204. This rule also applies to
+///       responses without a body.
 ///
 /// The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
 /// connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
 /// the body although no other request is pending, close the connection.
 ///
-/// @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
+/// @param decoder the decoder that was made from this response. May be NULL: a body that is not empty then counts as
 ///        unread.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_keeps_alive(
