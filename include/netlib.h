@@ -185,9 +185,9 @@
  * seconds, then below 0.2, then below 0.4. No backoff exceeds 20 seconds, even if you allow more retries. The statuses
  * 429, 502, 503 and 504 are retried. A Retry-After header of up to 120 seconds is obeyed, a longer one ends the
  * retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http, and a redirect
- * to another origin drops credentials and Host. netlib_retry_new(NULL, ...) uses the defaults of urllib3: 10 retries
- * without a wait; Cookie, X-Api-Key, Proxy-Authorization and Host are sent to every origin that a redirect names, even
- * over plain http.
+ * to another origin drops credentials and Host. netlib_retry_new(NULL, ...) uses the defaults of urllib3: up to 10
+ * retries, without a wait unless a Retry-After header asks for one; Cookie, X-Api-Key, Proxy-Authorization and Host are
+ * sent to every origin that a redirect names, even over plain http.
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
@@ -1367,30 +1367,31 @@ void netlib_url_options_set_fragment(netlib_url_options *options, const char *fr
 /** The components of a URL for which data can be percent-encoded (RFC 3986 section 2). Letters, digits, "-", "." and
  * "_" are never encoded. "%" and every byte that is not printable ASCII are always encoded.
  *
- * Use the value for a part (USERINFO_PART, PATH_SEGMENT, QUERY_PART, FORM_PART) for data such as a file name or a
- * search term, which must not end the part. */
+ * For data such as a file name or a search term, use USERINFO_PART, PATH_SEGMENT, QUERY_PART or FORM_PART: with these
+ * values, every delimiter is encoded, so that the data cannot end the part of the URL that contains it. */
 enum netlib_url_component NETLIB_INT32 {
     /** A user name or a password, on one side of the ":" in the userinfo. "~" is not encoded. */
     NETLIB_URL_COMPONENT_USERINFO_PART = 0,
     /** One segment of a path, between two slashes. "~" is not encoded. */
     NETLIB_URL_COMPONENT_PATH_SEGMENT = 1,
-    /** A path. "~", "/" and `!$&'()*+,:;=@` are not encoded, so that the segments stay separate. */
+    /** A path. "~", "/" and `!$&'()*+,:;=@` are not encoded, so "/" separates the segments. */
     NETLIB_URL_COMPONENT_PATH = 2,
     /** A name or a value in a query. A space becomes "%20", and "+" stands for itself. "~" is not encoded. */
     NETLIB_URL_COMPONENT_QUERY_PART = 3,
-    /** A name or a value in a query or request body of HTML forms (application/x-www-form-urlencoded, WHATWG URL
-     * Standard section 5). A space becomes "+", and "+" stands for a space. "*" is not encoded. */
+    /** A name or a value in the data of an HTML form (application/x-www-form-urlencoded, WHATWG URL Standard section
+     * 5), which is sent as a query or as a request body. A space becomes "+", and "+" stands for a space. "*" is not
+     * encoded. */
     NETLIB_URL_COMPONENT_FORM_PART = 4,
-    /** A whole query, without its "?". "~", "/", "?" and `!$&'()*+,:;=@` are not encoded, so that "&" and "=" still
-     * separate names and values. */
+    /** A whole query, without its "?". "~", "/", "?" and `!$&'()*+,:;=@` are not encoded, so "&" separates the pairs,
+     * and "=" separates a name and its value. */
     NETLIB_URL_COMPONENT_QUERY = 5,
     /** A fragment, without its "#". "~", "/", "?" and `!$&'()*+,:;=@` are not encoded. */
     NETLIB_URL_COMPONENT_FRAGMENT = 6
 };
 
 /** Percent-encodes data for a component of a URL. Decoding the text with `netlib_percent_decode` and the same component
- * yields the data. The text consists of printable ASCII. `netlib_url_new` and the setters of `netlib_url_options` do
- * not encode the text again.
+ * yields the data. The text consists of printable ASCII. `netlib_url_new` and the setters of `netlib_url_options`,
+ * except `netlib_url_options_set_credentials`, do not encode the text again.
  * @param component the component that will contain the text.
  * @param data any bytes, at most `NETLIB_URL_MAX`. A "%" is data: text that is already encoded is encoded again.
  * @param text out: the encoded text. Its bytes contain no NUL.
@@ -1409,7 +1410,7 @@ NETLIB_MUST_USE netlib_status netlib_percent_encode(enum netlib_url_component co
  * @param component the component that contained the text.
  * @param text the text, at most `NETLIB_URL_MAX` bytes.
  * @param data out: the decoded bytes, which may contain NULs and need not be UTF-8.
- * @param err the error's offset is the position of the "%".
+ * @param err the error's offset is the position of the "%" that is not followed by two hexadecimal digits.
  * @return `NETLIB_INVALID_URL` for a "%" that is not followed by two hexadecimal digits, and for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_ARGUMENT` for an unknown component.
  */
@@ -1431,7 +1432,7 @@ enum netlib_query_format NETLIB_INT32 {
 };
 
 /** The names and values of a query, in order. **One call at a time**. Names and values are bytes, without
- * percent-encoding. Names are case-sensitive, and several pairs may have one name. A query has at most
+ * percent-encoding. Names are case-sensitive, and several pairs may have the same name. A query has at most
  * `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
  * following code adds a pair to the query of a URL:
  *
@@ -1443,10 +1444,11 @@ enum netlib_query_format NETLIB_INT32 {
  * "a=" is an empty text. */
 struct netlib_query;
 
-/** Parses the text of a query, or makes an empty query. Empty text between two "&" is not a pair.
+/** Parses the text of a query. With NULL or "" as `text`, the call makes an empty query. Empty text between two "&" is
+ * not a pair.
  * @param text the query, without its "?", at most `NETLIB_URL_MAX` bytes. May be NULL: the query has no pairs.
  * @param format the format of `text`, and of the text that `netlib_query_to_string` returns.
- * @param err the error's offset is the position of the "%" in `text`.
+ * @param err the error's offset is the position in `text` of the "%" that is not followed by two hexadecimal digits.
  * @return `NETLIB_INVALID_URL` for a "%" that is not followed by two hexadecimal digits, for text longer than
  *         `NETLIB_URL_MAX`, and for more than `NETLIB_QUERY_MAX_PAIRS` pairs; `NETLIB_INVALID_ARGUMENT` for an unknown
  *         format.
@@ -1460,18 +1462,20 @@ void netlib_query_free(netlib_query *query);
 /** Returns the number of pairs in a query. */
 size_t netlib_query_count(const netlib_query *query);
 
-/** Returns the name of a pair, decoded. The name may contain NULs and need not be UTF-8. It is valid until this pair is
- * replaced or removed, or the query is freed. */
+/** Returns the name of a pair, decoded. The name may contain NULs and need not be UTF-8. The name is valid until this
+ * pair is replaced or removed, or the query is freed. */
 const char *netlib_query_name(const netlib_query *query, size_t index, size_t *len);
 
 /** Returns the value of a pair, decoded; NULL if the pair has no "=". The value may contain NULs and need not be UTF-8.
- * It is valid until this pair is replaced or removed, or the query is freed. */
+ * The value is valid until this pair is replaced or removed, or the query is freed. */
 const char *netlib_query_value(const netlib_query *query, size_t index, size_t *len);
 
 /** Returns the index of the first pair with a given name at or after the index `from`. Returns the number of pairs if
  * there is no such pair, so that `netlib_query_value` returns NULL for the returned index.
  * @param name the name: any bytes, not percent-encoded. May be NULL: the number of pairs is returned.
- * @param from the index at which the search begins: 0, or one more than the last result to find the next pair. */
+ * @param from the index at which the search begins: 0 to find the first pair with the name; the last result plus 1 to
+ *        find the next one.
+ */
 size_t netlib_query_find(const netlib_query *query, const char *name, size_t len, size_t from);
 
 /** Appends a pair to a query.
@@ -1483,8 +1487,8 @@ size_t netlib_query_find(const netlib_query *query, const char *name, size_t len
 NETLIB_MUST_USE netlib_status netlib_query_append(netlib_query *query, const char *name, size_t name_len,
                                                   const char *value, size_t value_len, netlib_error **err);
 
-/** Replaces the first pair that has a given name, and removes all other pairs with this name. If no pair has the name,
- * the pair is appended.
+/** Replaces the first pair that has a given name by a new pair, and removes all other pairs with this name. If no pair
+ * has the name, the new pair is appended.
  * @param name the name: any bytes, not percent-encoded.
  * @param value the new value: any bytes, not percent-encoded. May be NULL: the pair has no "=".
  * @return `NETLIB_INVALID_URL` if the query would have more than `NETLIB_QUERY_MAX_PAIRS` pairs or `NETLIB_URL_MAX`
@@ -1493,19 +1497,20 @@ NETLIB_MUST_USE netlib_status netlib_query_append(netlib_query *query, const cha
 NETLIB_MUST_USE netlib_status netlib_query_set(netlib_query *query, const char *name, size_t name_len,
                                                const char *value, size_t value_len, netlib_error **err);
 
-/** Returns the number of pairs that have a given name, after removing these pairs from the query.
- * @param name the name: any bytes, not percent-encoded. */
+/** Removes all pairs that have a given name from a query.
+ * @param name the name: any bytes, not percent-encoded.
+ * @return the number of removed pairs. */
 size_t netlib_query_remove(netlib_query *query, const char *name, size_t len);
 
 /** Returns the text of a query, percent-encoded, without "?"; "" if there are no pairs; NULL when memory is short. The
- * text is printable ASCII without "#", so that it can be the query of a URL or the body of a form. It is valid until
- * the query is changed or freed. */
+ * text is printable ASCII without "#", so it can be used as the query of a URL, or as the body of a request that
+ * submits a form. The text is valid until the query is changed or freed. */
 const char *netlib_query_to_string(const netlib_query *query, size_t *len);
 
 /* ---- Hosts without a proxy. ---- */
 
-/** Returns 1 if a list of hosts that are reached without a proxy contains the host of a URL, else 0. The list has the
- * syntax of the environment variable NO_PROXY. netlib does not read this variable; you can pass
+/** Returns 1 if the host of a URL matches an entry in a list of hosts that are reached without a proxy, else 0. The
+ * list has the syntax of the environment variable NO_PROXY. netlib does not read this variable; you can pass
  * `getenv("no_proxy")`.
  *
  * Commas, spaces, tabs and line breaks separate the entries of the list. An entry is one of the following; any other
@@ -1520,20 +1525,22 @@ const char *netlib_query_to_string(const netlib_query *query, size_t *len);
  *     10.0.0.0/8, fc00::/7  every address in this network (CIDR notation)
  *
  * A name, an IPv4 address, a "*", or an IPv6 address in brackets may be followed by ":" and a port. The entry then
- * matches only URLs with this port; a URL without a port has the default port of http or https. Names are
- * case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4 address. The zone
- * of an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never matches a host name.
+ * matches only URLs with this port; a URL without a port has the default port of its scheme, if the scheme is http or
+ * https. Names are case-insensitive, and a dot at their end is ignored. An IPv4-mapped IPv6 address equals its IPv4
+ * address. The zone of an IPv6 address in the URL is ignored. Names are not resolved: an address in the list never
+ * matches a host name.
  * @param list the list. May be NULL: 0 is returned.
  * @param url the URL of the request. May be NULL: 0 is returned, as for a URL without a host. */
 int32_t netlib_no_proxy_match(const char *list, const netlib_url *url);
 
 /* ---- Comparison of URL parsers. ---- */
 
-/** URL readers: kinds of URL parsers, each of which follows one specification. */
+/** URL readers: kinds of URL parsers, each of which splits URLs by its own rules. */
 enum netlib_url_reader NETLIB_INT32 {
-    /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks scheme and
-     * port, but userinfo and host may contain any character, including backslashes and blanks. Userinfo ends at the
-     * last "@". Many filters in front of servers split URLs only at the delimiters of RFC 3986. */
+    /** Splits a URL only at the delimiters of RFC 3986 (appendix B, section 3.2). The RFC 3986 reader checks the
+     * scheme, the port, and an address in brackets. Userinfo and a host without brackets may contain any character
+     * that is not a delimiter, including backslashes and blanks. Userinfo ends at the last "@". Many filters in front
+     * of servers split URLs only at the delimiters of RFC 3986. */
     NETLIB_URL_READER_RFC3986 = 0,
     /** Follows the WHATWG URL Standard, as browsers, Node.js and Rust's url crate do. */
     NETLIB_URL_READER_WHATWG = 1,
@@ -1547,7 +1554,8 @@ enum netlib_url_difference NETLIB_INT32 {
     NETLIB_URL_DIFFERENCE_ACCEPTANCE = 1,
     /** The schemes differ. */
     NETLIB_URL_DIFFERENCE_SCHEME = 2,
-    /** The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored. */
+    /** The hosts differ. Differences in letter case and in the spelling of an IPv6 address are ignored. An absent host
+     * counts as an empty host. */
     NETLIB_URL_DIFFERENCE_HOST = 4,
     /** The ports differ. An absent port counts as the default port of the scheme. */
     NETLIB_URL_DIFFERENCE_PORT = 8
@@ -1556,10 +1564,9 @@ enum netlib_url_difference NETLIB_INT32 {
 /** The results of all URL readers (`enum netlib_url_reader`) for one text. **Immutable**. */
 struct netlib_url_readings;
 
-/** Parses a text as three kinds of programs do: programs that follow RFC 3986, programs that follow the WHATWG URL
- * Standard, and `netlib_parse_url`. If the results differ, a filter of one kind can accept a URL that leads a program
- * of another kind to a different host: "http://good.example\@evil.example" is such a URL. See
- * `netlib_url_readings_differences`.
+/** Parses a text with all three URL readers: by RFC 3986, by the WHATWG URL Standard, and as `netlib_parse_url` does.
+ * If the results differ, a filter can accept the URL because of one host, although a program that follows other rules
+ * connects to another host: "http://good.example\@evil.example" is such a URL. See `netlib_url_readings_differences`.
  * @param text the text, in UTF-8.
  * @return `NETLIB_OK`, also for text that no reader accepts; `NETLIB_INVALID_URL` for text longer than
  *         `NETLIB_URL_MAX`; `NETLIB_INVALID_UTF8`.
@@ -1574,8 +1581,8 @@ NETLIB_MUST_USE netlib_url_readings *netlib_url_readings_clone(const netlib_url_
 void netlib_url_readings_free(netlib_url_readings *readings);
 
 /** Returns the differences between the results of two URL readers, as a sum of `netlib_url_difference` values; 0 if
- * there is no difference, also if neither reader accepts the text; -1, in which every bit is set, for an unknown
- * reader and for NULL.
+ * there is no difference, and if neither reader accepts the text; -1, in which every bit is set, for an unknown reader
+ * and for NULL.
  * @param a a `netlib_url_reader`.
  * @param b another `netlib_url_reader`. */
 int32_t netlib_url_readings_differences(const netlib_url_readings *readings, enum netlib_url_reader a,
@@ -1597,8 +1604,8 @@ const char *netlib_url_readings_scheme(const netlib_url_readings *readings, enum
 const char *netlib_url_readings_host(const netlib_url_readings *readings, enum netlib_url_reader reader, size_t *len);
 
 /** Returns the port that a URL reader finds: the port in the text, else the default of http, https, ws, wss or ftp. For
- * `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 also stands for every larger port. -1 when absent,
- * for a reader that is unknown or finds no URL, and for NULL.
+ * `NETLIB_URL_READER_RFC3986` the port may exceed 65535; 2147483647 stands for this port and for every larger one. -1
+ * when absent, for a reader that is unknown or finds no URL, and for NULL.
  * @param reader a `netlib_url_reader`. */
 int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netlib_url_reader reader);
 
@@ -1606,19 +1613,19 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  * timeout: Connect, read and total time limits.
  * ================================================================================================================== */
 
-/** Three time limits, called connect, read and total, and a clock. The connect limit bounds connecting, the read limit
- * bounds each read, and the total limit bounds both together. The application starts the clock when it begins to
- * connect. **One call at a time**. Keep one timeout as your default and clone it for each request: a clone has the
- * same limits, and its clock is not running.
+/** Three time limits, called connect, read and total, and a clock. The connect limit bounds each connection attempt,
+ * the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together. The
+ * application starts the clock when it begins to connect. **One call at a time**. Keep one timeout as your default and
+ * clone it for each request: a clone has the same limits, and its clock is not running.
  *
  * Each time limit is a number of seconds above 0, or `NETLIB_TIMEOUT_NONE` for no limit; the connect and read limits
  * may also be `NETLIB_TIMEOUT_DEFAULT`, the process default (`netlib_set_default_timeout`). The read limit bounds the
- * time between two reads, not the time for a whole response: a server that sends a byte now and then never exceeds the
- * read limit. To bound the whole response, use a `netlib_limit`. */
+ * wait for the next bytes, not the time for a whole response: a server that sends a byte now and then never exceeds
+ * the read limit. To bound the whole response, set a total limit or use a `netlib_limit`. */
 struct netlib_timeout;
 
 /** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
- * before an earlier one, the outer call fails with `NETLIB_CALLBACK_FAILED`.
+ * before the one at which the timeout's clock was started, the outer call fails with `NETLIB_CALLBACK_FAILED`.
  * @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
@@ -1632,9 +1639,11 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
  * @param total seconds for connecting and reading together, or `NETLIB_TIMEOUT_NONE`. Each read may last until `total`
  *        seconds have passed since the clock was started. If `connect` or `read` is also a number of seconds, the
  *        shorter limit applies.
- * @param connect seconds for one connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @param read seconds between two reads, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
+ * @param connect seconds for each connection attempt, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @param read seconds that a read may wait for the next bytes, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, NaN or a negative number, except for `NETLIB_TIMEOUT_DEFAULT` as `connect`
+ *         or `read`.
+ */
 NETLIB_MUST_USE netlib_status netlib_timeout_new(double total, double connect, double read, netlib_timeout **timeout,
                                                  netlib_error **err);
 
@@ -1647,9 +1656,11 @@ NETLIB_MUST_USE netlib_timeout *netlib_timeout_clone(const netlib_timeout *timeo
 void netlib_timeout_free(netlib_timeout *timeout);
 
 /** Replaces the function that reads the clock, for tests and simulations. The default is the system's monotonic clock.
- * @param clock the clock function, which clones of the timeout also use. May be NULL: the system's monotonic clock.
- * @param ctx_free is called when the timeout and all its clones have been freed or have another clock function; if
- *        this call fails, before it returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param clock the clock function, which later clones of the timeout also use. May be NULL: the system's monotonic
+ *        clock.
+ * @param ctx_free is called when the timeout and all its clones have been freed or have another clock function. If
+ *        this call fails, `ctx_free` is called before the call returns. May be NULL: `ctx` is not released, and must
+ *        stay usable as long as the timeout or a clone uses `clock`.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if the clock has been started. */
 NETLIB_MUST_USE netlib_status netlib_timeout_set_clock(netlib_timeout *timeout, netlib_clock_fn clock, void *ctx,
                                                        netlib_ctx_free_fn ctx_free, netlib_error **err);
@@ -1709,7 +1720,8 @@ double netlib_default_timeout(void);
  * retry: Retry policy.
  * ================================================================================================================== */
 
-/** The reasons for the wait before the next request. `netlib_retry_delay` stores the reason. */
+/** The reasons for the wait before the next request. `netlib_retry_delay` stores the reason, and
+ * `netlib_decision_delay_reason` returns it. */
 enum netlib_delay_reason NETLIB_INT32 {
     /** There is no wait before the next request. */
     NETLIB_DELAY_NONE = 0,
@@ -1742,32 +1754,34 @@ void netlib_retry_free(netlib_retry *retry);
  * make a different Retry. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry *retry);
 
-/** Records a request that failed or will be repeated, and makes the Retry for the next request. `netlib_retry_decide`
- * does the same and also decides what to send next: call `netlib_retry_increment` only if the application makes this
- * decision itself.
+/** Records the outcome of a request after which another request will be sent, and makes the Retry for that next
+ * request. `netlib_retry_decide` does the same and also decides what to send next: call `netlib_retry_increment` only
+ * if the application makes this decision itself.
  *
- * The call decrements `total` and one other counter. An error decrements the counter of its `netlib_error_retry_kind`;
- * if a response is also passed, an error of the kind CONNECT or OTHER counts as an error of the kind READ. Without an
- * error, a redirect with a Location decrements `redirect`, and any other response decrements `status`. With neither an
- * error nor a response, the call decrements `total` only. The call also adds an entry to the history.
+ * The call decrements `total` and one other counter. An error decrements the counter of its retry kind
+ * (`netlib_error_retry_kind`); if a response is also passed, an error of the kind CONNECT or OTHER counts as an error
+ * of the kind READ. Without an error, a redirect with a Location decrements `redirect`, and any other response
+ * decrements `status`. There are two exceptions: with neither an error nor a response, the call decrements `total`
+ * only; and a redirect does not decrement `total` if `total_counts_redirects` is 0. The call also adds an entry to the
+ * history.
  *
- * The call fails with `NETLIB_MAX_RETRY` if a counter becomes negative, regardless of `raise_on_redirect` and
+ * The call fails with `NETLIB_MAX_RETRY` if a counter is then negative, regardless of `raise_on_redirect` and
  * `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
  * the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
  * `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
- * error and the method is not allowed, or NULL. If the status of `error` is `NETLIB_CANCELLED` or
- * `NETLIB_DEADLINE_EXCEEDED`, the call fails with a copy of `error` that has the outcomes of earlier requests as
- * further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and there is no error, the call
- * never fails with `NETLIB_MAX_RETRY`, but with the status that the cause of a `NETLIB_MAX_RETRY` error has:
- * `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else `NETLIB_RESPONSE_STATUS`.
+ * error and the method is NULL or not allowed. If the status of this `error` is `NETLIB_CANCELLED`,
+ * `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a copy of `error` that has the outcomes of
+ * earlier requests as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and `error` is
+ * NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
+ * with `NETLIB_MAX_RETRY`, because no counter was used up.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: the method is unknown.
- * @param url the request's URL, for the history and for error messages, which omit user name, password and query. May
- *        be NULL: the URL is unknown.
+ * @param url the request's URL, for the history and for error messages, which omit the userinfo, the query and the
+ *        fragment. May be NULL: the URL is unknown.
  * @param response the response. May be NULL: there was no response.
  * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
  *        counts as sent. May be NULL: the request did not fail.
- * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` and `NETLIB_RESPONSE_STATUS` if
+ * @return `NETLIB_MAX_RETRY`; the status of `error`; `NETLIB_TOO_MANY_REDIRECTS` or `NETLIB_RESPONSE_STATUS` if
  *         `total` is `NETLIB_RETRY_DISABLED`; `NETLIB_INVALID_ARGUMENT` if the method is not a token; with
  *         `NETLIB_JITTER_DECORRELATED` also `NETLIB_CALLBACK_FAILED`, and `NETLIB_IO` if the system cannot supply
  *         random numbers.
@@ -1777,9 +1791,9 @@ NETLIB_MUST_USE netlib_status netlib_retry_increment(const netlib_retry *retry, 
                                                      netlib_retry **next, netlib_error **err);
 
 /** Decides whether a response is retried. The method must be allowed, and the status must be in `status_forcelist`. A
- * status that is only in the list of `netlib_retry_options_set_retry_after_statuses` also suffices, if the response
- * has a Retry-After header, `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor
- * `NETLIB_RETRY_DISABLED`.
+ * status outside of `status_forcelist` suffices if the list of statuses whose Retry-After is obeyed contains it
+ * (`netlib_retry_options_set_retry_after_statuses`), the response has a Retry-After header,
+ * `respect_retry_after_header` is 1, and `total` is neither 0 nor `NETLIB_NONE` nor `NETLIB_RETRY_DISABLED`.
  * @param method the request's method.
  * @param status_code the response's status.
  * @param has_retry_after 1 if the response has a Retry-After header, else 0.
@@ -1793,10 +1807,11 @@ NETLIB_MUST_USE netlib_status netlib_retry_is_retry(const netlib_retry *retry, c
  * 0; 1 for NULL. */
 int32_t netlib_retry_is_exhausted(const netlib_retry *retry);
 
-/** Computes the backoff before the next request. Let n be the number of entries in the history after the last redirect.
- * The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds plus a random time of up to
- * `backoff_jitter`, and at most `backoff_max`. Each call draws a new random number. This formula belongs to the
- * default jitter kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds.
+/** Computes the backoff before the next request. Let n be the number of failures in a row: the entries that follow the
+ * last redirect in the history. The backoff is 0 if n is 0 or 1. Otherwise, it is `backoff_factor * 2^(n - 1)` seconds
+ * plus a random time of up to `backoff_jitter`, and at most `backoff_max`. This formula belongs to the default jitter
+ * kind; `enum netlib_jitter_kind` lists the formulas of all jitter kinds. If the formula contains a random number,
+ * each call draws a new one, except with `NETLIB_JITTER_DECORRELATED`.
  * @param seconds out: the backoff.
  * @return `NETLIB_CALLBACK_FAILED` if the random callback failed; `NETLIB_IO` if the system cannot supply random
  *         numbers.
@@ -1828,9 +1843,10 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
 /** Computes the time that `netlib_retry_sleep` waits, and the reason for the wait, for applications that wait in their
  * own event loop.
  *
- * The wait is the one that the Retry-After header asks for, if `respect_retry_after_header` is set and the status is
- * one of `netlib_retry_options_set_retry_after_statuses`. If the header is absent or asks for no wait, the wait is the
- * backoff of `netlib_retry_get_backoff_time`.
+ * If `respect_retry_after_header` is 1 and the Retry-After of the response's status is obeyed
+ * (`netlib_retry_options_set_retry_after_statuses`), the wait is the one that the Retry-After header asks for.
+ * Otherwise, and if the header is absent or asks for no wait, the wait is the backoff that
+ * `netlib_retry_get_backoff_time` computes.
  * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
  * @param response the last response. May be NULL: there was no response.
  * @param seconds out: the wait in seconds; 0 for no wait.
@@ -1857,7 +1873,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep(const netlib_retry *retry, cons
 
 /** Sleeps for the time that a response's Retry-After header asks for, regardless of the response's status.
  * @param response the last response. May be NULL: there was no response, so there is no wait.
- * @param slept out: 1 if the call slept; 0 if there is no Retry-After header, or the header asks for no wait.
+ * @param slept out: 1 if the call slept; 0 if the response has no Retry-After header, or a malformed one that is
+ *        ignored, or one that asks for no wait.
  * @return `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED` if the limit ends the sleep, with the outcomes of the
  *         requests in the history as causes; `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date,
  *         unless malformed headers are ignored; `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and
@@ -1874,8 +1891,9 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
 /* ---- The recommended settings. ---- */
 
 /** Makes options that hold the recommended settings, for new programs. `netlib_retry_options_new` makes options with
- * urllib3's defaults instead: 10 retries without a wait; no status is retried, and redirects are followed even from
- * https to http.
+ * urllib3's defaults instead: 10 retries, without a wait unless a Retry-After header asks for one. By these defaults,
+ * a response is retried only if its status is 413, 429 or 503 and it has a Retry-After header, and redirects are
+ * followed even from https to http.
  *
  * The recommended settings, each with its reason and source:
  *
@@ -1889,9 +1907,9 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - The redirect profile is `NETLIB_REDIRECT_SAFE`: credentials are sent to their origin only, and no redirect leads
  *   from https to http (RFC 9110 section 15.4).
  * - `status_forcelist` is 429, 502, 503, 504, because overloads and failures behind a gateway are usually temporary
- *   [2, 3]. A 500 may be a bug, so that a second request would also fail.
+ *   [2, 3]. A 500 may be caused by a bug: a second request would then fail for the same reason.
  * - `backoff_factor` is 0.1 s with `NETLIB_JITTER_FULL`: without jitter, clients that failed together retry together
- *   [1, 5]. AWS's SDKs begin with 0.05 s to 1 s [2].
+ *   [1, 5]. AWS's SDKs begin with a backoff of 0.05 s to 1 s [2].
  * - `backoff_max` is 20 s, as in AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
@@ -1925,15 +1943,15 @@ enum NETLIB_INT32 { NETLIB_RETRY_DEFAULT_TOTAL = 10 };
 /** Redirect profiles: rules for following redirects. `netlib_retry_options_set_redirect_profile` sets the profile. */
 enum netlib_redirect_profile NETLIB_INT32 {
     /** Follows redirects as urllib3 does: to any scheme, also from https to http. On 303, the method becomes GET (HEAD
-     * stays HEAD); on other statuses, the method does not change. On a redirect to another origin, only the headers of
-     * `remove_headers_on_redirect` are dropped, by default Authorization. Host, Cookie, X-Api-Key and all other
-     * headers with secrets are sent to the other origin, even over plain http.
-     * `netlib_retry_options_add_sensitive_headers` makes redirects drop cookies and API keys. */
+     * stays HEAD); on other statuses, the method does not change. On a redirect to another origin, the headers of
+     * `remove_headers_on_redirect` are dropped, by default only Authorization. So Host and headers with secrets, such
+     * as Cookie and X-Api-Key, are sent to the other origin, even over plain http, unless another setting drops them.
+     * `netlib_retry_options_add_sensitive_headers` makes redirects to another origin drop cookies and API keys. */
     NETLIB_REDIRECT_URLLIB3 = 0,
     /** Follows redirects as browsers and careful clients do. The profile differs from `NETLIB_REDIRECT_URLLIB3` in
      * three rules. On 301 and 302, POST becomes GET. On a redirect to another origin, the headers of
-     * `NETLIB_SENSITIVE_HEADERS` and Host are also dropped. A redirect from https to http, or to a scheme other than
-     * http and https, fails with `NETLIB_UNSAFE_REDIRECT`. */
+     * `NETLIB_SENSITIVE_HEADERS` and Host are dropped, in addition to those of `remove_headers_on_redirect`. A
+     * redirect from https to http, or to a scheme other than http and https, fails with `NETLIB_UNSAFE_REDIRECT`. */
     NETLIB_REDIRECT_SAFE = 1
 };
 
@@ -1943,10 +1961,10 @@ struct netlib_retry_options;
 /** Stores the time of day, for a Retry-After header that contains a date and for the validity of certificates.
  *
  * The following rules hold for the callbacks of type `netlib_wall_clock_fn`, `netlib_sleep_fn` and `netlib_random_fn`
- * of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released with the last Retry,
- * decision, error or options that holds the callback. The callbacks run without a lock, on the thread that uses the
- * Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx` must be
- * thread-safe.
+ * of a Retry. A Retry made from another Retry holds the same callbacks. So `ctx` is released only when no Retry,
+ * decision, error or options object holds the callback any more. The callbacks run without a lock, on the thread that
+ * uses the Retry. If several threads share a Retry, the callbacks may run at the same time, and the data behind `ctx`
+ * must be thread-safe.
  * @param seconds out: the seconds since 1970-01-01 00:00:00 UTC, a finite number. netlib presets `seconds` to NaN, and
  *        the callback must store a value.
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
@@ -1957,14 +1975,14 @@ struct netlib_retry_options;
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
-/** Waits for a number of seconds, instead of netlib.
- * @param seconds more than 0; may be infinity if `backoff_max` or `retry_after_max` is infinite.
+/** Waits for a number of seconds. netlib calls this callback instead of waiting itself.
+ * @param seconds more than 0; may be infinity if `backoff_max` is `NETLIB_TIMEOUT_NONE`.
  * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
  *         `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`. */
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 
-/** Stores a random number in `value`, which netlib uses instead of the system's random numbers.
+/** Stores a random number in `value`. netlib uses this number instead of a random number from the system.
  * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
  *        and the callback must store a value.
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
@@ -1976,8 +1994,8 @@ typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
 /** Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
  * the headers Cookie and X-Api-Key are sent to every host that a redirect names, even over plain http, and a request
- * is retried 10 times without a wait. New programs should use `netlib_retry_options_new_recommended`, whose comment
- * gives the reason and the source of each recommended value.
+ * is retried up to 10 times, without a wait unless a Retry-After header asks for one. New programs should use
+ * `netlib_retry_options_new_recommended`, whose comment gives the reason and the source of each recommended value.
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 
@@ -1985,28 +2003,28 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_new(void);
 NETLIB_MUST_USE netlib_retry_options *netlib_retry_options_clone(const netlib_retry_options *options);
 
 /** Checks that no setter has recorded an error, as `netlib_retry_new` does.
- * @return `NETLIB_INVALID_ARGUMENT` for a value that is not allowed. */
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value. */
 NETLIB_MUST_USE netlib_status netlib_retry_options_check(const netlib_retry_options *options, netlib_error **err);
 
 /** Releases options. */
 void netlib_retry_options_free(netlib_retry_options *options);
 
-/** Sets the `total` counter: the maximum number of retries for all reasons together, which takes precedence over the
- * other counters. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them.
- * Default: `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
- * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retrying: errors
- *        are returned unchanged, every response, even a redirect, is returned regardless of its status, and no call
- *        fails with `NETLIB_MAX_RETRY`. Any other negative number means an exhausted counter.
+/** Sets the `total` counter: the maximum number of retries for all reasons together, even if the other counters allow
+ * more. Redirects are included, unless `netlib_retry_options_set_total_counts_redirects` excludes them. Default:
+ * `NETLIB_RETRY_DEFAULT_TOTAL`. Recommended: 3. With 0, the first retry fails with `NETLIB_MAX_RETRY`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`, which disables retries and
+ *        redirects: `netlib_retry_decide` then fails with its argument `error`, or decides to return the response,
+ *        even a redirect. Any other negative number means an exhausted counter.
  */
 void netlib_retry_options_set_total(netlib_retry_options *options, int32_t count);
 
 /** Sets whether a redirect decrements the `total` counter in addition to the `redirect` counter. Default: 1, as in
  * urllib3. Recommended: 0, so that redirects leave all retries for failures. If `total` is `NETLIB_RETRY_DISABLED`,
- * redirects are disabled with either value. */
+ * redirects are disabled, whether the setting is 0 or 1. */
 void netlib_retry_options_set_total_counts_redirects(netlib_retry_options *options, int32_t counts);
 
-/** Sets the `connect` counter: the maximum number of retries after failures to reach the server. The server has not
- * processed a request that did not reach it. Default: `NETLIB_NONE`.
+/** Sets the `connect` counter: the maximum number of retries after failures to reach the server. After such a failure,
+ * a request with any method may be retried, because the server has not processed the request. Default: `NETLIB_NONE`.
  * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
  *        Any other negative number means an exhausted counter.
  */
@@ -2021,7 +2039,8 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
 void netlib_retry_options_set_read(netlib_retry_options *options, int32_t count);
 
 /** Sets the `redirect` counter: the maximum number of redirects that are followed. A redirect is a response with status
- * 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, no redirect is allowed.
+ * 301, 302, 303, 307 or 308 and a Location. Default: `NETLIB_NONE`. Recommended: 10. With 0, the first redirect
+ * exceeds the counter (see `netlib_retry_options_set_raise_on_redirect`).
  * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: redirects are returned as
  *        responses, and the getters return 0 for `redirect` and for `raise_on_redirect`. Any other negative number
  *        means an exhausted counter.
@@ -2036,8 +2055,8 @@ void netlib_retry_options_set_status(netlib_retry_options *options, int32_t coun
 
 /** Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
  * example a refused certificate. If the server may have processed the request, the failure is a read error
- * (`netlib_error_retry_kind`). Set `other` to 0 when `total` is `NETLIB_NONE`, so that no failure is retried forever.
- * Default: `NETLIB_NONE`. Recommended: 0.
+ * (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0, so that a refused certificate is not
+ * retried forever. Default: `NETLIB_NONE`. Recommended: 0.
  * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
  *        number means an exhausted counter.
  */
@@ -2050,8 +2069,8 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 
-/** Allows requests with any method to be retried, including methods that are not safe to repeat, instead of the methods
- * of `netlib_retry_options_set_allowed_methods`. Corresponds to urllib3's `allowed_methods=None`. */
+/** Allows requests with any method to be retried, even if the method is not safe to repeat. The call replaces the list
+ * that `netlib_retry_options_set_allowed_methods` set. Corresponds to urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
 
 /** Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.
@@ -2061,7 +2080,7 @@ void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, co
 
 /** Sets `backoff_factor`, the factor of the backoff: the delay before the next attempt is `backoff_factor * 2^(n - 1)`
  * seconds after n failures in a row. The jitter kind determines how randomness changes the delay, and whether the
- * first retry is immediate, which is the default. Default: 0, no delay. Recommended: 0.1.
+ * first retry is immediate, as it is with the default jitter kind. Default: 0, no delay. Recommended: 0.1.
  * @param seconds 0 or more, finite. */
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 
@@ -2082,11 +2101,11 @@ void netlib_retry_options_set_backoff_jitter(netlib_retry_options *options, doub
 void netlib_retry_options_set_retry_after_max(netlib_retry_options *options, double seconds);
 
 /** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a redirect exceeds the `redirect` or `total`
- * counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1. */
+ * counter. With 0, the decision is to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_redirect(netlib_retry_options *options, int32_t raise);
 
 /** Sets whether `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when a retry because of a status exceeds the
- * `status` or `total` counter. With 0, `netlib_retry_decide` decides to return the response. Default: 1. */
+ * `status` or `total` counter. With 0, the decision is to return the response. Default: 1. */
 void netlib_retry_options_set_raise_on_status(netlib_retry_options *options, int32_t raise);
 
 /** Sets whether the Retry-After header is obeyed. `netlib_retry_options_set_retry_after_statuses` and
@@ -2103,8 +2122,8 @@ void netlib_retry_options_set_respect_retry_after_header(netlib_retry_options *o
 void netlib_retry_options_set_remove_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                          size_t count);
 
-/** Adds `NETLIB_SENSITIVE_HEADERS`, which are cookies, proxy credentials and the usual API keys, to the request headers
- * that are dropped on a redirect to another origin. */
+/** Adds the names in `NETLIB_SENSITIVE_HEADERS` to the names of the request headers that are dropped on a redirect to
+ * another origin. These headers contain cookies, credentials for servers and proxies, and the usual API keys. */
 void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 
 /** Sets the only request headers that are kept on a redirect to another origin (scheme, host or port), and in all later
@@ -2117,9 +2136,9 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Keeps every request header on a redirect to another origin, instead of the headers of
- * `netlib_retry_options_set_keep_headers_on_redirect`, unless another setting drops the header. Keeping every header
- * is the default. */
+/** Keeps every request header on a redirect to another origin, unless another setting drops the header. The call
+ * removes the list that `netlib_retry_options_set_keep_headers_on_redirect` set. Keeping every header is the default.
+ */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
@@ -2166,15 +2185,14 @@ enum netlib_jitter_kind NETLIB_INT32 {
     NETLIB_JITTER_ADDITIVE = 0,
     /** `random * min(backoff_max, delay)`: of all jitter kinds, FULL puts the least load on the server. */
     NETLIB_JITTER_FULL = 1,
-    /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than half of
-     * the delay. */
+    /** `half + random * half`, where `half` is `min(backoff_max, delay) / 2`: the backoff is never less than `half`. */
     NETLIB_JITTER_EQUAL = 2,
     /** `min(backoff_max, backoff_factor + random * (3 * previous - backoff_factor))`. `previous` is the backoff before
-     * the previous request, or `backoff_factor` at the first failure in a row. `netlib_retry_increment` and
+     * the previous request, or `backoff_factor` after the first failure in a row. `netlib_retry_increment` and
      * `netlib_retry_decide` draw the random number and store it in the Retry that they make, so that all functions
-     * return the same delay for one Retry, and the next Retry knows the previous delay. For a Retry that was made from
-     * options with a history, and not by `netlib_retry_increment` or `netlib_retry_decide`, each call draws a number,
-     * with `backoff_factor` as `previous`. */
+     * return the same delay for one Retry, and the next Retry knows the previous delay. If the Retry contains no
+     * random number, for example because `netlib_retry_options_add_history` added the last entry of the history, each
+     * call draws a number, with `backoff_factor` as `previous`. */
     NETLIB_JITTER_DECORRELATED = 3,
     /** `min(backoff_max, delay)`, and 0 before the first retry, without randomness. `backoff_jitter` has no effect. */
     NETLIB_JITTER_NONE = 4
@@ -2194,17 +2212,17 @@ enum netlib_long_retry_after NETLIB_INT32 {
 void netlib_retry_options_set_jitter_kind(netlib_retry_options *options, enum netlib_jitter_kind kind);
 
 /** Sets the statuses whose Retry-After header is obeyed. A response with one of these statuses and a Retry-After header
- * is retried even if its status is not in `status_forcelist`. Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also
- * `netlib_retry_options_obey_any_retry_after`.
+ * is retried even if its status is not in `status_forcelist` (`netlib_retry_is_retry` states the other conditions).
+ * Default: `NETLIB_RETRY_AFTER_STATUS_CODES`. See also `netlib_retry_options_obey_any_retry_after`.
  *
  * The list of statuses does not apply to redirects: like urllib3, `netlib_retry_decide` obeys the Retry-After of every
  * redirect.
  * @param codes `count` status codes, 100 to 999. */
 void netlib_retry_options_set_retry_after_statuses(netlib_retry_options *options, const int32_t *codes, size_t count);
 
-/** Makes the Retry obey the Retry-After header of every status in `status_forcelist`, instead of the statuses of
- * `netlib_retry_options_set_retry_after_statuses`. After the call, a Retry-After header alone does not cause a retry.
- * Recommended. */
+/** Makes the Retry obey the Retry-After header of every response that is retried because its status is in
+ * `status_forcelist`. The call removes the list that `netlib_retry_options_set_retry_after_statuses` set: from then
+ * on, a Retry-After header alone does not cause a retry. Recommended. */
 void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
 
 /** Sets the reaction to a Retry-After header that asks for more than `retry_after_max`. Default:
@@ -2213,28 +2231,29 @@ void netlib_retry_options_obey_any_retry_after(netlib_retry_options *options);
  * With STOP, `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` or decides to return the response, depending on
  * `raise_on_status` (for a redirect, on `raise_on_redirect`). The cause of the `NETLIB_MAX_RETRY` error has the status
  * `NETLIB_RESPONSE_STATUS`, and its message names the wait that the server asked for and the maximum.
- * `netlib_error_retry` returns the Retry with the history, whose counters need not be exhausted. A decision to return
- * the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`; `netlib_decision_delay_uncapped` returns
- * the wait that the server asked for. `netlib_retry_delay`, `netlib_retry_sleep` and `netlib_retry_sleep_for_retry`
- * fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after` and `netlib_retry_parse_retry_after` return the wait
- * that the server asked for. */
+ * `netlib_error_retry` returns the Retry with the history; the counters of this Retry need not be exhausted. A
+ * decision to return the response has the delay 0 with the reason `NETLIB_DELAY_RETRY_AFTER`;
+ * `netlib_decision_delay_uncapped` returns the wait that the server asked for. `netlib_retry_delay`,
+ * `netlib_retry_sleep` and `netlib_retry_sleep_for_retry` fail with `NETLIB_MAX_RETRY`. `netlib_retry_get_retry_after`
+ * and `netlib_retry_parse_retry_after` store the wait that the server asked for, even if it exceeds the maximum. */
 void netlib_retry_options_set_long_retry_after(netlib_retry_options *options, enum netlib_long_retry_after over_max);
 
 /** Sets whether a Retry-After header that contains neither a number nor a date counts as absent, so that the backoff
- * applies. With 0, such a header is an error with the status `NETLIB_INVALID_HEADER`, as in urllib3. Default: 0.
- * Recommended: 1, because a malformed header does not mean that the next request would fail.
+ * applies. With 0, a call that needs the wait in such a header fails with `NETLIB_INVALID_HEADER`, as in urllib3.
+ * Default: 0. Recommended: 1, because a malformed header does not mean that the next request would fail.
  *
- * `netlib_retry_parse_retry_after` fails for a malformed value regardless of the setting. */
+ * `netlib_retry_parse_retry_after` fails for a malformed value, whether the setting is 0 or 1. */
 void netlib_retry_options_set_ignore_malformed_retry_after(netlib_retry_options *options, int32_t ignore);
 
 /** Returns the jitter kind, the formula of the backoff; `NETLIB_JITTER_ADDITIVE` for NULL. */
 enum netlib_jitter_kind netlib_retry_jitter_kind(const netlib_retry *retry);
 
-/** Returns 1 if the Retry-After header of every status in `status_forcelist` is obeyed, else 0. If the result is 1, the
- * list of statuses whose Retry-After is obeyed is empty and unused. */
+/** Returns 1 if the setting is to obey the Retry-After header of every status in `status_forcelist`, else 0 (see
+ * `netlib_retry_options_obey_any_retry_after`). If the result is 1, the list of statuses whose Retry-After is obeyed
+ * is empty and not used. */
 int32_t netlib_retry_obeys_any_retry_after(const netlib_retry *retry);
 
-/** Returns the number of statuses whose Retry-After header is obeyed. */
+/** Returns the number of entries in the list of statuses whose Retry-After header is obeyed. */
 size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 
 /** Returns a status whose Retry-After header is obeyed, from a sorted list; -1 for NULL. */
@@ -2283,32 +2302,36 @@ struct netlib_decision;
 /** Decides what to do after a request with a `method` and a `url`: return its response, send the request again, or
  * follow the redirect. The call does no I/O and does not wait.
  *
- * After an error, the request is sent again, and the error is counted as `netlib_retry_increment` counts it. A
- * redirect is followed and counted, unless the redirect profile refuses the redirect. On 303, the method becomes GET
- * (HEAD stays HEAD). If a redirect changes the method to GET, the body is dropped. For a response that is retried
- * (`netlib_retry_is_retry`), the request is sent again, and the response is counted. Any other response is returned.
- * If a redirect exceeds the `redirect` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to
- * return the response if `raise_on_redirect` is 0. If a retry because of a status exceeds the `status` or `total`
- * counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0. If
- * `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the call fails with that error.
+ * An error is counted as `netlib_retry_increment` counts it: the call fails if that function would fail, and otherwise
+ * the request is sent again. A redirect is followed and counted, unless the redirect profile refuses the redirect. On
+ * 303, the method becomes GET (HEAD stays HEAD). The body is dropped on 303, and if a redirect changes POST to GET.
+ * For a response that is retried (`netlib_retry_is_retry`), the request is sent again, and the response is counted.
+ * Any other response is returned. If a redirect exceeds the `redirect` or `total` counter, the call fails with
+ * `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_redirect` is 0. If a retry because of a status
+ * exceeds the `status` or `total` counter, the call fails with `NETLIB_MAX_RETRY`, or decides to return the response
+ * if `raise_on_status` is 0. If `total` is `NETLIB_RETRY_DISABLED`, every response is returned; with an `error`, the
+ * call fails with that error.
  *
  * Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
  * the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
  * above `retry_after_max` is shortened to that maximum, or ends the retries: see
  * `netlib_retry_options_set_long_retry_after`.
  *
- * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the last 16 requests,
- * the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the status of `error`
- * is `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED`, these outcomes are added after the error's own causes.
+ * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
+ * the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
+ * status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
+ * copy of `error`, in which these outcomes follow the causes of `error`.
  *
  * In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
- * headers of `netlib_decision_headers`. Retry, method and URL are borrowed from the decision: keep the decision until
- * the next call of `netlib_retry_decide` has returned. The Retry records which headers were dropped: they stay dropped
- * for the rest of the chain, even if a redirect leads back to the first origin.
+ * headers that `netlib_decision_headers` stores. Retry, method and URL are borrowed from the decision: keep the
+ * decision until the next call of `netlib_retry_decide` has returned. The Retry records whether a redirect led to
+ * another origin, and whether a redirect dropped the body. The headers that such a redirect dropped stay dropped for
+ * the rest of the chain, even if a later redirect leads back to the first origin. There is one exception:
+ * `NETLIB_REDIRECT_SAFE` drops Host only from the next request after such a redirect.
  * @param response the response. May be NULL: there was no response.
  * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
  *        counts as sent. May be NULL: the request did not fail.
- * @param limit bounds the next request and the wait before it.
+ * @param limit the limit of the next request and of the wait before that request.
  * @return `NETLIB_MAX_RETRY` or the status of `error`, as from `netlib_retry_increment`; `NETLIB_CANCELLED` or
  *         `NETLIB_DEADLINE_EXCEEDED` if another request would follow, but the limit was cancelled or would end before
  *         the wait ends; `NETLIB_UNSAFE_REDIRECT` if the redirect profile refuses the redirect; `NETLIB_INVALID_URL`
@@ -2316,7 +2339,9 @@ struct netlib_decision;
  *         is neither a number nor a date, unless malformed headers are ignored; `NETLIB_INVALID_UTF8` for a Location
  *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
  *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
- * @blocks never, because `limit` only bounds the wait that follows. */
+ * @blocks never: the call compares the time left until `limit` ends with the wait before the next request, but does
+ *        not wait.
+ */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
                                                   const netlib_error *error, const netlib_limit *limit,
@@ -2336,8 +2361,8 @@ enum netlib_action netlib_decision_action(const netlib_decision *decision);
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 
 /** Returns the counter that the request decremented in addition to `total`; `NETLIB_COUNTER_NONE` for NULL. If the
- * decision is to return a response because no retry is left, the result is the counter that the retry would have
- * decremented. */
+ * decision is to return a response that would otherwise be retried or followed as a redirect, the result is the
+ * counter that would have been decremented. */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
 
 /** Returns the wait before the next request, in seconds; 0 for no wait. */
@@ -2347,12 +2372,12 @@ double netlib_decision_delay(const netlib_decision *decision);
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 
 /** Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
- * decision is to return a response because its Retry-After asks for more than `retry_after_max`, the result is the
- * wait that Retry-After asks for, and `netlib_decision_delay` returns 0. */
+ * decision is to return a response because the Retry-After of the response asks for more than `retry_after_max`, the
+ * result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0. */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
-/** Waits for the time of `netlib_decision_delay`, with the Retry's sleep callback if there is one. When the limit ends
- * the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
+/** Waits for the time that `netlib_decision_delay` returns, with the Retry's sleep callback if there is one. When the
+ * limit ends the wait, the error's causes are the outcomes of the requests so far, as for `netlib_retry_decide`.
  * @return `NETLIB_OK`, at once if the delay is 0; `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`;
  *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO`.
  */
@@ -2368,8 +2393,8 @@ const netlib_url *netlib_decision_url(const netlib_decision *decision);
 const char *netlib_decision_method(const netlib_decision *decision, size_t *len);
 
 /** Returns 1 if the next request carries the body, if any, of the last request, else 0. Rewind the body before you send
- * it again, see `netlib_rewind_body`. The result is 0 if a redirect changed the method to GET, and if there is no next
- * request. */
+ * it again, see `netlib_rewind_body`. The result is 0 if the chain contains a 303 or a redirect that changed POST to
+ * GET, and if there is no next request. */
 int32_t netlib_decision_resend_body(const netlib_decision *decision);
 
 /** Returns 1 if the next request must not contain the header `name`, else 0; 1 for NULL. `netlib_decision_headers`
@@ -2377,9 +2402,9 @@ int32_t netlib_decision_resend_body(const netlib_decision *decision);
  * @param name the header's name, case-insensitive. May be NULL: 1 is returned. */
 int32_t netlib_decision_drops_header(const netlib_decision *decision, const char *name);
 
-/** Returns the number of header names that the next request must not contain. If
- * `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep, all headers that are not in that
- * list are also dropped, but not counted here. */
+/** Returns the number of header names that the next request must not contain. After a redirect to another origin, a
+ * list that was set with `netlib_retry_options_set_keep_headers_on_redirect` has a further effect: all headers that
+ * are not in that list are dropped, but not counted here. */
 size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 
 /** Returns the name, in lower case, of a header that the next request must not contain. The names are sorted. To drop
@@ -2387,9 +2412,9 @@ size_t netlib_decision_dropped_header_count(const netlib_decision *decision);
 const char *netlib_decision_dropped_header(const netlib_decision *decision, size_t index, size_t *len);
 
 /** Makes the headers of the next request: the headers of the last request, without those that must be dropped. Headers
- * that describe the body are dropped if the body is not sent again. On a redirect to another origin, only the profile
- * `NETLIB_REDIRECT_SAFE` drops Host. Do not include Host in `request_headers`; make Host from the URL of each request
- * (`netlib_url_netloc`).
+ * that describe the body are dropped if a redirect dropped the body. On a redirect to another origin, the profile
+ * `NETLIB_REDIRECT_SAFE` drops Host, but the profile `NETLIB_REDIRECT_URLLIB3` does not. Do not include Host in
+ * `request_headers`; make Host from the URL of each request (`netlib_url_netloc`).
  * @param request_headers the headers of the last request.
  * @return `NETLIB_OK`. */
 NETLIB_MUST_USE netlib_status netlib_decision_headers(const netlib_decision *decision,
@@ -2439,12 +2464,12 @@ double netlib_retry_retry_after_max(const netlib_retry *retry);
 /** Returns 1 if a redirect decrements the `total` counter, else 0; 1 for NULL. */
 int32_t netlib_retry_total_counts_redirects(const netlib_retry *retry);
 
-/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left, and 0 if it decides to
- * return the response. */
+/** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no redirect is left, and 0 if the decision is
+ * then to return the response. */
 int32_t netlib_retry_raise_on_redirect(const netlib_retry *retry);
 
 /** Returns 1 if `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` when no retry because of a status is left, and 0 if
- * it decides to return the response. */
+ * the decision is then to return the response. */
 int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 
 /** Returns 1 if the Retry-After header is obeyed, else 0. */
@@ -2457,7 +2482,7 @@ enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *r
  * unused. */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
-/** Returns the number of methods that may be retried. */
+/** Returns the number of entries in the list of allowed methods; 0 if every method is allowed. */
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 
 /** Returns an allowed method, in upper case, from a sorted list. */
@@ -2469,27 +2494,28 @@ size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);
 /** Returns a response status that is retried, from a sorted list; -1 for NULL. */
 int32_t netlib_retry_status_forcelist_at(const netlib_retry *retry, size_t index);
 
-/** Returns the number of headers that are dropped on a redirect to another origin. */
+/** Returns the number of names in `remove_headers_on_redirect`, the list of headers that are dropped on a redirect to
+ * another origin. */
 size_t netlib_retry_removed_header_count(const netlib_retry *retry);
 
-/** Returns the name, in lower case, of a header that is dropped on a redirect to another origin. The names are
- * sorted. */
+/** Returns a name, in lower case, from `remove_headers_on_redirect`, the list of headers that are dropped on a redirect
+ * to another origin. The names are sorted. */
 const char *netlib_retry_removed_header(const netlib_retry *retry, size_t index, size_t *len);
 
 /** Returns 1 if a redirect to another origin keeps every header that no other setting drops, 0 if
  * `netlib_retry_options_set_keep_headers_on_redirect` set a list of headers to keep; 1 for NULL. */
 int32_t netlib_retry_keeps_any_header(const netlib_retry *retry);
 
-/** Returns the number of headers that `netlib_retry_options_set_keep_headers_on_redirect` set; 0 also if that function
- * was not called, so that every header may be kept. */
+/** Returns the number of names in the list that `netlib_retry_options_set_keep_headers_on_redirect` set; 0 if the list
+ * is empty or was not set (see `netlib_retry_keeps_any_header`). */
 size_t netlib_retry_kept_header_count(const netlib_retry *retry);
 
 /** Returns the name, in lower case, of a header that may be kept on a redirect to another origin. The names are
  * sorted. */
 const char *netlib_retry_kept_header(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the number of entries in the history. Each call of `netlib_retry_increment` adds one entry, so the entries
- * are in the order of the requests. */
+/** Returns the number of entries in the history. Each call of `netlib_retry_increment`, and each decision to send
+ * another request, adds one entry, so the entries are in the order of the requests. */
 size_t netlib_retry_history_count(const netlib_retry *retry);
 
 /** Returns the method of a request in the history; NULL when the method is unknown. */
@@ -2499,17 +2525,17 @@ const char *netlib_retry_history_method(const netlib_retry *retry, size_t index,
  * password: in logs, use `netlib_retry_history_redacted_url`. */
 const char *netlib_retry_history_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the URL of a request in the history, for logs, in the form of `netlib_url_redacted`: "***" replaces the
- * userinfo, each value in the query and the fragment; NULL when the URL is unknown, and when memory is short. If the
- * text is not a URL, "***" replaces the whole text. */
+/** Returns the URL of a request in the history, for logs, in the form in which `netlib_url_redacted` returns a URL:
+ * "***" replaces the userinfo, each value in the query and the fragment; NULL when the URL is unknown, and when memory
+ * is short. If the text is not a URL, "***" replaces the whole text. */
 const char *netlib_retry_history_redacted_url(const netlib_retry *retry, size_t index, size_t *len);
 
-/** Returns the failure of a request in the history; NULL when there was a response. For the returned error,
- * `netlib_error_retry` returns NULL. */
+/** Returns the error that was recorded for a request in the history; NULL when no error was recorded, for example
+ * because the server responded. For the returned error, `netlib_error_retry` returns NULL. */
 const netlib_error *netlib_retry_history_error(const netlib_retry *retry, size_t index);
 
-/** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, and
- * for NULL. */
+/** Returns the status code of the response to a request in the history; `NETLIB_NONE` when there was no response, when
+ * `netlib_retry_increment` or `netlib_retry_decide` recorded an error instead, and for NULL. */
 int32_t netlib_retry_history_status(const netlib_retry *retry, size_t index);
 
 /** Returns the Location to which a request in the history was redirected, as the server sent it; NULL when the request
@@ -2547,7 +2573,7 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
 
 /* ==================================================================================================================
- * headers: Request headers, and their bytes to send.
+ * headers: Request headers, and the bytes in which they are sent.
  * ================================================================================================================== */
 
 /** An ordered list of header fields. **Immutable**. Names of fields are case-insensitive, but keep the letter case with
@@ -2592,10 +2618,11 @@ NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_new(void);
 /** Returns an independent copy of the options. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_options_clone(const netlib_headers_options *options);
 
-/** Checks that no setter has recorded an error, as `netlib_make_headers` does. Only `netlib_make_headers` also checks
- * the size of the header list.
- * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` for a truth value
- *         other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is not UTF-8.
+/** Checks, as `netlib_make_headers` does, that no setter has recorded an error. The call does not check the total size
+ * of the headers, which `netlib_make_headers` limits to 16 MiB.
+ * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent; `NETLIB_INVALID_ARGUMENT` if a number other
+ *         than 0 and 1 was passed to a setter; `NETLIB_INVALID_UTF8` if the text that was passed to
+ *         `netlib_headers_options_add_supported_coding` is not UTF-8.
  */
 NETLIB_MUST_USE netlib_status netlib_headers_options_check(const netlib_headers_options *options, netlib_error **err);
 
@@ -2612,18 +2639,19 @@ void netlib_headers_options_set_keep_alive(netlib_headers_options *options, int3
 void netlib_headers_options_set_accept_encoding(netlib_headers_options *options, const char *value);
 
 /** Sets whether the header `accept-encoding` lists the codings that the application can decode: "gzip,deflate",
- * followed by the codings that `netlib_headers_options_add_supported_coding` declares. The list replaces the result of
- * earlier calls of the other two setters of `accept-encoding`.
+ * followed by the codings that `netlib_headers_options_add_supported_coding` declares. The call replaces the result of
+ * earlier calls of `netlib_headers_options_set_accept_encoding` and `netlib_headers_options_add_accept_encoding`.
  * @param enable 0 or 1. Default: 0, no `accept-encoding`. */
 void netlib_headers_options_enable_accept_encoding(netlib_headers_options *options, int32_t enable);
 
-/** Appends a coding to the header `accept-encoding`, after a comma. The first call replaces the result of earlier calls
- * of the other two setters of `accept-encoding`.
+/** Appends a coding to the header `accept-encoding`, after a comma. If `netlib_headers_options_set_accept_encoding` or
+ * `netlib_headers_options_enable_accept_encoding` has made the header's value, the coding replaces this value.
  * @param coding the coding, for example "gzip" or "br;q=0.5". */
 void netlib_headers_options_add_accept_encoding(netlib_headers_options *options, const char *coding);
 
-/** Declares a coding other than gzip and deflate that the application can decode. The header `accept-encoding` lists
- * this coding if `netlib_headers_options_enable_accept_encoding` is on; otherwise the declaration has no effect.
+/** Declares a coding other than gzip and deflate that the application can decode. If
+ * `netlib_headers_options_enable_accept_encoding` makes the header `accept-encoding`, the header lists this coding;
+ * otherwise the declaration has no effect.
  * @param coding the coding, a token (RFC 9110 section 5.6.2), for example "br" or "zstd". Declaring a coding again
  *        changes nothing.
  */
@@ -2659,8 +2687,9 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
  * @param options the settings. May be NULL: the list of headers is empty.
  * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
  * @return `NETLIB_INVALID_HEADER` for a name or value that cannot be sent, or if the list would be larger than 16 MiB;
- *         `NETLIB_INVALID_ARGUMENT` for a truth value other than 0 and 1; `NETLIB_INVALID_UTF8` for a coding that is
- *         not UTF-8. The error message begins with the setter's name.
+ *         `NETLIB_INVALID_ARGUMENT` if a number other than 0 and 1 was passed to a setter; `NETLIB_INVALID_UTF8` if
+ *         the text that was passed to `netlib_headers_options_add_supported_coding` is not UTF-8. If a setter has
+ *         recorded the error, the error message begins with the setter's name.
  */
 NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                                   netlib_error **err);
@@ -2735,11 +2764,12 @@ struct netlib_request;
 
 /** Makes the head of a request (RFC 9112 sections 3 and 5).
  *
- * The first field is Host. Its value comes from `headers`. If `headers` contain no Host, its value is the target in
- * the authority form, and the URL's host and port (`netlib_url_netloc`) in the other forms. The call adds no other
- * field: `headers` must contain Content-Length or Transfer-Encoding if the request has a body. The fields after Host
- * keep their order and letter case. Userinfo, fragment and the zone of an IPv6 address are never sent. An absent path
- * is sent as "/". In the absolute form, an absent scheme is sent as "http".
+ * The first field is Host, which is taken from `headers`. If `headers` contain no Host, the call makes its value: the
+ * request target for `NETLIB_REQUEST_FORM_AUTHORITY`, and the URL's host and port (`netlib_url_netloc`) for every
+ * other form. The call adds no other field: `headers` must contain Content-Length or Transfer-Encoding if the request
+ * has a body. The fields after Host keep their order and letter case. The URL's userinfo, its fragment and the zone of
+ * its IPv6 address are never sent. An absent path is sent as "/". In the absolute form, an absent scheme is sent as
+ * "http".
  *
  * The call refuses every request that two recipients could read differently:
  * - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
@@ -2756,11 +2786,11 @@ struct netlib_request;
  * - a control character other than a tab in a header value (RFC 9110 section 5.5).
  *
  * For a CONNECT request to a proxy, pass "CONNECT", the URL of the request that uses the tunnel,
- * `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as the one of
- * `netlib_headers_options_set_proxy_basic_auth`. The port is the URL's port or the default port of its scheme.
+ * `NETLIB_REQUEST_FORM_AUTHORITY`, and only the headers for the proxy, such as `proxy-authorization`
+ * (`netlib_headers_options_set_proxy_basic_auth`). The port is the URL's port or the default port of its scheme.
  * `netlib_response_check_tunnel` checks the proxy's response.
- * @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT needs the authority form, and
- *        no other method has it. Only OPTIONS has the asterisk form.
+ * @param method the method, a token such as "GET". Methods are case-sensitive. CONNECT requires the authority form,
+ *        which no other method allows. Only OPTIONS allows the asterisk form.
  * @param url the URL of the request.
  * @param headers the header fields. May be NULL: Host is the only field.
  * @param form the form of the target.
@@ -2849,13 +2879,14 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
  *        anew.
  * @param state in/out: 0 for a new head; otherwise the number that the last call stored for the same buffer, before
- *        more bytes were appended. The number is opaque. `NETLIB_WANT_READ` stores a new number; every other result
- *        stores 0. May be NULL: each call parses `head` from its start.
+ *        more bytes were appended. The number is opaque. A call that returns `NETLIB_WANT_READ` stores a new number; a
+ *        call with any other result stores 0. May be NULL: each call parses `head` from its start.
  * @param head_len out: the length of the head in bytes, including the empty line.
  * @param err the error's offset is the position of the defect in `head`.
  * @return `NETLIB_WANT_READ` while the head is incomplete; `NETLIB_PROTOCOL` if the bytes are not a response head;
  *         `NETLIB_INVALID_ARGUMENT` if the method is not a token, or if no call has stored this `state` for these
- *         bytes. A wrong `state` that is not detected can delay the response but not change it.
+ *         bytes. If a wrong `state` is not detected, the response may be returned later, or the call may fail with
+ *         `NETLIB_PROTOCOL`, but a response that is returned is correct.
  */
 NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, const char *head, size_t len,
                                                     uint64_t *state, netlib_response **response, size_t *head_len,
@@ -2871,14 +2902,15 @@ NETLIB_MUST_USE netlib_status netlib_response_parse(const char *request_method, 
  * @param head the bytes received so far, including interim responses.
  * @param len the number of bytes in `head`, or `NETLIB_NTS` for NUL-terminated text, whose length each call determines
  *        anew.
- * @param state in/out: as for `netlib_response_parse`. Do not pass a `state` of `netlib_response_parse` to
+ * @param state in/out: as for `netlib_response_parse`. Do not pass a `state` that `netlib_response_parse` stored to
  *        `netlib_response_parse_final`, or the reverse. May be NULL: each call parses `head` from its start.
  * @param head_len out: the length in bytes of all skipped heads and of the final head.
  * @param err the error's offset is the position of the defect in `head`.
  * @return `NETLIB_WANT_READ` while the head of the final response is incomplete; `NETLIB_PROTOCOL` if the bytes are
  *         not response heads, or for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method is not a
- *         token, or if no call has stored this `state` for these bytes. A wrong `state` that is not detected can delay
- *         the response but not change it.
+ *         token, or if no call has stored this `state` for these bytes. If a wrong `state` is not detected, the
+ *         response may be returned later, or the call may fail with `NETLIB_PROTOCOL`, but a response that is returned
+ *         is correct.
  */
 NETLIB_MUST_USE netlib_status netlib_response_parse_final(const char *request_method, const char *head, size_t len,
                                                           uint64_t *state, netlib_response **response,
@@ -2900,8 +2932,9 @@ const netlib_headers *netlib_response_headers(const netlib_response *response);
 /** Returns the method of the request to which the response belongs, unchanged. */
 const char *netlib_response_request_method(const netlib_response *response, size_t *len);
 
-/** Returns the reason phrase after the status code, which has no meaning for a program. The bytes need not be UTF-8. ""
- * when the server sent none; NULL when the response was made by `netlib_response_new`. */
+/** Returns the reason phrase, which is the text after the status code. Use the status code instead of the reason phrase
+ * to make decisions: a server may send any text. The bytes need not be UTF-8. The result is "" when the server sent no
+ * reason phrase, and NULL when the response was made by `netlib_response_new`. */
 const char *netlib_response_reason(const netlib_response *response, size_t *len);
 
 /** Returns the minor version of HTTP/1 that the server sent, 0 or 1; -1 when the response was made by
@@ -2910,8 +2943,8 @@ int32_t netlib_response_minor_version(const netlib_response *response);
 
 /** Returns the Location of a response with the status 301, 302, 303, 307 or 308: a URL reference, which
  * `netlib_url_resolve` resolves. Returns NULL for any other status, and if the Location is absent or empty. The text
- * is always UTF-8: other bytes, which older servers send, are percent-encoded, so that the server receives the same
- * bytes. Several Location headers are joined with ", ". */
+ * is always UTF-8: bytes that are not UTF-8, which older servers send, are percent-encoded, so that the next request
+ * returns the same bytes to the server. Several Location headers are joined with ", ". */
 const char *netlib_response_redirect_location(const netlib_response *response, size_t *len);
 
 /** Determines how to find the end of a response's body (RFC 9112 section 6.3).
@@ -3012,8 +3045,9 @@ void netlib_body_decoder_free(netlib_body_decoder *decoder);
  * `max_trailer_fields`. A limit applies to the bytes that are decoded after this call. If the peer exceeds a limit,
  * `netlib_body_decoder_decode` fails with `NETLIB_PROTOCOL`.
  *
- * A further limit, which cannot be changed, applies to the chunk-size lines of the whole body: apart from 16 bytes and
- * twice the data of each chunk, the lines together may have 16,384 bytes, or `max_size_line` if that is more.
+ * A further limit, which cannot be changed, bounds the chunk-size lines of the whole body. Each chunk-size line adds
+ * its length to a sum. The chunk then subtracts 16 bytes and twice the length of its data, but the sum never falls
+ * below 0. The sum may be at most 16,384 bytes, or `max_size_line` if that is more.
  * @param max_size_line the maximum number of bytes in a chunk-size line, including chunk extensions and without the
  *        line end; 1 to 65536.
  * @param max_trailer the maximum number of bytes in the trailer, including the empty line at its end; 2 to 262144.
@@ -3057,7 +3091,7 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *de
  *
  * Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
  * the body.
- * @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if the peer announced more bytes;
+ * @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if a part of the body is missing;
  *         `NETLIB_PROTOCOL` if an earlier call failed with this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_end(netlib_body_decoder *decoder, netlib_error **err);
@@ -3082,21 +3116,21 @@ int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
 /** Returns 1 if the next request may be sent on the connection of a response, else 0 (RFC 9112 section 9.3). Call the
  * function after the body was read. Close the connection if the result is 0.
  *
- * The result is 1 if the server keeps the connection open, and the end of the response is certain:
+ * The result is 1 if the server keeps the connection open, and the end of the response is unambiguous:
  *     - The Connection headers do not contain `close`, and are lists of tokens.
  *     - The version is HTTP/1.1, or a Connection header contains `keep-alive`. A response from `netlib_response_new`
  *       has no version, and counts as HTTP/1.0.
  *     - The status is at least 200, and the response does not turn the connection into a tunnel (CONNECT).
  *     - The body does not last until the peer closes the connection, and is decoded completely and without an error.
- *     - The headers do not leave room for another end of the response: no Transfer-Encoding together with a
+ *     - No header makes the end of the response ambiguous: there is no Transfer-Encoding together with a
  *       Content-Length, no Transfer-Encoding in HTTP/1.0, no Transfer-Encoding or Content-Length that
- *       `netlib_response_framing` refuses, and no announced body for the status 204. This also holds for responses
- *       without a body.
+ *       `netlib_response_framing` refuses, and no announced body for the status 204. This rule also applies to
+ *       responses without a body.
  *
  * The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
  * connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
  * the body although no other request is pending, close the connection.
- * @param decoder the decoder that was made from this response. May be NULL: a body, unless it is empty, counts as
+ * @param decoder the decoder that was made from this response. May be NULL: a body that is not empty then counts as
  *        unread.
  */
 int32_t netlib_response_keeps_alive(const netlib_response *response, const netlib_body_decoder *decoder);
@@ -3182,13 +3216,14 @@ void netlib_body_free(netlib_body *body);
 /** Sets the limit that ends reads of a body, and keeps a reference to the limit. Later reads obey the limit. Default:
  * no limit, so that a read from a blocking descriptor, such as a pipe, may wait without bound.
  *
- * With a limit, netlib polls the descriptor before it reads, so no other code may read from the descriptor between the
- * two steps. After the limit has ended, netlib no longer calls the read callback, but the limit does not interrupt a
- * running callback. */
+ * With a limit, netlib polls a blocking descriptor before it reads from the descriptor. Make sure that no other code
+ * reads from the descriptor between the poll and the read. After the limit has ended, netlib no longer calls the read
+ * callback, but the limit does not interrupt a running callback. */
 void netlib_body_set_limit(netlib_body *body, const netlib_limit *limit);
 
 /** Reads the next bytes of a body. If the body's descriptor is blocking, the call waits for data, at most until the
- * limit of `netlib_body_set_limit` ends; a signal ends the wait only through an interrupt check of the limit.
+ * limit of `netlib_body_set_limit` ends; a signal ends the wait only if the limit has an interrupt check
+ * (`netlib_limit_new_interruptible`) that stops the wait.
  * @param len the size of `buf` in bytes; with 0, nothing is read, and the call returns `NETLIB_OK`.
  * @param n out: the number of bytes read, which may be less than `len` even before the end of the body.
  * @return `NETLIB_END_OF_STREAM` at the end of the body; `NETLIB_WANT_READ` when a non-blocking descriptor has no data
@@ -3207,9 +3242,9 @@ NETLIB_MUST_USE netlib_status netlib_body_length(netlib_body *body, int64_t *len
 /** Records the position of a body, or moves the body to a position as `netlib_rewind_body` does.
  * @param pos a position in bytes from the start of the body, to move the body there; or `NETLIB_POSITION_NONE`, to
  *        record the position.
- * @param out_pos out: `pos`, or the recorded position, which you later pass to `netlib_rewind_body`:
- *        `NETLIB_POSITION_FAILED` if the body could not report its position, `NETLIB_POSITION_NONE` if the body has no
- *        `tell` callback.
+ * @param out_pos out: after a move, `pos`; otherwise the recorded position, which you later pass to
+ *        `netlib_rewind_body`. If no position was recorded, the value is `NETLIB_POSITION_FAILED` (the body could not
+ *        report its position) or `NETLIB_POSITION_NONE` (the body has no `tell` callback).
  * @return `NETLIB_OK`, even when no position could be recorded, because most bodies are sent only once;
  *         `NETLIB_UNREWINDABLE_BODY` when the body cannot be moved to `pos`, or `pos` is `NETLIB_POSITION_FAILED`;
  *         `NETLIB_INVALID_ARGUMENT` for any other negative `pos`; `NETLIB_CALLBACK_FAILED` if `tell` stored a negative
@@ -3229,10 +3264,10 @@ NETLIB_MUST_USE netlib_status netlib_rewind_body(netlib_body *body, int64_t pos,
 
 /* ---- Chunks of request bodies. ---- */
 
-/** The number of bytes before the data in the buffer of `netlib_chunk_encode`. */
+/** The number of bytes before the data in the buffer that is passed to `netlib_chunk_encode`. */
 enum NETLIB_INT32 { NETLIB_CHUNK_PREFIX_SIZE = 18 };
 
-/** The number of bytes after the data in the buffer of `netlib_chunk_encode`. */
+/** The number of bytes after the data in the buffer that is passed to `netlib_chunk_encode`. */
 enum NETLIB_INT32 { NETLIB_CHUNK_SUFFIX_SIZE = 2 };
 
 /** Encodes data as a chunk of a request body with the header `Transfer-Encoding: chunked` (RFC 9112 section 7.1). The
@@ -3282,11 +3317,12 @@ NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *tra
  * are tried; the error message states how many addresses the host has.
  *
  * The connected socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey
- * `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
- * lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
- * the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
- * until a thread is free or their limit ends. TCP allows a socket to connect to itself if no process listens on the
- * port; netlib treats such a connection as refused.
+ * `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With `limit`, or
+ * with a total limit in the options (`netlib_connect_options_use_timeout`), the lookup runs on a separate thread,
+ * which blocks signals. If a limit ends during the lookup, the thread finishes the lookup after the call has returned.
+ * Without any limit, the lookup runs on the calling thread. At most 64 lookup threads run in a process: further
+ * lookups wait in a queue until a thread is free, or until a limit of their call ends. TCP allows a socket to connect
+ * to itself if no process listens on the port; netlib treats such a connection as refused.
  * @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
  *        with or without brackets.
  * @param port the port, 0 to 65535.
@@ -3294,13 +3330,14 @@ NETLIB_MUST_USE netlib_status netlib_chunk_encode_last(const netlib_headers *tra
  * @param err the error message names the host and the port. The error has one cause for each address tried, including
  *        an attempt that a limit ended, with the address, the errno and the duration of the attempt.
  * @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
- *         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
- *         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
- *         thread left (with an errno such as `EMFILE`); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit
- *         ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more
- *         than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an
- *         option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
- *         address callback or the resolve callback failed; any failure status that the resolve callback returns.
+ *         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address timed out, or if the total
+ *         limit of the options passed; `NETLIB_CONNECT_FAILED` if the attempt for the last allowed address failed for
+ *         another reason, or if the system has no descriptor or thread left (with an errno such as `EMFILE`);
+ *         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_URL` for an
+ *         invalid host, for example with an empty label or a label of more than 63 bytes; `NETLIB_INVALID_ARGUMENT`
+ *         for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that the operating system does not
+ *         have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve callback
+ *         failed; any failure status that the resolve callback returns.
  */
 NETLIB_MUST_USE netlib_status netlib_create_connection(const char *host, int32_t port,
                                                        const netlib_connect_options *options,
@@ -3328,11 +3365,12 @@ NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_new(void);
 /** Returns an independent copy of the options. */
 NETLIB_MUST_USE netlib_connect_options *netlib_connect_options_clone(const netlib_connect_options *options);
 
-/** Checks that no setter has recorded an error, as `netlib_connect_new` and `netlib_create_connection` do. The system
+/** Checks, as `netlib_connect_new` and `netlib_create_connection` do, that no setter has recorded an error. The system
  * checks the source address, the interface and the added socket options later, at each connection attempt.
  * @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
  *         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`;
- *         `NETLIB_CALLBACK_FAILED` if the clock failed in `netlib_connect_options_use_timeout`.
+ *         `NETLIB_CALLBACK_FAILED` if the clock function of the timeout failed during
+ *         `netlib_connect_options_use_timeout`.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_options_check(const netlib_connect_options *options, netlib_error **err);
 
@@ -3354,8 +3392,8 @@ void netlib_connect_options_set_timeout(netlib_connect_options *options, double 
  *
  * If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed counts
  * towards the total limit, and the rest of the total limit begins with this call. Otherwise, the total limit begins
- * with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
- * clock. Later changes of `timeout` have no effect.
+ * with the start of each connect operation. In both cases, netlib uses the system's clock to measure the time that is
+ * left, even if `timeout` has a clock function. Later changes of `timeout` have no effect.
  * @param timeout the limits. Only `netlib_stream_connect` uses the read limit: it becomes the read timeout of the
  *        stream.
  */
@@ -3415,8 +3453,8 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options, doubl
 
 /** Sets the TCP user timeout: the time that sent data may stay unacknowledged before the connection fails with
  * `ETIMEDOUT` (`TCP_USER_TIMEOUT`, RFC 5482 without announcing the timeout to the peer). Default: not set; the system
- * tries for about 15 minutes. With keep-alive, the user timeout ends the probes, and the number of unanswered probes
- * is ignored.
+ * tries for about 15 minutes. If keep-alive is on, the connection fails when probes have stayed unanswered for the
+ * user timeout; the number of unanswered probes that was passed to `netlib_connect_options_set_keepalive` is ignored.
  *
  * On Linux, the user timeout also ends a connection attempt to which the peer does not respond: the attempt fails with
  * `NETLIB_CONNECT_TIMEOUT`, at the earliest after a second, when the first packet would be sent again. In contrast,
@@ -3427,8 +3465,9 @@ void netlib_connect_options_set_keepalive(netlib_connect_options *options, doubl
 void netlib_connect_options_set_user_timeout(netlib_connect_options *options, double seconds);
 
 /** Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
- * Added options are set in the order of the calls. Added options follow and override the options that have a setter of
- * their own. By default, netlib sets no socket option, not even `TCP_NODELAY`. On Unix domain sockets, only options of
+ * Added options are set in the order of the calls, after the options that have a dedicated setter, such as
+ * `netlib_connect_options_set_no_delay`. So an added option overrides the value of a dedicated setter. By default, all
+ * these options keep the system's values: `TCP_NODELAY`, for example, is off. On Unix domain sockets, only options of
  * the level `SOL_SOCKET` are set.
  * @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
  * @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
@@ -3443,16 +3482,17 @@ void netlib_connect_options_add_socket_option(netlib_connect_options *options, i
  * An address has one class or more, so test a class with & and not with ==. For example, 169.254.169.254 has the
  * classes METADATA and LINK_LOCAL.
  *
- * An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
+ * An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address, except that GLOBAL is dropped
+ * if there is another class. The embedded address is found in these forms: IPv4-mapped (::ffff:0:0/96),
  * IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
  * of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the addresses of the client and of its server) and ISATAP (any
- * network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: the classes LOOPBACK and SPECIAL.
- * An address with a network-specific NAT64 prefix cannot be distinguished from a global address. */
+ * network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: has the classes LOOPBACK and
+ * SPECIAL. An address with a network-specific NAT64 prefix cannot be distinguished from a global address. */
 enum netlib_address_class NETLIB_INT32 {
-    /** The metadata services, from which cloud machines fetch their credentials, of Amazon, Google, Azure, Oracle,
-     * Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and OpenStack: 169.254.169.254, fd00:ec2::254,
-     * 100.100.100.200, 168.63.129.16 and others. The address of a metadata service also has the class of its network,
-     * except GLOBAL. */
+    /** The metadata services of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
+     * OpenStack, from which cloud machines fetch their credentials: 169.254.169.254, fd00:ec2::254, 100.100.100.200,
+     * 168.63.129.16 and others. The address of a metadata service also has the class of the network that contains the
+     * address, except GLOBAL. */
     NETLIB_ADDRESS_CLASS_METADATA = 1,
     /** The local machine: 127.0.0.0/8, ::1. */
     NETLIB_ADDRESS_CLASS_LOOPBACK = 2,
@@ -3467,8 +3507,8 @@ enum netlib_address_class NETLIB_INT32 {
     NETLIB_ADDRESS_CLASS_SHARED = 32,
     /** Multicast groups: 224.0.0.0/4, ff00::/8. */
     NETLIB_ADDRESS_CLASS_MULTICAST = 64,
-    /** Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 that have no
-     * other class. */
+    /** Reserved addresses: 240.0.0.0/4, including 255.255.255.255; ::/96, except :: and ::1; ::ffff:0:0:0/96; and all
+     * IPv6 addresses outside 2000::/3 that IANA has not assigned to any use. */
     NETLIB_ADDRESS_CLASS_RESERVED = 128,
     /** Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20. */
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 256,
@@ -3488,10 +3528,10 @@ enum netlib_address_class NETLIB_INT32 {
 };
 
 /** Decides whether to connect to an address. The callback is called on the connecting thread for each connection
- * attempt, before a socket is opened, but not for addresses whose class is refused. The attempt connects to exactly
- * the address that is passed to the callback: no name is resolved again. An attempt that waits for a free descriptor
- * calls the callback again for the same address. If several threads connect with the same options, they may call the
- * callback at the same time.
+ * attempt, before a socket is opened, but not for an address that has a refused class. The attempt connects to exactly
+ * the address that is passed to the callback: no name is resolved again. If no descriptor is free for an attempt,
+ * netlib may make the attempt again later, and then calls the callback again for the same address. If several threads
+ * connect with the same options, they may call the callback at the same time.
  *
  * The callback may call netlib. If a `netlib_connect` invoked the callback, calls on that `netlib_connect` fail with
  * `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
@@ -3511,18 +3551,19 @@ typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address,
 /** Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every
  * class.
  *
- * Each address is checked immediately before connect(2), regardless of the resolver that found the address. So a name
- * that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address, does not evade the
- * check. A refused address is skipped like an address for which the attempt failed; local addresses to which sockets
- * are bound are not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses `NETLIB_ADDRESS_CLASS_UNSPECIFIED`,
- * because 0.0.0.0 and :: lead to the local machine.
+ * Each connection attempt checks the address that it passes to connect(2), regardless of the resolver that found the
+ * address. So a name that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address,
+ * does not evade the check. A refused address is skipped, like an address for which the attempt failed. The local
+ * address to which a socket is bound is not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses
+ * `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to the local machine.
  * @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. For an
  *        unknown bit, connecting fails with `NETLIB_INVALID_ARGUMENT`.
  */
 void netlib_connect_options_refuse_addresses(netlib_connect_options *options, int32_t classes);
 
-/** Sets a callback that allows or refuses each address whose class is not refused. Default: no callback, so that all
- * addresses whose class is not refused are allowed.
+/** Sets a callback that allows or refuses addresses. The callback is not called for an address with a class that was
+ * passed to `netlib_connect_options_refuse_addresses`: such an address is always refused. Default: no callback, so
+ * that all other addresses are allowed.
  * @param callback the callback. May be NULL: no callback. */
 void netlib_connect_options_set_address_callback(netlib_connect_options *options, netlib_address_fn callback,
                                                  void *ctx, netlib_ctx_free_fn ctx_free);
@@ -3552,9 +3593,9 @@ const char *netlib_address_class_name(int32_t classes);
 /** An address list: the addresses to connect to, in order, at most 1,024. **One call at a time**. */
 struct netlib_addresses;
 
-/** Finds the addresses of a host, instead of the system's resolver. The callback must return within the time that is
- * left: nothing interrupts a running callback. The callback is called at most once per call of
- * `netlib_create_connection` and per `netlib_connect`.
+/** Resolves a host name to addresses, in place of the system's resolver. The callback must return within
+ * `seconds_left`: nothing interrupts a running callback. The callback is called at most once per `netlib_connect`, and
+ * at most once per call of `netlib_create_connection` or `netlib_stream_connect`.
  *
  * The callback may call netlib, for example to connect to a name server. If a `netlib_connect` invoked the callback,
  * calls on that `netlib_connect` fail with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its
@@ -3563,9 +3604,10 @@ struct netlib_addresses;
  *        callback returns.
  * @param port the port to connect to.
  * @param seconds_left the time until the limit's deadline, in seconds; `NETLIB_TIMEOUT_NONE` without a limit or a
- *        deadline.
+ *        deadline. The total limit that was passed to `netlib_connect_options_use_timeout` is not included.
  * @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
- *        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
+ *        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` has no effect
+ *        on this list.
  * @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
  *         `NETLIB_NAME_RESOLUTION`. If the callback returns a failure status of netlib (200 or more), connecting fails
  *         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
@@ -3588,9 +3630,9 @@ void netlib_addresses_free(netlib_addresses *addresses);
  * is added twice is tried twice.
  * @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
  *        of 0 stands for the port that is passed to the connecting function.
- * @param len the length of `address` in bytes, at least the size of its family's structure. The path of a
- *        `sockaddr_un` ends at a NUL or after `len` bytes. An abstract name of Linux, whose first byte is NUL, ends
- *        after `len` bytes, as for connect(2).
+ * @param len the length of `address` in bytes. A `sockaddr_in` and a `sockaddr_in6` must be complete. The path of a
+ *        `sockaddr_un` ends at a NUL, or at the end of the `len` bytes. An abstract name of Linux, whose first byte is
+ *        NUL, ends at the end of the `len` bytes, as for connect(2).
  * @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
  *         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
  *         system that has no abstract names.
@@ -3619,15 +3661,17 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
  * family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
  * attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
- * exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
- * network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
- * netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
+ * has lasted as long as the connect timeout. The first attempt that is connected wins, and all other attempts are
+ * closed. So a network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still
+ * reached. netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
  *
- * At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
- * own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.
+ * At most 64 lookup threads run in a process. Further lookups wait in a queue until a thread is free, or until their
+ * connect operation ends, for example because its limit has ended. An event loop cannot distinguish a queued lookup
+ * from a slow lookup.
  *
- * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. The following loop has room for a limit
- * and 63 attempts, which begin within 16 seconds:
+ * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. With the default attempt delay, 63
+ * attempts begin within 16 seconds. The array `fds` in the following loop has room for their descriptors and for the
+ * descriptor of a limit:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
  *         struct pollfd fds[64];
@@ -3646,21 +3690,24 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
 struct netlib_connect;
 
 /** Sets the attempt delay: the time between the starts of two connection attempts of a race, which RFC 8305 calls the
- * Connection Attempt Delay and bounds in section 5. If an attempt fails before the attempt delay has passed, the next
- * attempt starts at once. `netlib_create_connection` does not race and ignores the attempt delay.
+ * Connection Attempt Delay and bounds in section 5. If the most recent attempt fails before the attempt delay has
+ * passed, the next attempt starts at once. `netlib_create_connection` ignores the attempt delay, because it tries one
+ * address after the other.
  * @param seconds 0.01 to 2; the default is 0.25. */
 void netlib_connect_options_set_attempt_delay(netlib_connect_options *options, double seconds);
 
-/** Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
- * waits for a resolve callback. The operation looks up no name and calls no resolve callback. As long as the operation
- * needs addresses that were not supplied yet, each step returns `NETLIB_WANT_ADDRESSES`. Meanwhile, the application
- * runs its own resolver. The application also waits for the descriptors of `netlib_connect_wait_fd`, and at most for
- * the time of `netlib_connect_wait_seconds`, because the limit and the total timeout still apply. A host that is an
- * address needs no lookup. Default: 0.
+/** Makes the application supply the addresses of host names, for event loops that have a resolver. The connect
+ * operation then looks up no name and calls no resolve callback, so that no step waits for a resolve callback. Until
+ * the application has supplied the addresses, each step returns `NETLIB_WANT_ADDRESSES`. Between these steps, the
+ * application runs its resolver and waits for the descriptors that `netlib_connect_wait_fd` returns. The application
+ * waits at most for the time that `netlib_connect_wait_seconds` returns, because the limit of the operation, or the
+ * total limit of the options, may end the operation before the addresses are found. A host that is an address needs no
+ * lookup. Default: 0.
  *
- * If the host is a name, `netlib_create_connection` fails with `NETLIB_INVALID_ARGUMENT`, and so does
- * `netlib_connect_run`, unless the addresses have already been supplied. If the source address is a name, all
- * functions that connect fail with `NETLIB_INVALID_ARGUMENT`.
+ * If `enable` is 1 and the host is a name, `netlib_create_connection` and `netlib_stream_connect` fail with
+ * `NETLIB_INVALID_ARGUMENT`. `netlib_connect_run` also fails with this status, unless the addresses have already been
+ * supplied. If `enable` is 1 and the source address is a name, all functions that connect to IP addresses fail with
+ * `NETLIB_INVALID_ARGUMENT`.
  * @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses. */
 void netlib_connect_options_set_supply_addresses(netlib_connect_options *options, int32_t enable);
 
@@ -3692,39 +3739,42 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_addresses(const char *host, int
 void netlib_connect_free(netlib_connect *connect);
 
 /** Sets the limit that ends a connect operation, and keeps a reference to the limit. The operation obeys the limit from
- * the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. The limit adds one descriptor to
- * those of `netlib_connect_wait_fd`: the added descriptor wakes the event loop when the limit is cancelled, and the
- * next step then ends the operation. A later call replaces the limit. Default: none.
+ * the next step on. Until the operation ends, `netlib_connect_wait_seconds` returns at most the time until the limit's
+ * deadline. The limit adds one descriptor to those that `netlib_connect_wait_fd` returns: the added descriptor wakes
+ * the event loop when the limit is cancelled, and the next step then ends the operation. A later call replaces the
+ * limit. Default: none.
  *
  * Each connect operation has its own descriptor for the limit, so that operations that share a limit can be watched by
- * one epoll(7) instance. After fork(2), set the limit again in a child that continues the operation, because a
- * cancellation wakes only the process that set the limit. A name lookup in progress starts again in the child's first
- * step.
+ * one epoll(7) instance. After fork(2), set the limit again in a child process that continues the operation, because a
+ * cancellation wakes only the process that set the limit. A name lookup that was in progress starts again in the first
+ * step of the child process.
  * @return `NETLIB_IO` if no descriptor can be opened, in which case the previous limit stays. */
 NETLIB_MUST_USE netlib_status netlib_connect_set_limit(netlib_connect *connect, const netlib_limit *limit,
                                                        netlib_error **err);
 
-/** Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
- * `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
+/** Advances a connect operation without waiting. The name lookup runs on a separate thread. A resolve callback
+ * (`netlib_connect_options_set_resolve_callback`), however, runs during a step, which waits for the callback.
  *
- * It is harmless to step before a descriptor is ready or the timer has fired. If a step is late by several attempt
- * delays, it starts only one attempt.
+ * A step does no harm if no descriptor is ready and the time that `netlib_connect_wait_seconds` returned has not
+ * passed. If a step is late by several attempt delays, it starts only one attempt.
  * @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
  *        while no attempt is connected.
  * @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
  *        the attempts began.
- * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
- *         or the timer, and step again; `NETLIB_WANT_ADDRESSES` if the options make the application supply the
- *         addresses: call `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again;
- *         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
- *         all attempts failed, the step and every later step return the status of the attempt that ended last.
+ * @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait until a descriptor
+ *         is ready or the time that `netlib_connect_wait_seconds` returns has passed, and step again;
+ *         `NETLIB_WANT_ADDRESSES` if the options make the application supply the addresses: call
+ *         `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again; `NETLIB_CLOSED` if an
+ *         earlier call returned the connection; all failures of `netlib_create_connection`. If all attempts failed,
+ *         the status is that of the attempt that ended last; a refused address counts as an attempt only if all
+ *         addresses were refused. After a failure, every later step fails with the same error.
  */
 NETLIB_MUST_USE netlib_status netlib_connect_step(netlib_connect *connect, int *fd, netlib_error **err);
 
 /** Supplies the addresses of the host after a step returned `NETLIB_WANT_ADDRESSES`. The next step, which should follow
  * at once, connects to the addresses. The address family and the address policy of the options apply to the addresses.
- * @param addresses the addresses in the order of preference, copied. The port of the operation replaces the port 0. If
- *        the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
+ * @param addresses the addresses in the order of preference, copied. An address with port 0 gets the port of the
+ *        operation. If the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
  * @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses. */
 NETLIB_MUST_USE netlib_status netlib_connect_supply_addresses(netlib_connect *connect,
                                                               const netlib_addresses *addresses, netlib_error **err);
@@ -3739,7 +3789,7 @@ NETLIB_MUST_USE netlib_status netlib_connect_supply_error(netlib_connect *connec
 
 /** Steps a connect operation, and waits between steps, until the operation has succeeded or failed.
  * @param connect the connect operation, for which steps may already have been made.
- * @param limit a limit, which is set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
+ * @param limit a limit, which replaces the limit of the operation. May be NULL: the previous limit, if any, stays.
  * @param fd out: the same socket as from `netlib_connect_step`; -1 on failure.
  * @param err the same error as from `netlib_connect_step`.
  * @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE` and `NETLIB_WANT_ADDRESSES`;

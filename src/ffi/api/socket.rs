@@ -25,11 +25,12 @@ use crate::socket::connect_options::ConnectOptions;
 /// are tried; the error message states how many addresses the host has.
 ///
 /// The connected socket is blocking, has no timeout set on it, and is closed by exec. Name lookup and connecting obey
-/// `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With a limit, the
-/// lookup runs on a separate thread, which blocks signals; an abandoned lookup finishes on its thread. Without a limit,
-/// the lookup runs on the calling thread. At most 64 lookup threads run in a process: further lookups wait in a queue
-/// until a thread is free or their limit ends. TCP allows a socket to connect to itself if no process listens on the
-/// port; netlib treats such a connection as refused.
+/// `limit`: when the limit ends, the call returns at once, even if the resolver or the peer hangs. With `limit`, or
+/// with a total limit in the options (`netlib_connect_options_use_timeout`), the lookup runs on a separate thread,
+/// which blocks signals. If a limit ends during the lookup, the thread finishes the lookup after the call has returned.
+/// Without any limit, the lookup runs on the calling thread. At most 64 lookup threads run in a process: further
+/// lookups wait in a queue until a thread is free, or until a limit of their call ends. TCP allows a socket to connect
+/// to itself if no process listens on the port; netlib treats such a connection as refused.
 ///
 /// @param host a name (RFC 1123; an internationalised name is converted by UTS 46), an IPv4 address, or an IPv6 address
 ///        with or without brackets.
@@ -38,13 +39,14 @@ use crate::socket::connect_options::ConnectOptions;
 /// @param err the error message names the host and the port. The error has one cause for each address tried, including
 ///        an attempt that a limit ended, with the address, the errno and the duration of the attempt.
 /// @return `NETLIB_NAME_RESOLUTION`, with the resolver's code; `NETLIB_ADDRESS_REFUSED` if the options refuse every
-///         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address exceeded the connect timeout;
-///         `NETLIB_CONNECT_FAILED` if this attempt failed for another reason, or if the system has no descriptor or
-///         thread left (with an errno such as `EMFILE`); `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit
-///         ended first; `NETLIB_INVALID_URL` for an invalid host, for example with an empty label or a label of more
-///         than 63 bytes; `NETLIB_INVALID_ARGUMENT` for a port or an option out of range; `NETLIB_UNSUPPORTED` for an
-///         option that the operating system does not have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the
-///         address callback or the resolve callback failed; any failure status that the resolve callback returns.
+///         address; `NETLIB_CONNECT_TIMEOUT` if the attempt for the last allowed address timed out, or if the total
+///         limit of the options passed; `NETLIB_CONNECT_FAILED` if the attempt for the last allowed address failed for
+///         another reason, or if the system has no descriptor or thread left (with an errno such as `EMFILE`);
+///         `NETLIB_CANCELLED` or `NETLIB_DEADLINE_EXCEEDED` if the limit ended first; `NETLIB_INVALID_URL` for an
+///         invalid host, for example with an empty label or a label of more than 63 bytes; `NETLIB_INVALID_ARGUMENT`
+///         for a port or an option out of range; `NETLIB_UNSUPPORTED` for an option that the operating system does not
+///         have; `NETLIB_INVALID_UTF8`; `NETLIB_CALLBACK_FAILED` if the address callback or the resolve callback
+///         failed; any failure status that the resolve callback returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_create_connection(
     host: *const c_char,

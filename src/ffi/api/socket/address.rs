@@ -16,17 +16,18 @@ use crate::socket::sockaddr;
 /// An address has one class or more, so test a class with & and not with ==. For example, 169.254.169.254 has the
 /// classes METADATA and LINK_LOCAL.
 ///
-/// An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address: IPv4-mapped (::ffff:0:0/96),
+/// An IPv6 address that embeds an IPv4 address also has all classes of the IPv4 address, except that GLOBAL is dropped
+/// if there is another class. The embedded address is found in these forms: IPv4-mapped (::ffff:0:0/96),
 /// IPv4-compatible (::/96), IPv4-translated (::ffff:0:0:0/96), NAT64 (64:ff9b::/96, and 64:ff9b:1::/48 in all positions
 /// of RFC 6052), 6to4 (2002::/16), Teredo (2001::/32: the addresses of the client and of its server) and ISATAP (any
-/// network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: the classes LOOPBACK and SPECIAL.
-/// An address with a network-specific NAT64 prefix cannot be distinguished from a global address.
+/// network). For example, ::ffff:127.0.0.1 has the class LOOPBACK, and 2002:7f00:1:: has the classes LOOPBACK and
+/// SPECIAL. An address with a network-specific NAT64 prefix cannot be distinguished from a global address.
 #[repr(C)]
 pub enum netlib_address_class {
-    /// The metadata services, from which cloud machines fetch their credentials, of Amazon, Google, Azure, Oracle,
-    /// Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and OpenStack: 169.254.169.254, fd00:ec2::254,
-    /// 100.100.100.200, 168.63.129.16 and others. The address of a metadata service also has the class of its network,
-    /// except GLOBAL.
+    /// The metadata services of Amazon, Google, Azure, Oracle, Alibaba, Tencent, Volcano Engine, Scaleway, Akamai and
+    /// OpenStack, from which cloud machines fetch their credentials: 169.254.169.254, fd00:ec2::254, 100.100.100.200,
+    /// 168.63.129.16 and others. The address of a metadata service also has the class of the network that contains the
+    /// address, except GLOBAL.
     NETLIB_ADDRESS_CLASS_METADATA = 0x1,
     /// The local machine: 127.0.0.0/8, ::1.
     NETLIB_ADDRESS_CLASS_LOOPBACK = 0x2,
@@ -41,8 +42,8 @@ pub enum netlib_address_class {
     NETLIB_ADDRESS_CLASS_SHARED = 0x20,
     /// Multicast groups: 224.0.0.0/4, ff00::/8.
     NETLIB_ADDRESS_CLASS_MULTICAST = 0x40,
-    /// Reserved addresses: 240.0.0.0/4, including 255.255.255.255, and all IPv6 addresses outside 2000::/3 that have no
-    /// other class.
+    /// Reserved addresses: 240.0.0.0/4, including 255.255.255.255; ::/96, except :: and ::1; ::ffff:0:0:0/96; and all
+    /// IPv6 addresses outside 2000::/3 that IANA has not assigned to any use.
     NETLIB_ADDRESS_CLASS_RESERVED = 0x80,
     /// Addresses for documentation: 192.0.2.0/24, 198.51.100.0/24, 203.0.113.0/24, 2001:db8::/32, 3fff::/20.
     NETLIB_ADDRESS_CLASS_DOCUMENTATION = 0x100,
@@ -63,10 +64,10 @@ pub enum netlib_address_class {
 pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 
 /// Decides whether to connect to an address. The callback is called on the connecting thread for each connection
-/// attempt, before a socket is opened, but not for addresses whose class is refused. The attempt connects to exactly
-/// the address that is passed to the callback: no name is resolved again. An attempt that waits for a free descriptor
-/// calls the callback again for the same address. If several threads connect with the same options, they may call the
-/// callback at the same time.
+/// attempt, before a socket is opened, but not for an address that has a refused class. The attempt connects to exactly
+/// the address that is passed to the callback: no name is resolved again. If no descriptor is free for an attempt,
+/// netlib may make the attempt again later, and then calls the callback again for the same address. If several threads
+/// connect with the same options, they may call the callback at the same time.
 ///
 /// The callback may call netlib. If a `netlib_connect` invoked the callback, calls on that `netlib_connect` fail with
 /// `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its options, has no effect on the call in
@@ -88,11 +89,11 @@ pub type netlib_address_fn = Option<
 /// Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every
 /// class.
 ///
-/// Each address is checked immediately before connect(2), regardless of the resolver that found the address. So a name
-/// that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address, does not evade the
-/// check. A refused address is skipped like an address for which the attempt failed; local addresses to which sockets
-/// are bound are not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses `NETLIB_ADDRESS_CLASS_UNSPECIFIED`,
-/// because 0.0.0.0 and :: lead to the local machine.
+/// Each connection attempt checks the address that it passes to connect(2), regardless of the resolver that found the
+/// address. So a name that suddenly resolves to another address (DNS rebinding), or an unusual spelling of an address,
+/// does not evade the check. A refused address is skipped, like an address for which the attempt failed. The local
+/// address to which a socket is bound is not checked. Refusing `NETLIB_ADDRESS_CLASS_LOOPBACK` also refuses
+/// `NETLIB_ADDRESS_CLASS_UNSPECIFIED`, because 0.0.0.0 and :: lead to the local machine.
 ///
 /// @param classes a bit mask of `netlib_address_class`, for example `NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL`. For an
 ///        unknown bit, connecting fails with `NETLIB_INVALID_ARGUMENT`.
@@ -103,8 +104,9 @@ pub unsafe extern "C" fn netlib_connect_options_refuse_addresses(options: *mut n
     });
 }
 
-/// Sets a callback that allows or refuses each address whose class is not refused. Default: no callback, so that all
-/// addresses whose class is not refused are allowed.
+/// Sets a callback that allows or refuses addresses. The callback is not called for an address with a class that was
+/// passed to `netlib_connect_options_refuse_addresses`: such an address is always refused. Default: no callback, so
+/// that all other addresses are allowed.
 ///
 /// @param callback the callback. May be NULL: no callback.
 #[unsafe(no_mangle)]

@@ -36,12 +36,13 @@ pub unsafe extern "C" fn netlib_connect_options_clone(
     builder::clone(options)
 }
 
-/// Checks that no setter has recorded an error, as `netlib_connect_new` and `netlib_create_connection` do. The system
+/// Checks, as `netlib_connect_new` and `netlib_create_connection` do, that no setter has recorded an error. The system
 /// checks the source address, the interface and the added socket options later, at each connection attempt.
 ///
 /// @return `NETLIB_INVALID_ARGUMENT` for a value out of range; `NETLIB_INVALID_URL` for an invalid source address;
 ///         `NETLIB_UNSUPPORTED` for an option that the operating system does not have; `NETLIB_INVALID_UTF8`;
-///         `NETLIB_CALLBACK_FAILED` if the clock failed in `netlib_connect_options_use_timeout`.
+///         `NETLIB_CALLBACK_FAILED` if the clock function of the timeout failed during
+///         `netlib_connect_options_use_timeout`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_check(
     options: *const netlib_connect_options,
@@ -76,8 +77,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_timeout(options: *mut netlib
 ///
 /// If `netlib_timeout_start_connect` has started the clock of `timeout`, the time that has already passed counts
 /// towards the total limit, and the rest of the total limit begins with this call. Otherwise, the total limit begins
-/// with the start of each connect operation. In both cases, netlib measures the time that is left with the system's
-/// clock. Later changes of `timeout` have no effect.
+/// with the start of each connect operation. In both cases, netlib uses the system's clock to measure the time that is
+/// left, even if `timeout` has a clock function. Later changes of `timeout` have no effect.
 ///
 /// @param timeout the limits. Only `netlib_stream_connect` uses the read limit: it becomes the read timeout of the
 ///        stream.
@@ -201,8 +202,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_keepalive(
 
 /// Sets the TCP user timeout: the time that sent data may stay unacknowledged before the connection fails with
 /// `ETIMEDOUT` (`TCP_USER_TIMEOUT`, RFC 5482 without announcing the timeout to the peer). Default: not set; the system
-/// tries for about 15 minutes. With keep-alive, the user timeout ends the probes, and the number of unanswered probes
-/// is ignored.
+/// tries for about 15 minutes. If keep-alive is on, the connection fails when probes have stayed unanswered for the
+/// user timeout; the number of unanswered probes that was passed to `netlib_connect_options_set_keepalive` is ignored.
 ///
 /// On Linux, the user timeout also ends a connection attempt to which the peer does not respond: the attempt fails with
 /// `NETLIB_CONNECT_TIMEOUT`, at the earliest after a second, when the first packet would be sent again. In contrast,
@@ -218,8 +219,9 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 }
 
 /// Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
-/// Added options are set in the order of the calls. Added options follow and override the options that have a setter of
-/// their own. By default, netlib sets no socket option, not even `TCP_NODELAY`. On Unix domain sockets, only options of
+/// Added options are set in the order of the calls, after the options that have a dedicated setter, such as
+/// `netlib_connect_options_set_no_delay`. So an added option overrides the value of a dedicated setter. By default, all
+/// these options keep the system's values: `TCP_NODELAY`, for example, is off. On Unix domain sockets, only options of
 /// the level `SOL_SOCKET` are set.
 ///
 /// @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.

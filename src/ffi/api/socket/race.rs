@@ -21,15 +21,17 @@ use crate::status::Status;
 /// The addresses alternate between IPv6 and IPv4, beginning with the family of the resolver's first address; within a
 /// family, the resolver's order is kept. Each connection attempt starts 250 ms (the attempt delay) after the previous
 /// attempt, or immediately if the previous attempt has failed. An attempt continues until it is connected, fails, or
-/// exceeds its own connect timeout. The first attempt that is connected wins, and all other attempts are closed. So a
-/// network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still reached.
-/// netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
+/// has lasted as long as the connect timeout. The first attempt that is connected wins, and all other attempts are
+/// closed. So a network that drops IPv6 packets costs a quarter of a second, and a host with one slow address is still
+/// reached. netlib tries at most 64 addresses: the first 64 of the order in which the families alternate.
 ///
-/// At most 64 name lookups run at once in a process. Further lookups wait in a queue until another lookup ends or their
-/// own limit ends. An event loop cannot distinguish a queued lookup from a slow lookup.
+/// At most 64 lookup threads run in a process. Further lookups wait in a queue until a thread is free, or until their
+/// connect operation ends, for example because its limit has ended. An event loop cannot distinguish a queued lookup
+/// from a slow lookup.
 ///
-/// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. The following loop has room for a limit
-/// and 63 attempts, which begin within 16 seconds:
+/// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. With the default attempt delay, 63
+/// attempts begin within 16 seconds. The array `fds` in the following loop has room for their descriptors and for the
+/// descriptor of a limit:
 ///
 ///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
 ///         struct pollfd fds[64];
@@ -55,8 +57,9 @@ impl Handle for netlib_connect {
 }
 
 /// Sets the attempt delay: the time between the starts of two connection attempts of a race, which RFC 8305 calls the
-/// Connection Attempt Delay and bounds in section 5. If an attempt fails before the attempt delay has passed, the next
-/// attempt starts at once. `netlib_create_connection` does not race and ignores the attempt delay.
+/// Connection Attempt Delay and bounds in section 5. If the most recent attempt fails before the attempt delay has
+/// passed, the next attempt starts at once. `netlib_create_connection` ignores the attempt delay, because it tries one
+/// address after the other.
 ///
 /// @param seconds 0.01 to 2; the default is 0.25.
 #[unsafe(no_mangle)]
@@ -69,16 +72,18 @@ pub unsafe extern "C" fn netlib_connect_options_set_attempt_delay(
     });
 }
 
-/// Makes the application supply the addresses of host names, for event loops with a resolver of their own: no step then
-/// waits for a resolve callback. The operation looks up no name and calls no resolve callback. As long as the operation
-/// needs addresses that were not supplied yet, each step returns `NETLIB_WANT_ADDRESSES`. Meanwhile, the application
-/// runs its own resolver. The application also waits for the descriptors of `netlib_connect_wait_fd`, and at most for
-/// the time of `netlib_connect_wait_seconds`, because the limit and the total timeout still apply. A host that is an
-/// address needs no lookup. Default: 0.
+/// Makes the application supply the addresses of host names, for event loops that have a resolver. The connect
+/// operation then looks up no name and calls no resolve callback, so that no step waits for a resolve callback. Until
+/// the application has supplied the addresses, each step returns `NETLIB_WANT_ADDRESSES`. Between these steps, the
+/// application runs its resolver and waits for the descriptors that `netlib_connect_wait_fd` returns. The application
+/// waits at most for the time that `netlib_connect_wait_seconds` returns, because the limit of the operation, or the
+/// total limit of the options, may end the operation before the addresses are found. A host that is an address needs no
+/// lookup. Default: 0.
 ///
-/// If the host is a name, `netlib_create_connection` fails with `NETLIB_INVALID_ARGUMENT`, and so does
-/// `netlib_connect_run`, unless the addresses have already been supplied. If the source address is a name, all
-/// functions that connect fail with `NETLIB_INVALID_ARGUMENT`.
+/// If `enable` is 1 and the host is a name, `netlib_create_connection` and `netlib_stream_connect` fail with
+/// `NETLIB_INVALID_ARGUMENT`. `netlib_connect_run` also fails with this status, unless the addresses have already been
+/// supplied. If `enable` is 1 and the source address is a name, all functions that connect to IP addresses fail with
+/// `NETLIB_INVALID_ARGUMENT`.
 ///
 /// @param enable 1 if the application supplies the addresses; 0 if a resolver finds the addresses.
 #[unsafe(no_mangle)]
@@ -149,14 +154,15 @@ pub unsafe extern "C" fn netlib_connect_free(connect: *mut netlib_connect) {
 }
 
 /// Sets the limit that ends a connect operation, and keeps a reference to the limit. The operation obeys the limit from
-/// the next step on. `netlib_connect_wait_seconds` includes the limit's deadline. The limit adds one descriptor to
-/// those of `netlib_connect_wait_fd`: the added descriptor wakes the event loop when the limit is cancelled, and the
-/// next step then ends the operation. A later call replaces the limit. Default: none.
+/// the next step on. Until the operation ends, `netlib_connect_wait_seconds` returns at most the time until the limit's
+/// deadline. The limit adds one descriptor to those that `netlib_connect_wait_fd` returns: the added descriptor wakes
+/// the event loop when the limit is cancelled, and the next step then ends the operation. A later call replaces the
+/// limit. Default: none.
 ///
 /// Each connect operation has its own descriptor for the limit, so that operations that share a limit can be watched by
-/// one epoll(7) instance. After fork(2), set the limit again in a child that continues the operation, because a
-/// cancellation wakes only the process that set the limit. A name lookup in progress starts again in the child's first
-/// step.
+/// one epoll(7) instance. After fork(2), set the limit again in a child process that continues the operation, because a
+/// cancellation wakes only the process that set the limit. A name lookup that was in progress starts again in the first
+/// step of the child process.
 ///
 /// @return `NETLIB_IO` if no descriptor can be opened, in which case the previous limit stays.
 #[unsafe(no_mangle)]
@@ -168,21 +174,23 @@ pub unsafe extern "C" fn netlib_connect_set_limit(
     guard::status(err, || arg_mut!(connect).set_limit(arg_shared_opt!(limit)))
 }
 
-/// Advances a connect operation without waiting. The name lookup runs on a separate thread. A callback of
-/// `netlib_connect_options_set_resolve_callback`, however, runs during a step, which waits for the callback.
+/// Advances a connect operation without waiting. The name lookup runs on a separate thread. A resolve callback
+/// (`netlib_connect_options_set_resolve_callback`), however, runs during a step, which waits for the callback.
 ///
-/// It is harmless to step before a descriptor is ready or the timer has fired. If a step is late by several attempt
-/// delays, it starts only one attempt.
+/// A step does no harm if no descriptor is ready and the time that `netlib_connect_wait_seconds` returned has not
+/// passed. If a step is late by several attempt delays, it starts only one attempt.
 ///
 /// @param fd out: the connected socket, which is blocking, has no timeout, and is closed by exec; -1 on failure, and
 ///        while no attempt is connected.
 /// @param err the same error as from `netlib_create_connection`, with one cause for each attempt, in the order in which
 ///        the attempts began.
-/// @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait for the descriptors
-///         or the timer, and step again; `NETLIB_WANT_ADDRESSES` if the options make the application supply the
-///         addresses: call `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again;
-///         `NETLIB_CLOSED` if an earlier call returned the connection; all failures of `netlib_create_connection`. If
-///         all attempts failed, the step and every later step return the status of the attempt that ended last.
+/// @return `NETLIB_OK` when connected; `NETLIB_WANT_WRITE` while the operation is in progress: wait until a descriptor
+///         is ready or the time that `netlib_connect_wait_seconds` returns has passed, and step again;
+///         `NETLIB_WANT_ADDRESSES` if the options make the application supply the addresses: call
+///         `netlib_connect_supply_addresses` or `netlib_connect_supply_error`, and step again; `NETLIB_CLOSED` if an
+///         earlier call returned the connection; all failures of `netlib_create_connection`. If all attempts failed,
+///         the status is that of the attempt that ended last; a refused address counts as an attempt only if all
+///         addresses were refused. After a failure, every later step fails with the same error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_step(
     connect: *mut netlib_connect,
@@ -206,8 +214,8 @@ pub unsafe extern "C" fn netlib_connect_step(
 /// Supplies the addresses of the host after a step returned `NETLIB_WANT_ADDRESSES`. The next step, which should follow
 /// at once, connects to the addresses. The address family and the address policy of the options apply to the addresses.
 ///
-/// @param addresses the addresses in the order of preference, copied. The port of the operation replaces the port 0. If
-///        the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
+/// @param addresses the addresses in the order of preference, copied. An address with port 0 gets the port of the
+///        operation. If the list is empty, the next step fails with `NETLIB_NAME_RESOLUTION`.
 /// @return `NETLIB_INVALID_ARGUMENT` if the operation does not wait for addresses.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_supply_addresses(
@@ -242,7 +250,7 @@ pub unsafe extern "C" fn netlib_connect_supply_error(
 /// Steps a connect operation, and waits between steps, until the operation has succeeded or failed.
 ///
 /// @param connect the connect operation, for which steps may already have been made.
-/// @param limit a limit, which is set as by `netlib_connect_set_limit`. May be NULL: the previous limit, if any, stays.
+/// @param limit a limit, which replaces the limit of the operation. May be NULL: the previous limit, if any, stays.
 /// @param fd out: the same socket as from `netlib_connect_step`; -1 on failure.
 /// @param err the same error as from `netlib_connect_step`.
 /// @return all that `netlib_connect_step` returns, except `NETLIB_WANT_WRITE` and `NETLIB_WANT_ADDRESSES`;

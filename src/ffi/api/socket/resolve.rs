@@ -39,9 +39,9 @@ pub unsafe extern "C" fn netlib_addresses_free(addresses: *mut netlib_addresses)
 ///
 /// @param address a `struct sockaddr_in`, `struct sockaddr_in6` or `struct sockaddr_un`; it need not be aligned. A port
 ///        of 0 stands for the port that is passed to the connecting function.
-/// @param len the length of `address` in bytes, at least the size of its family's structure. The path of a
-///        `sockaddr_un` ends at a NUL or after `len` bytes. An abstract name of Linux, whose first byte is NUL, ends
-///        after `len` bytes, as for connect(2).
+/// @param len the length of `address` in bytes. A `sockaddr_in` and a `sockaddr_in6` must be complete. The path of a
+///        `sockaddr_un` ends at a NUL, or at the end of the `len` bytes. An abstract name of Linux, whose first byte is
+///        NUL, ends at the end of the `len` bytes, as for connect(2).
 /// @return `NETLIB_INVALID_ARGUMENT` for another family, an address that is too short, a path that
 ///         `netlib_create_unix_connection` refuses, or a full list; `NETLIB_UNSUPPORTED` for an abstract name on a
 ///         system that has no abstract names.
@@ -61,9 +61,9 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
     read(addresses, 0, |addresses| addresses.as_slice().len())
 }
 
-/// Finds the addresses of a host, instead of the system's resolver. The callback must return within the time that is
-/// left: nothing interrupts a running callback. The callback is called at most once per call of
-/// `netlib_create_connection` and per `netlib_connect`.
+/// Resolves a host name to addresses, in place of the system's resolver. The callback must return within
+/// `seconds_left`: nothing interrupts a running callback. The callback is called at most once per `netlib_connect`, and
+/// at most once per call of `netlib_create_connection` or `netlib_stream_connect`.
 ///
 /// The callback may call netlib, for example to connect to a name server. If a `netlib_connect` invoked the callback,
 /// calls on that `netlib_connect` fail with `NETLIB_BUSY`. Freeing that `netlib_connect`, or changing or freeing its
@@ -73,9 +73,10 @@ pub unsafe extern "C" fn netlib_addresses_count(addresses: *const netlib_address
 ///        callback returns.
 /// @param port the port to connect to.
 /// @param seconds_left the time until the limit's deadline, in seconds; `NETLIB_TIMEOUT_NONE` without a limit or a
-///        deadline.
+///        deadline. The total limit that was passed to `netlib_connect_options_use_timeout` is not included.
 /// @param addresses an empty address list, to which the callback appends addresses with `netlib_addresses_add`, in the
-///        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` does nothing.
+///        order of preference. The list is borrowed until the callback returns: `netlib_addresses_free` has no effect
+///        on this list.
 /// @return `NETLIB_OK` after the addresses were added; if none was added, connecting fails with
 ///         `NETLIB_NAME_RESOLUTION`. If the callback returns a failure status of netlib (200 or more), connecting fails
 ///         with the same status, for example `NETLIB_NAME_RESOLUTION`; but `NETLIB_IO` becomes `NETLIB_CONNECT_FAILED`,
