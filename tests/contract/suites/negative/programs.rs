@@ -113,7 +113,7 @@ pub(super) fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
     });
     for (source, complaint) in [
         ("ssize_t n = recv (fd, buf, 1, 0);", "examples-c/bad.c has \"recv\""),
-        ("if (write(fd, \"\\\"//\", 1) < 0) return;", "examples-c/bad.c has \"write\""),
+        ("puts(\"\\\"//\"); if (write(fd, buf, 1) < 0) return;", "examples-c/bad.c has \"write\""),
         ("puts(\"GET / HTTP/1.1\");", "examples-c/bad.c has \"HTTP/1.\""),
         ("char c = '\"'; puts(\"\\r\\n\");", "examples-c/bad.c has \"\\\\r\\\\n\""),
         ("int main(void) { return 0; }", "examples-c/engine.c has no \"send\": delete the exception"),
