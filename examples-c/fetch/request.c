@@ -13,6 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+/* --- the parts of the request ------------------------------------------------------------------------------------- */
+
 /* Creates a retry policy with the recommended settings and the number of retries from the command line. */
 static netlib_status make_retry(int32_t retries, netlib_retry **retry, netlib_error **err) {
     netlib_retry_options *options = netlib_retry_options_new_recommended();
@@ -36,7 +38,9 @@ static netlib_status add_pairs(const struct options *options, netlib_url **url, 
         size_t name_len = equals != NULL ? (size_t)(equals - name) : strlen(name);
         status = netlib_query_append(query, name, name_len, equals != NULL ? equals + 1 : NULL, NETLIB_NTS, err);
     }
-    netlib_url_options_set_query(components, netlib_query_to_string(query, NULL));
+    const char *text = netlib_query_to_string(query, NULL);
+    if (status == NETLIB_OK && text == NULL) status = fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the query");
+    netlib_url_options_set_query(components, text);
     netlib_url *changed = NULL;
     if (status == NETLIB_OK) status = netlib_url_from_options(components, &changed, err);
     if (status == NETLIB_OK) {
@@ -61,8 +65,6 @@ static netlib_status make_url(const char *text, netlib_url **url, netlib_error *
     }
     return NETLIB_OK;
 }
-
-/* --- the parts of the request ------------------------------------------------------------------------------------- */
 
 /* Creates the request's body, and stores the body's start position, so that each attempt can rewind the body. */
 static netlib_status make_body(struct request *request, const char *data, netlib_error **err) {

@@ -35,6 +35,13 @@ pub const ALL: &[Case] = &[
         never: &["\nauthorization", "secret"],
         ..NOTHING
     },
+    // A proxy routes by the URL, and the server by Host, so both must name one host.
+    fails(
+        "proxy-own-host",
+        &["-H", "Host: other.test", "--proxy", "http://localhost:{proxy}", "http://origin.test/echo"],
+        2,
+        &["fetch: header Host"],
+    ),
     // Hosts that are reached without the proxy.
     Case {
         name: "no-proxy",
