@@ -162,8 +162,7 @@ static const struct {
 static void print_failure(const struct transfer *transfer, netlib_status status, const netlib_error *err) {
     const char *message = netlib_error_message(err, NULL);
     if (message == NULL) message = netlib_status_text(status);
-    printf(": %s%s (%s)", phases[transfer->phase].doing, message,
-           netlib_status_name(status));
+    printf(": %s%s (%s)", phases[transfer->phase].doing, message, netlib_status_name(status));
 }
 
 static void print_line(const struct transfer *transfer, netlib_status status, const netlib_error *err) {
