@@ -4114,8 +4114,11 @@ NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn 
 void netlib_stream_free(netlib_stream *stream);
 
 /** Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
- * limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
- * use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none. */
+ * limit; a call in progress on another thread still obeys the old one. Default: none.
+ *
+ * On a non-blocking stream with a descriptor, a call that needs input, such as a read or a TLS handshake, fails if the
+ * limit has ended. A write that needs no input does not check the limit. In an event loop, use `netlib_limit_fd` and a
+ * timer with the time of `netlib_limit_remaining` to wake the loop, and call `netlib_limit_check` before each write. */
 void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
 
 /** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between

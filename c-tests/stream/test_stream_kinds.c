@@ -240,6 +240,24 @@ static void a_stream_continues_after_a_timeout_or_a_cancellation(enum kind kind)
     free_ends(&ends);
 }
 
+static void after_a_cancellation_non_blocking_reads_fail_and_writes_succeed(enum kind kind) {
+    if (has_callbacks(kind)) return;
+    netlib_error *err = NULL;
+    struct ends ends;
+    connect_ends(&ends, kind, unix_pair());
+    netlib_limit *limit = NULL;
+    CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
+    netlib_stream_set_limit(ends.near, limit);
+    CHECK_OK(netlib_stream_set_blocking(ends.near, 0, &err));
+    expect_read(NETLIB_WANT_READ, ends.near);
+    netlib_limit_cancel(limit);
+    expect_read(NETLIB_CANCELLED, ends.near);
+    write_text(ends.near, "after the limit");
+    read_text(ends.far, "after the limit");
+    netlib_limit_free(limit);
+    free_ends(&ends);
+}
+
 static void a_reset_connection_fails_with_protocol_and_stays_failed(enum kind kind) {
     netlib_error *err = NULL;
     struct ends ends;
@@ -345,6 +363,7 @@ int main(void) {
         shutdown_both_refuses_more_than_one_mebibyte_of_data(kind);
         is_dropped_reports_what_the_next_read_returns(kind);
         a_stream_continues_after_a_timeout_or_a_cancellation(kind);
+        after_a_cancellation_non_blocking_reads_fail_and_writes_succeed(kind);
         a_reset_connection_fails_with_protocol_and_stays_failed(kind);
         calls_in_a_forked_child_return_closed(kind);
         a_second_concurrent_read_returns_busy_and_a_write_succeeds(kind);

@@ -169,8 +169,11 @@ pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
 }
 
 /// Sets the limit that ends waiting calls on a stream, and keeps a reference to the limit. Later calls obey the new
-/// limit; a call in progress on another thread still obeys the old one. If you wait for the stream in an event loop,
-/// use `netlib_limit_fd` and a timer with the time of `netlib_limit_remaining` to wake the loop. Default: none.
+/// limit; a call in progress on another thread still obeys the old one. Default: none.
+///
+/// On a non-blocking stream with a descriptor, a call that needs input, such as a read or a TLS handshake, fails if the
+/// limit has ended. A write that needs no input does not check the limit. In an event loop, use `netlib_limit_fd` and a
+/// timer with the time of `netlib_limit_remaining` to wake the loop, and call `netlib_limit_check` before each write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, limit: *const netlib_limit) {
     // set_limit fails only after a panic in an earlier call. All later calls report that panic.
