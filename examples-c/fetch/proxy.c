@@ -79,8 +79,8 @@ static netlib_status send_connect(const struct proxy *proxy, netlib_stream *stre
     return status;
 }
 
-/* In TLS the client sends first, so bytes that arrive before come not from the server but from the proxy or an
- * attacker. */
+/* In TLS the client sends first. Bytes that arrive before the client has sent any come from the proxy or an attacker,
+ * and not from the server, so they are refused. */
 netlib_status proxy_open_tunnel(const struct proxy *proxy, netlib_stream *stream, const netlib_url *url,
                                 netlib_error **err) {
     netlib_response *answer = NULL;

@@ -133,7 +133,7 @@ static const char *without_setter(const char *message) {
     return colon != NULL ? colon + 2 : message;
 }
 
-/* Returns the option that ended a transfer, to begin the message with; "" if no option did. */
+/* Returns the option whose limit ended the transfer, followed by ": "; "" if no such limit ended it. */
 static const char *limiting_option(enum exit_code code) {
     if (code == EXIT_MAX_TIME) return "--max-time: ";
     return code == EXIT_TOO_SLOW ? "--minimum-speed: " : "";

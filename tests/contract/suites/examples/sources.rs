@@ -7,10 +7,10 @@ use crate::report::Report;
 const CALLS: &[&str] =
     &["read", "readv", "recv", "recvfrom", "recvmsg", "send", "sendmsg", "sendto", "write", "writev"];
 
-/// Parts of a string literal, in the form that a C source has, that occur in HTTP messages.
+/// Texts of HTTP messages, in the form that they have in the string literals of a C source.
 const TEXTS: &[&str] = &["HTTP/1.", "\\r\\n"];
 
-/// What a file may contain nevertheless: the path in examples-c, the function or the text, and the reason.
+/// The calls and texts that a file may contain: the file's path in examples-c, the function or the text, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("engine.c", "send", "an engine has no transport: the application sends the engine's output"),
     ("engine.c", "recv", "an engine has no transport: the application receives the engine's input"),
