@@ -225,11 +225,15 @@ pub(crate) fn setsockopt(fd: RawFd, level: i32, name: i32, value: &[u8]) -> io::
 }
 
 /// Sets IP_BIND_ADDRESS_NO_PORT: the next bind(2) to port 0 chooses no port; connect(2) chooses it later.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn set_bind_address_no_port(fd: RawFd) -> io::Result<()> {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    return setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes());
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    return Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT));
+    setsockopt(fd, libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &1i32.to_ne_bytes())
+}
+
+/// Fails on systems that do not have the option IP_BIND_ADDRESS_NO_PORT.
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn set_bind_address_no_port(_fd: RawFd) -> io::Result<()> {
+    Err(io::Error::from_raw_os_error(libc::ENOPROTOOPT))
 }
 
 /// Reads a socket option that is an int.
