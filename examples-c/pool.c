@@ -17,13 +17,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 enum { MAX_THREADS = 64, MAX_URLS = 16 };
 
 struct connection {
     char key[NETLIB_CONNECTION_KEY_SIZE];
-    int fd;
     netlib_stream *stream;
     struct connection *next; /* the next idle connection of the pool */
 };
@@ -41,13 +39,6 @@ struct pool {
     long next_request, succeeded, opened, reused;
 };
 
-/* A thread that sends one request after the other. */
-struct worker {
-    struct pool *pool;
-    pthread_t thread;
-    char buffer[NETLIB_RESPONSE_HEAD_MAX]; /* received bytes */
-};
-
 static netlib_status fail(netlib_status status, const char *message, netlib_error **err) {
     netlib_status made = netlib_error_new(status, message, NULL, err, NULL);
     return made == NETLIB_OK ? status : made;
@@ -57,7 +48,6 @@ static netlib_status fail(netlib_status status, const char *message, netlib_erro
 
 static void close_connection(struct connection *connection) {
     netlib_stream_free(connection->stream);
-    if (connection->fd >= 0) close(connection->fd);
     free(connection);
 }
 
@@ -84,20 +74,6 @@ static struct connection *reuse_connection(struct pool *pool, const char *key) {
     return NULL;
 }
 
-static netlib_status open_connection(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
-                                     struct connection *connection, netlib_error **err) {
-    const char *host = netlib_url_host(url, NULL);
-    netlib_connect *connect = NULL;
-    netlib_status status = netlib_connect_new(host, netlib_url_port_or_default(url), NULL, &connect, err);
-    if (status == NETLIB_OK) status = netlib_connect_run(connect, limit, &connection->fd, err);
-    netlib_connect_free(connect);
-    if (status != NETLIB_OK) return status;
-    if (strcmp(netlib_url_scheme(url, NULL), "http") == 0) {
-        return netlib_stream_new_fd(connection->fd, &connection->stream, err);
-    }
-    return netlib_tls_wrap_fd(pool->tls, connection->fd, host, &connection->stream, err);
-}
-
 /* Stores a connection for a request to the URL: an idle one if possible, otherwise a new one. */
 static netlib_status acquire(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
                              struct connection **connection, netlib_error **err) {
@@ -109,9 +85,8 @@ static netlib_status acquire(struct pool *pool, const netlib_url *url, const net
     if (!reused) {
         *connection = calloc(1, sizeof **connection);
         if (*connection == NULL) return fail(NETLIB_OUT_OF_MEMORY, "no memory for a connection", err);
-        (*connection)->fd = -1;
         memcpy((*connection)->key, key, sizeof key);
-        status = open_connection(pool, url, limit, *connection, err);
+        status = netlib_stream_connect(url, pool->tls, NULL, limit, &(*connection)->stream, err);
     }
     netlib_stream_set_limit((*connection)->stream, limit); /* each request has its own limit */
     pthread_mutex_lock(&pool->mutex);
@@ -145,51 +120,33 @@ static netlib_status send_request(netlib_stream *stream, const netlib_url *url, 
     return status;
 }
 
-/* Receives a response, and discards its body. Sets `keeps_alive` if the connection can carry another request. */
-static netlib_status read_response(struct worker *worker, netlib_stream *stream, netlib_response **response,
-                                   bool *keeps_alive, netlib_error **err) {
-    char *buffer = worker->buffer;
+/* Reads a response, and discards its body. Sets `keeps_alive` if the connection can carry another request. */
+static netlib_status read_response(netlib_stream *stream, netlib_response **response, bool *keeps_alive,
+                                   netlib_error **err) {
+    char buffer[16384];
     netlib_body_decoder *decoder = NULL;
-    const uint8_t *piece = NULL;
-    uint64_t state = 0;
-    size_t start = 0, end = 0, n = 0, len = 0;
-    netlib_status status = NETLIB_OK;
-    while (status == NETLIB_OK && *response == NULL) {
-        status = netlib_stream_read(stream, buffer + end, sizeof worker->buffer - end, &n, err);
-        if (status == NETLIB_END_OF_STREAM) return fail(NETLIB_PROTOCOL, "the response has no complete head", err);
-        if (status != NETLIB_OK) return status;
-        end += n;
-        status = netlib_response_parse_final("GET", buffer, end, &state, response, &start, err);
-        if (status == NETLIB_WANT_READ) status = NETLIB_OK;
-    }
+    size_t n = 0;
+    netlib_status status = netlib_stream_read_response(stream, "GET", response, err);
     if (status == NETLIB_OK) status = netlib_body_decoder_new(*response, &decoder, err);
-    while (status == NETLIB_OK) {
-        status = netlib_body_decoder_decode(decoder, buffer + start, end - start, &n, &piece, &len, err);
-        start += n;
-        if (status != NETLIB_WANT_READ) continue;
-        start = 0;
-        status = netlib_stream_read(stream, buffer, sizeof worker->buffer, &end, err);
-        if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, err);
-    }
-    /* Bytes after the body would belong to a response without a request. */
-    *keeps_alive = netlib_response_keeps_alive(*response, decoder) && start == end;
+    while (status == NETLIB_OK) status = netlib_stream_read_body(stream, decoder, buffer, sizeof buffer, &n, err);
+    *keeps_alive = netlib_response_keeps_alive(*response, decoder);
     netlib_body_decoder_free(decoder);
     return status == NETLIB_END_OF_STREAM ? NETLIB_OK : status; /* END_OF_STREAM: the body is complete */
 }
 
 /* Makes one attempt, and asks the retry policy for the next step. If a peer closes an idle connection at the moment at
  * which the request is sent, the attempt fails, and the retry policy repeats the request. */
-static netlib_status attempt(struct worker *worker, const netlib_retry *retry, const netlib_url *url,
+static netlib_status attempt(struct pool *pool, const netlib_retry *retry, const netlib_url *url,
                              const netlib_limit *limit, netlib_decision **decision, int32_t *http_status,
                              netlib_error **err) {
     struct connection *connection = NULL;
     netlib_response *response = NULL;
     netlib_error *failure = NULL;
     bool keeps_alive = false;
-    netlib_status status = acquire(worker->pool, url, limit, &connection, &failure);
+    netlib_status status = acquire(pool, url, limit, &connection, &failure);
     if (status == NETLIB_OK) status = send_request(connection->stream, url, &failure);
-    if (status == NETLIB_OK) status = read_response(worker, connection->stream, &response, &keeps_alive, &failure);
-    if (connection != NULL) release(worker->pool, connection, keeps_alive);
+    if (status == NETLIB_OK) status = read_response(connection->stream, &response, &keeps_alive, &failure);
+    if (connection != NULL) release(pool, connection, keeps_alive);
     status = netlib_retry_decide(retry, "GET", url, response, failure, limit, decision, err);
     *http_status = netlib_response_status(response);
     netlib_response_free(response), netlib_error_free(failure);
@@ -197,13 +154,13 @@ static netlib_status attempt(struct worker *worker, const netlib_retry *retry, c
 }
 
 /* Sends a request until the retry policy returns a response. The request has 30 seconds, all attempts included. */
-static netlib_status get(struct worker *worker, const netlib_url *url, int32_t *http_status, netlib_error **err) {
+static netlib_status get(struct pool *pool, const netlib_url *url, int32_t *http_status, netlib_error **err) {
     const netlib_retry *retry = netlib_retry_recommended();
     netlib_limit *limit = NULL;
     netlib_decision *decision = NULL, *next = NULL;
-    netlib_status status = netlib_limit_new(30.0, worker->pool->limit, &limit, err);
+    netlib_status status = netlib_limit_new(30.0, pool->limit, &limit, err);
     while (status == NETLIB_OK) {
-        status = attempt(worker, retry, url, limit, &next, http_status, err);
+        status = attempt(pool, retry, url, limit, &next, http_status, err);
         netlib_decision_free(decision), decision = next; /* owns the Retry and the URL of the next attempt */
         if (netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) break;
         status = netlib_decision_sleep(decision, limit, err);
@@ -216,8 +173,7 @@ static netlib_status get(struct worker *worker, const netlib_url *url, int32_t *
 /* --- the threads -------------------------------------------------------------------------------------------------- */
 
 static void *work(void *argument) {
-    struct worker *worker = argument;
-    struct pool *pool = worker->pool;
+    struct pool *pool = argument;
     for (;;) {
         pthread_mutex_lock(&pool->mutex);
         long request = pool->next_request++;
@@ -227,7 +183,7 @@ static void *work(void *argument) {
         const netlib_url *url = pool->urls[(size_t)request % pool->url_count];
         netlib_error *err = NULL;
         int32_t http_status = 0;
-        netlib_status status = get(worker, url, &http_status, &err);
+        netlib_status status = get(pool, url, &http_status, &err);
         if (status != NETLIB_OK) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
         netlib_error_free(err);
         pthread_mutex_lock(&pool->mutex);
@@ -236,13 +192,11 @@ static void *work(void *argument) {
     }
 }
 
-static void run_threads(struct pool *pool, struct worker *workers, size_t count) {
-    size_t started = 0;
-    for (; started < count; started++) {
-        workers[started].pool = pool;
-        if (pthread_create(&workers[started].thread, NULL, work, &workers[started]) != 0) break;
-    }
-    for (size_t i = 0; i < started; i++) pthread_join(workers[i].thread, NULL);
+static void run_threads(struct pool *pool, long count) {
+    pthread_t threads[MAX_THREADS];
+    long started = 0;
+    while (started < count && pthread_create(&threads[started], NULL, work, pool) == 0) started++;
+    for (long i = 0; i < started; i++) pthread_join(threads[i], NULL);
 }
 
 int main(int argc, char **argv) {
@@ -254,15 +208,13 @@ int main(int argc, char **argv) {
         return 2;
     }
     netlib_error *err = NULL;
-    netlib_status status = netlib_set_default_timeout(10.0, &err); /* for each address that is tried */
+    netlib_status status = netlib_set_default_timeout(10.0, &err); /* to connect, and between two reads */
     if (status == NETLIB_OK) status = netlib_limit_new(300.0, NULL, &pool.limit, &err);
     if (status == NETLIB_OK) status = netlib_tls_context_new(NULL, &pool.tls, &err);
     for (int i = 3; i < argc && status == NETLIB_OK; i++) {
         status = netlib_parse_url_strict(argv[i], NETLIB_NTS, &pool.urls[pool.url_count++], &err);
     }
-    struct worker *workers = calloc((size_t)threads, sizeof *workers);
-    if (status == NETLIB_OK && workers == NULL) status = fail(NETLIB_OUT_OF_MEMORY, "no memory for the threads", &err);
-    if (status == NETLIB_OK) run_threads(&pool, workers, (size_t)threads);
+    if (status == NETLIB_OK) run_threads(&pool, threads);
     if (err != NULL) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
 
     long used = pool.opened + pool.reused;
@@ -275,7 +227,6 @@ int main(int argc, char **argv) {
         pool.idle = next;
     }
     for (size_t i = 0; i < pool.url_count; i++) netlib_url_free(pool.urls[i]);
-    free(workers);
     netlib_error_free(err), netlib_tls_context_free(pool.tls), netlib_limit_free(pool.limit);
     return status == NETLIB_OK && pool.succeeded == pool.request_count ? 0 : 1;
 }

@@ -16,19 +16,15 @@
  *
  *     #include <netlib.h>
  *     #include <stdio.h>
- *     #include <unistd.h>
  *
  *     int main(int argc, char **argv) {
  *         if (argc != 2) return printf("usage: %s https://host/path\n", argv[0]) < 0;
- *         static char buf[NETLIB_RESPONSE_HEAD_MAX]; // an incomplete head that fills the buffer is refused
- *         const uint8_t *piece = NULL;
- *         size_t len = 0, n = 0, start = 0, end = 0;
- *         int fd = -1;
+ *         char buf[16384];
+ *         size_t len = 0, n = 0;
  *         netlib_limit *limit = NULL;
  *         netlib_tls_context *tls = NULL;
  *         netlib_url *url = NULL;
  *         netlib_request *request = NULL;
- *         netlib_connect *connect = NULL;
  *         netlib_stream *stream = NULL;
  *         netlib_response *response = NULL;
  *         netlib_body_decoder *decoder = NULL;
@@ -39,38 +35,21 @@
  *         if (!status) status = netlib_tls_context_new(NULL, &tls, &err);
  *         // The strict parser is for URLs from untrusted sources.
  *         if (!status) status = netlib_parse_url_strict(argv[1], NETLIB_NTS, &url, &err);
- *         const char *host = netlib_url_host(url, NULL);
  *         if (!status) status = netlib_request_new("GET", url, NULL, NETLIB_REQUEST_FORM_ORIGIN, &request, &err);
- *         if (!status) status = netlib_connect_new(host, netlib_url_port_or_default(url), NULL, &connect, &err);
- *         if (!status) status = netlib_connect_run(connect, limit, &fd, &err);
- *         if (!status) status = netlib_tls_wrap_fd(tls, fd, host, &stream, &err);
- *         netlib_stream_set_limit(stream, limit);
+ *         if (!status) status = netlib_stream_connect(url, tls, NULL, limit, &stream, &err);
  *         const char *head = netlib_request_to_wire(request, &len);
- *         // The first write makes the TLS handshake.
  *         if (!status) status = netlib_stream_write(stream, head, len, &n, &err);
- *         while (!status && response == NULL) {
- *             status = netlib_stream_read(stream, buf + end, sizeof buf - end, &n, &err);
- *             end += n;
- *             if (!status) status = netlib_response_parse_final("GET", buf, end, NULL, &response, &start, &err);
- *             if (status == NETLIB_WANT_READ) status = NETLIB_OK; // the head is not complete
- *         }
+ *         if (!status) status = netlib_stream_read_response(stream, "GET", &response, &err);
  *         if (!status) status = netlib_body_decoder_new(response, &decoder, &err);
- *         for (; !status; start += n) {
- *             status = netlib_body_decoder_decode(decoder, buf + start, end - start, &n, &piece, &len, &err);
- *             if (!status) fwrite(piece, 1, len, stdout);
- *             if (status != NETLIB_WANT_READ) continue;
- *             start = n = 0;
- *             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);
- *             if (status == NETLIB_END_OF_STREAM) status = netlib_body_decoder_end(decoder, &err);
+ *         while (!status) {
+ *             status = netlib_stream_read_body(stream, decoder, buf, sizeof buf, &n, &err);
+ *             fwrite(buf, 1, n, stdout);
  *         }
- *         int done = netlib_body_decoder_is_done(decoder);
- *         const char *report = err != NULL ? netlib_error_report(err, NULL) : netlib_status_text(status);
- *         if (!done) fprintf(stderr, "%s\n", report);
+ *         if (err != NULL) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
  *         netlib_error_free(err), netlib_body_decoder_free(decoder), netlib_response_free(response);
- *         netlib_stream_free(stream), netlib_connect_free(connect), netlib_request_free(request);
- *         netlib_url_free(url), netlib_tls_context_free(tls), netlib_limit_free(limit);
- *         if (fd >= 0) close(fd);
- *         return !done;
+ *         netlib_stream_free(stream), netlib_request_free(request), netlib_url_free(url);
+ *         netlib_tls_context_free(tls), netlib_limit_free(limit);
+ *         return status != NETLIB_END_OF_STREAM; // END_OF_STREAM: the body is complete
  *     }
  *
  * CONVENTIONS. The following conventions hold for all functions. The comment of a function does not repeat the
@@ -195,16 +174,17 @@
  *                  to change a URL; netlib_no_proxy_match to find out whether to use a proxy
  *     time         netlib_limit_new, with a parent limit that Ctrl-C cancels; netlib_timeout_new,
  *                  netlib_connect_options_use_timeout, netlib_timeout_start_connect, netlib_stream_use_timeout
- *     connect      netlib_connect_new and netlib_connect_run, which race the addresses of the host;
- *                  netlib_create_connection, one address after the other;
- *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source
- *     stream       netlib_stream_new_fd for http; netlib_tls_context_new once, then netlib_tls_wrap_fd for https; for
- *                  an https server behind a proxy, netlib_tls_wrap_stream inside the stream to the proxy, after CONNECT
+ *     connect      netlib_tls_context_new once; netlib_stream_connect, which connects and makes the TLS handshake;
+ *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source; for an https server
+ *                  behind a proxy, netlib_tls_wrap_stream inside the stream to the proxy, after CONNECT
+ *     in steps     netlib_connect_new and netlib_connect_run, which race the addresses of the host, or
+ *                  netlib_create_connection, which tries one address after the other; then netlib_stream_new_fd for
+ *                  http, or netlib_tls_wrap_fd for https
  *     send         netlib_headers_new or netlib_make_headers; netlib_request_new and netlib_request_to_wire for the
  *                  head; netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
  *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
- *     receive      netlib_stream_read; netlib_response_parse_final until the head is complete; netlib_body_decoder_new,
- *                  then netlib_body_decoder_decode until the body is complete
+ *     receive      netlib_stream_read_response; netlib_body_decoder_new, then netlib_stream_read_body until the body is
+ *                  complete. For bytes from another source, netlib_response_parse_final and netlib_body_decoder_decode
  *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
  *                  errors of netlib unchanged: they record whether a part of the request was sent
  *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
@@ -733,6 +713,9 @@ const char *netlib_error_advice(const netlib_error *error, size_t *len);
  *       cause: no connection to h port 80
  *         cause 1: cannot connect to 192.0.2.1 port 80: Connection refused
  *         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
+ *
+ * If the message of an error ends with the message of its only cause, as that of `NETLIB_MAX_RETRY` does, the report
+ * does not repeat the message of the cause: the cause's own advice and causes are the lines below the error.
  *
  * A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
  * truncated, and ends with "…". The report contains no credentials, unless the application passed a message with
@@ -4174,8 +4157,8 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream
 /** Sets whether calls on a stream wait. Default: 1. With 0, a call returns `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
  * instead of waiting: poll the descriptor for the event, then make the same call again. The two statuses correspond to
  * OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE. During a TLS handshake, a read may return
- * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
- * stream may have buffered plaintext although the descriptor has no more data.
+ * `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a
+ * stream may have received plaintext or unread bytes although the descriptor has no more data.
  * @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
 
@@ -4375,7 +4358,7 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream,
  * `NETLIB_BODY_FRAMING_UNTIL_CLOSE`.
  * @param decoder the decoder for the body of the response whose head was read last from the stream.
  * @param len the size of `buf` in bytes; with 0, nothing is read. Buffers of 16 KiB or more are the fastest.
- * @param n out: the number of bytes of the body that were stored in `buf`.
+ * @param n out: the number of bytes of the body at the start of `buf`. The call may overwrite the rest of `buf`.
  * @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body;
  *         `NETLIB_INCOMPLETE_READ` if the peer has ended its data inside the body; `NETLIB_PROTOCOL` if the chunked
  *         transfer coding is malformed or exceeds a limit; `NETLIB_WANT_READ` if the stream is non-blocking and no

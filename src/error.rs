@@ -369,16 +369,30 @@ impl Error {
 
     fn write_report(&self, report: &mut ReportWriter, level: usize, label: &str) {
         report.line(level, label, self.message());
+        self.write_advice_and_causes(report, level + 1);
+    }
+
+    fn write_advice_and_causes(&self, report: &mut ReportWriter, level: usize) {
         if let Some(advice) = self.advice_text() {
-            report.line(level + 1, "advice: ", &advice.to_string_lossy());
+            report.line(level, "advice: ", &advice.to_string_lossy());
+        }
+        if let [cause] = self.causes()
+            && self.quotes(cause)
+        {
+            return cause.write_advice_and_causes(report, level);
         }
         for (index, cause) in self.causes().iter().enumerate() {
             if !report.is_open() {
                 return;
             }
             let label = if self.causes().len() == 1 { "cause: " } else { &format!("cause {}: ", index + 1) };
-            cause.write_report(report, level + 1, label);
+            cause.write_report(report, level, label);
         }
+    }
+
+    /// Returns whether the message ends with ": " and the message of the cause.
+    fn quotes(&self, cause: &Error) -> bool {
+        self.message().strip_suffix(cause.message()).is_some_and(|start| start.ends_with(": "))
     }
 
     pub fn causes(&self) -> &[Arc<Error>] {

@@ -53,13 +53,6 @@ static void several_causes_in_a_report_are_numbered(void) {
         netlib_error_report(err, NULL));
     CHECK_STATUS(NETLIB_CANCELLED, status);
 
-    netlib_retry_options *options = netlib_retry_options_new();
-    netlib_retry_options_set_total(options, 0);
-    netlib_retry *once = retry_of(options);
-    status = netlib_retry_decide(once, "GET", url, NULL, refused, NULL, &decision, &err);
-    CHECK_STR("the retries are used up for GET http://h/: refused\n  cause: refused", netlib_error_report(err, NULL));
-    CHECK_STATUS(NETLIB_MAX_RETRY, status);
-    netlib_retry_free(once);
     netlib_retry_free(second);
     netlib_retry_free(next);
     netlib_retry_free(retry);
@@ -67,6 +60,38 @@ static void several_causes_in_a_report_are_numbered(void) {
     netlib_url_free(url);
     netlib_error_free(proxy);
     netlib_error_free(refused);
+}
+
+static void a_cause_whose_message_ends_the_message_of_the_error_has_no_line(void) {
+    /* A message of more than 256 characters is truncated in the message of the NETLIB_MAX_RETRY error. */
+    char long_message[301] = {0}, long_report[700];
+    memset(long_message, 'x', sizeof long_message - 1);
+    snprintf(long_report, sizeof long_report, "the retries are used up for GET /: %.256s" ELLIPSIS "\n  cause: %s",
+             long_message, long_message);
+    const struct {
+        const char *message, *cause, *report;
+    } rows[] = {
+        {"refused", NULL, "the retries are used up for GET /: refused"},
+        {"no proxy", "refused", "the retries are used up for GET /: no proxy\n  cause: refused"},
+        {"no proxy: refused", "refused", "the retries are used up for GET /: no proxy: refused"},
+        {"was refused", "refused", "the retries are used up for GET /: was refused\n  cause: refused"},
+        {long_message, NULL, long_report},
+    };
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_total(options, 0);
+    netlib_retry *once = retry_of(options), *next = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_error *leaf = rows[i].cause ? error_around(NETLIB_CONNECT_FAILED, rows[i].cause, NULL) : NULL;
+        netlib_error *error = error_around(NETLIB_CONNECT_FAILED, rows[i].message, leaf);
+        netlib_status status = netlib_retry_increment(once, "GET", "/", NULL, error, &next, &err);
+        CHECK_STR(rows[i].report, netlib_error_report(err, NULL));
+        CHECK_STR(rows[i].message, netlib_error_message(netlib_error_cause(err, 0), NULL));
+        CHECK_STATUS(NETLIB_MAX_RETRY, status);
+        netlib_error_free(error);
+        netlib_error_free(leaf);
+    }
+    netlib_retry_free(once);
 }
 
 /* Each character of the messages has two bytes. The end of a truncated report must not split a character. */
@@ -141,6 +166,7 @@ static void an_error_has_one_report_for_all_its_clones_and_all_threads(void) {
 int main(void) {
     a_report_has_the_message_then_indented_lines_for_advice_and_causes();
     several_causes_in_a_report_are_numbered();
+    a_cause_whose_message_ends_the_message_of_the_error_has_no_line();
     a_report_is_truncated_at_65536_bytes();
     a_report_of_100_nested_errors_has_at_most_16_causes();
     an_error_has_one_report_for_all_its_clones_and_all_threads();

@@ -311,6 +311,9 @@ impl PlainCall<'_> {
     /// Returns the status that a read would return, and leaves the input to the next read.
     fn peek(&mut self) -> Result<Status> {
         let state = self.state()?;
+        if !state.unread.is_empty() {
+            return Ok(Status::Ok);
+        }
         state.protocol.check()?;
         if state.protocol.peer_closed {
             return Ok(Status::EndOfStream);

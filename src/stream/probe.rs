@@ -9,9 +9,6 @@ impl<P: Protocol> State<P> {
     /// stream is idle and usable. `looked` is the result of looking for input.
     pub(super) fn conclude_probe(&mut self, looked: Result<Status>) -> Result<Status> {
         self.begin_window();
-        if !self.unread.is_empty() {
-            return Ok(Status::Ok);
-        }
         match looked {
             Ok(Status::WantRead) => {}
             Ok(other) => return Ok(other),

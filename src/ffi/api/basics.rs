@@ -394,6 +394,9 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 ///         cause 1: cannot connect to 192.0.2.1 port 80: Connection refused
 ///         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
 ///
+/// If the message of an error ends with the message of its only cause, as that of `NETLIB_MAX_RETRY` does, the report
+/// does not repeat the message of the cause: the cause's own advice and causes are the lines below the error.
+///
 /// A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
 /// truncated, and ends with "…". The report contains no credentials, unless the application passed a message with
 /// credentials to `netlib_error_new`. The first call makes the report, and the error keeps it.

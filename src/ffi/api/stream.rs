@@ -264,8 +264,8 @@ pub unsafe extern "C" fn netlib_stream_set_minimum_throughput(
 /// Sets whether calls on a stream wait. Default: 1. With 0, a call returns `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE`
 /// instead of waiting: poll the descriptor for the event, then make the same call again. The two statuses correspond to
 /// OpenSSL's SSL_ERROR_WANT_READ and SSL_ERROR_WANT_WRITE. During a TLS handshake, a read may return
-/// `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a TLS
-/// stream may have buffered plaintext although the descriptor has no more data.
+/// `NETLIB_WANT_WRITE`, and a write `NETLIB_WANT_READ`. Before you poll for input, read until `NETLIB_WANT_READ`: a
+/// stream may have received plaintext or unread bytes although the descriptor has no more data.
 ///
 /// @return `NETLIB_INVALID_ARGUMENT` if `blocking` is neither 0 nor 1.
 #[unsafe(no_mangle)]

@@ -33,6 +33,9 @@ impl TlsStream {
 
 impl TlsCall<'_> {
     fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
+        if !self.state()?.unread.is_empty() {
+            return Ok(Status::Ok);
+        }
         // During the handshake, one receive is enough to find out whether the connection is still open.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return self.probe_records(policy, most, false);

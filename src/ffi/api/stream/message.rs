@@ -74,7 +74,7 @@ pub unsafe extern "C" fn netlib_stream_read_response(
 ///
 /// @param decoder the decoder for the body of the response whose head was read last from the stream.
 /// @param len the size of `buf` in bytes; with 0, nothing is read. Buffers of 16 KiB or more are the fastest.
-/// @param n out: the number of bytes of the body that were stored in `buf`.
+/// @param n out: the number of bytes of the body at the start of `buf`. The call may overwrite the rest of `buf`.
 /// @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body;
 ///         `NETLIB_INCOMPLETE_READ` if the peer has ended its data inside the body; `NETLIB_PROTOCOL` if the chunked
 ///         transfer coding is malformed or exceeds a limit; `NETLIB_WANT_READ` if the stream is non-blocking and no
