@@ -1,9 +1,9 @@
 /*
  * netlib.hpp - the C++17 interface of netlib
  *
- * netlib.hpp contains inline functions only, and needs only netlib.h, the C++ standard library and close(2). Each
- * function here calls one function of netlib.h, whose comment describes what the call does. This page describes how
- * the names, the types and the errors of C become those of C++.
+ * netlib.hpp contains inline functions only, and needs only netlib.h, the C++ standard library and close(2). A C++
+ * function calls one function of netlib.h, whose comment describes what the call does. This page describes how the
+ * names, the types and the errors of C become those of C++. The program below prints the host and the port of a URL.
  *
  *     #include <netlib.hpp>
  *     #include <iostream>
@@ -37,19 +37,20 @@
  * returns the C handle, and `release()` gives it up.
  *
  * ARGUMENTS AND RESULTS.
- *     text without a length     c_text: a literal, a std::string, a std::string_view or nullptr (absent)
- *     text with a length        std::string_view; absent if data() is nullptr
- *     text that is returned     text: a std::string_view that ends with a NUL, and is false if the text is absent
- *     bytes, buffers, arrays    span, from any contiguous container; texts for arrays of text
- *     seconds                   std::chrono durations; netlib::seconds has the type double
- *     truth values, enums       bool, enum class; values of an enum of bits are joined by "|"
- *     a handle that may be NULL optional_ref: an object, a borrowed object, or nothing
- *     a handle that is lent     borrowed, which works like a pointer, and is valid as long as in C
- *     a descriptor to close     descriptor, which closes it
- *     several results           a struct, whose members have the names of the C parameters
- *     X_count and X_y(index)    in addition a range: `for (netlib::borrowed<netlib::error> cause : error.causes())`
- * A c_text with a NUL inside is an error with the status NETLIB_INVALID_ARGUMENT. With NETLIB_NO_EXCEPTIONS, the text is
- * replaced with a text that contains line breaks, which no URL, header or setting may contain.
+ *     text without a length      c_text: a literal, a std::string, a std::string_view or nullptr (absent)
+ *     text with a length         std::string_view; absent if data() is nullptr
+ *     text that is returned      text: a std::string_view that ends with a NUL, and is false if the text is absent
+ *     bytes, buffers, arrays     span, from any contiguous container; texts for arrays of text
+ *     seconds                    std::chrono durations; netlib::seconds has the type double
+ *     truth values, enums        bool, enum class; values of an enum of bits are joined by "|"
+ *     a handle that may be NULL  optional_ref: an object, a borrowed object, or nothing
+ *     a handle that is lent      borrowed, which works like a pointer, and is valid as long as in C
+ *     a descriptor to close      descriptor, which closes it
+ *     several results            a struct, whose members have the names of the C parameters
+ *     X_count and X_y(index)     in addition a range: `for (netlib::borrowed<netlib::error> cause : error.causes())`;
+ *                                of structs if there are several functions X_y
+ * A c_text with a NUL inside is an error with the status NETLIB_INVALID_ARGUMENT. With NETLIB_NO_EXCEPTIONS, it is
+ * replaced with a text that is invalid in URLs and headers, and as a file name or a TLS setting.
  *
  * ERRORS. A function throws netlib::error if its C function fails. If NETLIB_NO_EXCEPTIONS is defined, or the compiler
  * has no exceptions, the function instead returns netlib::expected, which holds the result or the error, and there are
@@ -896,7 +897,7 @@ class tls_engine;
 class tls_session;
 class certificate;
 
-/** netlib_error */
+/** The handle netlib_error. */
 class error : public detail::copyable<netlib_error, netlib_error_free, netlib_error_clone>, public std::exception {
   public:
     using copyable::copyable;
@@ -935,8 +936,9 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     netlib::range<error, borrowed<error>> causes() const noexcept;
 };
 
-/** netlib_error_options */
-class error_options : public detail::copyable<netlib_error_options, netlib_error_options_free, netlib_error_options_clone> {
+/** The handle netlib_error_options. */
+class error_options : public detail::copyable<netlib_error_options, netlib_error_options_free,
+    netlib_error_options_clone> {
   public:
     using copyable::copyable;
     error_options() : copyable(detail::checked(netlib_error_options_new())) {}
@@ -947,14 +949,14 @@ class error_options : public detail::copyable<netlib_error_options, netlib_error
     error_options &user_data(void *ctx, netlib_ctx_free_fn ctx_free) noexcept;
 };
 
-/** netlib_bytes */
+/** The handle netlib_bytes. */
 class bytes : public detail::copyable<netlib_bytes, netlib_bytes_free, netlib_bytes_clone> {
   public:
     using copyable::copyable;
     text data() const noexcept;
 };
 
-/** netlib_limit */
+/** The handle netlib_limit. */
 class limit : public detail::copyable<netlib_limit, netlib_limit_free, netlib_limit_clone> {
   public:
     using copyable::copyable;
@@ -970,7 +972,7 @@ class limit : public detail::copyable<netlib_limit, netlib_limit_free, netlib_li
     seconds remaining() const noexcept;
 };
 
-/** netlib_url */
+/** The handle netlib_url. */
 class url : public detail::copyable<netlib_url, netlib_url_free, netlib_url_clone> {
   public:
     using copyable::copyable;
@@ -1003,7 +1005,7 @@ class url : public detail::copyable<netlib_url, netlib_url_free, netlib_url_clon
     static result<url> from_options(optional_ref<url_options> options = {});
 };
 
-/** netlib_url_options */
+/** The handle netlib_url_options. */
 class url_options : public detail::copyable<netlib_url_options, netlib_url_options_free, netlib_url_options_clone> {
   public:
     using copyable::copyable;
@@ -1019,7 +1021,7 @@ class url_options : public detail::copyable<netlib_url_options, netlib_url_optio
     url_options &fragment(const c_text &fragment) noexcept;
 };
 
-/** netlib_query */
+/** The handle netlib_query. */
 class query : public detail::unique<netlib_query, netlib_query_free> {
   public:
     using unique::unique;
@@ -1038,8 +1040,9 @@ class query : public detail::unique<netlib_query, netlib_query_free> {
     auto end() const noexcept { return items().end(); }
 };
 
-/** netlib_url_readings */
-class url_readings : public detail::copyable<netlib_url_readings, netlib_url_readings_free, netlib_url_readings_clone> {
+/** The handle netlib_url_readings. */
+class url_readings : public detail::copyable<netlib_url_readings, netlib_url_readings_free,
+    netlib_url_readings_clone> {
   public:
     using copyable::copyable;
     url_difference differences(url_reader a, url_reader b) const noexcept;
@@ -1049,7 +1052,7 @@ class url_readings : public detail::copyable<netlib_url_readings, netlib_url_rea
     std::int32_t port(url_reader reader) const noexcept;
 };
 
-/** netlib_timeout */
+/** The handle netlib_timeout. */
 class timeout : public detail::unique<netlib_timeout, netlib_timeout_free> {
   public:
     using unique::unique;
@@ -1069,7 +1072,7 @@ class timeout : public detail::unique<netlib_timeout, netlib_timeout_free> {
     static result<netlib::timeout> from_float(seconds timeout);
 };
 
-/** netlib_retry */
+/** The handle netlib_retry. */
 class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_retry_clone> {
   public:
     using copyable::copyable;
@@ -1135,7 +1138,8 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     text history_redacted_redirect_location(std::size_t index) const noexcept;
     static result<retry> from_int(std::int32_t count, bool redirect, optional_ref<retry> default_retry);
     borrowed<retry> resolve(optional_ref<retry> pool_default) const noexcept;
-    [[deprecated("use netlib_retry_resolve")]] static borrowed<retry> default_() noexcept;
+    [[deprecated("use netlib_retry_resolve")]]
+    static borrowed<retry> default_() noexcept;
     netlib::range<retry, std::int32_t> retry_after_statuses() const noexcept;
     netlib::range<retry, text> allowed_methods() const noexcept;
     netlib::range<retry, std::int32_t> status_forcelist() const noexcept;
@@ -1145,8 +1149,9 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     netlib::range<retry, history_item> history() const noexcept;
 };
 
-/** netlib_retry_options */
-class retry_options : public detail::copyable<netlib_retry_options, netlib_retry_options_free, netlib_retry_options_clone> {
+/** The handle netlib_retry_options. */
+class retry_options : public detail::copyable<netlib_retry_options, netlib_retry_options_free,
+    netlib_retry_options_clone> {
   public:
     using copyable::copyable;
     retry_options() : copyable(detail::checked(netlib_retry_options_new())) {}
@@ -1184,10 +1189,11 @@ class retry_options : public detail::copyable<netlib_retry_options, netlib_retry
     retry_options &obey_any_retry_after() noexcept;
     retry_options &long_retry_after(netlib::long_retry_after over_max) noexcept;
     retry_options &ignore_malformed_retry_after(bool ignore) noexcept;
-    [[deprecated("use netlib_retry_options_set_allowed_methods")]] retry_options &method_whitelist(const texts &methods) noexcept;
+    [[deprecated("use netlib_retry_options_set_allowed_methods")]]
+    retry_options &method_whitelist(const texts &methods) noexcept;
 };
 
-/** netlib_decision */
+/** The handle netlib_decision. */
 class decision : public detail::copyable<netlib_decision, netlib_decision_free, netlib_decision_clone> {
   public:
     using copyable::copyable;
@@ -1208,7 +1214,7 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
     netlib::range<decision, text> dropped_headers() const noexcept;
 };
 
-/** netlib_headers */
+/** The handle netlib_headers. */
 class headers : public detail::copyable<netlib_headers, netlib_headers_free, netlib_headers_clone> {
   public:
     using copyable::copyable;
@@ -1231,8 +1237,9 @@ class headers : public detail::copyable<netlib_headers, netlib_headers_free, net
     auto end() const noexcept { return items().end(); }
 };
 
-/** netlib_headers_options */
-class headers_options : public detail::copyable<netlib_headers_options, netlib_headers_options_free, netlib_headers_options_clone> {
+/** The handle netlib_headers_options. */
+class headers_options : public detail::copyable<netlib_headers_options, netlib_headers_options_free,
+    netlib_headers_options_clone> {
   public:
     using copyable::copyable;
     headers_options() : copyable(detail::checked(netlib_headers_options_new())) {}
@@ -1249,7 +1256,7 @@ class headers_options : public detail::copyable<netlib_headers_options, netlib_h
     headers_options &add_header(const c_text &name, const c_text &value) noexcept;
 };
 
-/** netlib_request */
+/** The handle netlib_request. */
 class request : public detail::copyable<netlib_request, netlib_request_free, netlib_request_clone> {
   public:
     using copyable::copyable;
@@ -1261,7 +1268,7 @@ class request : public detail::copyable<netlib_request, netlib_request_free, net
     text to_wire() const noexcept;
 };
 
-/** netlib_response */
+/** The handle netlib_response. */
 class response : public detail::copyable<netlib_response, netlib_response_free, netlib_response_clone> {
   public:
     using copyable::copyable;
@@ -1287,7 +1294,7 @@ class response : public detail::copyable<netlib_response, netlib_response_free, 
     bool keeps_alive(optional_ref<body_decoder> decoder) const noexcept;
 };
 
-/** netlib_body_decoder */
+/** The handle netlib_body_decoder. */
 class body_decoder : public detail::unique<netlib_body_decoder, netlib_body_decoder_free> {
   public:
     using unique::unique;
@@ -1306,7 +1313,7 @@ class body_decoder : public detail::unique<netlib_body_decoder, netlib_body_deco
     std::int64_t bytes_left() const noexcept;
 };
 
-/** netlib_body */
+/** The handle netlib_body. */
 class body : public detail::unique<netlib_body, netlib_body_free> {
   public:
     using unique::unique;
@@ -1320,8 +1327,9 @@ class body : public detail::unique<netlib_body, netlib_body_free> {
     result<std::int64_t> length();
 };
 
-/** netlib_connect_options */
-class connect_options : public detail::copyable<netlib_connect_options, netlib_connect_options_free, netlib_connect_options_clone> {
+/** The handle netlib_connect_options. */
+class connect_options : public detail::copyable<netlib_connect_options, netlib_connect_options_free,
+    netlib_connect_options_clone> {
   public:
     using copyable::copyable;
     connect_options() : copyable(detail::checked(netlib_connect_options_new())) {}
@@ -1343,7 +1351,7 @@ class connect_options : public detail::copyable<netlib_connect_options, netlib_c
     connect_options &supply_addresses(bool enable) noexcept;
 };
 
-/** netlib_addresses */
+/** The handle netlib_addresses. */
 class addresses : public detail::unique<netlib_addresses, netlib_addresses_free> {
   public:
     using unique::unique;
@@ -1352,7 +1360,7 @@ class addresses : public detail::unique<netlib_addresses, netlib_addresses_free>
     std::size_t count() const noexcept;
 };
 
-/** netlib_connect */
+/** The handle netlib_connect. */
 class connect : public detail::unique<netlib_connect, netlib_connect_free> {
   public:
     using unique::unique;
@@ -1387,7 +1395,7 @@ class connect : public detail::unique<netlib_connect, netlib_connect_free> {
     netlib::range<connect, attempt_item> attempts() const noexcept;
 };
 
-/** netlib_throughput */
+/** The handle netlib_throughput. */
 class throughput : public detail::unique<netlib_throughput, netlib_throughput_free> {
   public:
     using unique::unique;
@@ -1399,7 +1407,7 @@ class throughput : public detail::unique<netlib_throughput, netlib_throughput_fr
     void add(std::size_t bytes) noexcept;
 };
 
-/** netlib_stream */
+/** The handle netlib_stream. */
 class stream : public detail::unique<netlib_stream, netlib_stream_free> {
   public:
     using unique::unique;
@@ -1446,7 +1454,7 @@ class stream : public detail::unique<netlib_stream, netlib_stream_free> {
     netlib::range<stream, span<const std::uint8_t>> peer_certificates() const noexcept;
 };
 
-/** netlib_tls_context */
+/** The handle netlib_tls_context. */
 class tls_context : public detail::copyable<netlib_tls_context, netlib_tls_context_free, netlib_tls_context_clone> {
   public:
     using copyable::copyable;
@@ -1505,7 +1513,7 @@ class tls_context : public detail::copyable<netlib_tls_context, netlib_tls_conte
     netlib::range<tls_context, text> key_exchange_groups() const noexcept;
 };
 
-/** netlib_tls_options */
+/** The handle netlib_tls_options. */
 class tls_options : public detail::copyable<netlib_tls_options, netlib_tls_options_free, netlib_tls_options_clone> {
   public:
     using copyable::copyable;
@@ -1546,10 +1554,11 @@ class tls_options : public detail::copyable<netlib_tls_options, netlib_tls_optio
     tls_options &hostname_checks_common_name(bool on) noexcept;
     tls_options &post_handshake_auth(bool on) noexcept;
     tls_options &option_bits(std::int64_t bits) noexcept;
-    [[deprecated("use netlib_tls_options_set_minimum_version")]] tls_options &ssl_version(netlib::ssl_version version) noexcept;
+    [[deprecated("use netlib_tls_options_set_minimum_version")]]
+    tls_options &ssl_version(netlib::ssl_version version) noexcept;
 };
 
-/** netlib_tls_engine */
+/** The handle netlib_tls_engine. */
 class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_free> {
   public:
     using unique::unique;
@@ -1584,7 +1593,7 @@ class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_fr
     netlib::range<tls_engine, span<const std::uint8_t>> peer_certificates() const noexcept;
 };
 
-/** netlib_tls_session */
+/** The handle netlib_tls_session. */
 class tls_session : public detail::copyable<netlib_tls_session, netlib_tls_session_free, netlib_tls_session_clone> {
   public:
     using copyable::copyable;
@@ -1594,7 +1603,7 @@ class tls_session : public detail::copyable<netlib_tls_session, netlib_tls_sessi
     bool is_resumable() const noexcept;
 };
 
-/** netlib_certificate */
+/** The handle netlib_certificate. */
 class certificate : public detail::copyable<netlib_certificate, netlib_certificate_free, netlib_certificate_clone> {
   public:
     using copyable::copyable;
@@ -1627,15 +1636,21 @@ class certificate : public detail::copyable<netlib_certificate, netlib_certifica
     struct name_item;
     netlib::range<certificate, name_item> names() const noexcept;
 };
+
+/** An element of query::items. */
 struct query::item {
     text name;
     text value;
 };
+
+/** The results of netlib_retry_delay. */
 struct retry::delay_result {
     netlib::seconds seconds;
     delay_reason reason;
     netlib::seconds uncapped;
 };
+
+/** An element of retry::history. */
 struct retry::history_item {
     text method;
     text url;
@@ -1645,30 +1660,44 @@ struct retry::history_item {
     text redirect_location;
     text redacted_redirect_location;
 };
+
+/** An element of headers::items. */
 struct headers::item {
     text name;
     text value;
 };
+
+/** The results of netlib_response_parse. */
 struct response::parse_result {
     netlib::response response;
     std::size_t head_len;
 };
+
+/** The results of netlib_response_parse_final. */
 struct response::parse_final_result {
     netlib::response response;
     std::size_t head_len;
 };
+
+/** The results of netlib_response_framing. */
 struct response::framing_result {
     body_framing framing;
     std::int64_t length;
 };
+
+/** The results of netlib_body_decoder_decode. */
 struct body_decoder::decode_result {
     std::size_t consumed;
     span<const std::uint8_t> body;
 };
+
+/** An element of connect::waits. */
 struct connect::wait_item {
     int fd;
     std::int32_t events;
 };
+
+/** An element of connect::attempts. */
 struct connect::attempt_item {
     text address;
     std::int32_t port;
@@ -1677,24 +1706,34 @@ struct connect::attempt_item {
     netlib::status status;
     std::int32_t errno_;
 };
+
+/** The results of netlib_stream_is_dropped. */
 struct stream::is_dropped_result {
     bool dropped;
     status why;
 };
+
+/** An element of tls_context::trust_sources. */
 struct tls_context::trust_source_item {
     trust_kind kind;
     text name;
     std::size_t anchor_count;
     std::size_t skipped_count;
 };
+
+/** An element of tls_context::cipher_suites. */
 struct tls_context::cipher_suite_item {
     text cipher_suite;
     text openssl_name;
 };
+
+/** An element of certificate::names. */
 struct certificate::name_item {
     text name;
     certificate_name_kind kind;
 };
+
+/** The results of netlib_split_first. */
 struct split_first_result {
     std::size_t before_end;
     std::size_t after_start;
@@ -1762,12 +1801,16 @@ result<progress<stream>> ssl_wrap_socket(int fd, optional_ref<netlib::tls_option
     optional_ref<tls_context> context, const c_text &server_hostname, optional_ref<netlib::limit> limit = {});
 result<std::int32_t> resolve_cert_reqs(const c_text &candidate);
 result<std::int32_t> resolve_ssl_version(const c_text &candidate);
-[[deprecated("use netlib_retry_default_allowed_methods")]] span<const char *const> retry_default_method_whitelist() noexcept;
-[[deprecated("use netlib_retry_default_remove_headers_on_redirect")]] span<const char *const> retry_default_redirect_headers_blacklist() noexcept;
-[[deprecated("use netlib_retry_default_backoff_max")]] seconds backoff_max() noexcept;
-[[deprecated("use netlib_parse_url")]] result<netlib::url> get_host(std::string_view url);
-[[deprecated("use strstr or strpbrk")]] result<split_first_result> split_first(std::string_view text,
-    const texts &delimiters);
+[[deprecated("use netlib_retry_default_allowed_methods")]]
+span<const char *const> retry_default_method_whitelist() noexcept;
+[[deprecated("use netlib_retry_default_remove_headers_on_redirect")]]
+span<const char *const> retry_default_redirect_headers_blacklist() noexcept;
+[[deprecated("use netlib_retry_default_backoff_max")]]
+seconds backoff_max() noexcept;
+[[deprecated("use netlib_parse_url")]]
+result<netlib::url> get_host(std::string_view url);
+[[deprecated("use strstr or strpbrk")]]
+result<split_first_result> split_first(std::string_view text, const texts &delimiters);
 #if !NETLIB_HPP_THROWS
 /** An error, from which an expected is made. */
 struct unexpected {
@@ -1837,8 +1880,8 @@ inline const char *refuse_nul(std::size_t at) {
 }
 
 #if NETLIB_HPP_THROWS
-/* The exception of a callback, on the way from the callback to the end of the outer call. It is a plain pointer, because
- * a thread_local object with a destructor would be slower. */
+/* The exception of a callback, until the outer call ends. A plain pointer is faster than a thread_local object with a
+ * destructor. */
 inline thread_local std::exception_ptr *pending_exception = nullptr;
 
 inline void rethrow() {
@@ -1910,6 +1953,17 @@ template <class Out, class Value> std::int32_t store(progress<Value> value, Out 
     return static_cast<std::int32_t>(value.status);
 }
 
+inline span<std::uint8_t> bytes_of(void *data, std::size_t len) noexcept {
+    return {static_cast<std::uint8_t *>(data), len};
+}
+inline span<const std::uint8_t> bytes_of(const void *data, std::size_t len) noexcept {
+    return {static_cast<const std::uint8_t *>(data), len};
+}
+
+/* The callables of one call are a std::tuple, which is the `ctx`. */
+template <class Held, std::size_t at> auto &callable(void *ctx) noexcept {
+    return std::get<at>(*static_cast<Held *>(ctx));
+}
 template <class Held> void free_held(void *ctx) noexcept { delete static_cast<Held *>(ctx); }
 
 } // namespace detail
@@ -1920,7 +1974,7 @@ namespace callbacks {
 template <class Held, std::size_t at>
 enum netlib_interrupt interrupt(void *ctx) noexcept {
     return detail::guarded(static_cast<enum netlib_interrupt>(0), [&] {
-        auto decided = std::get<at>(*static_cast<Held *>(ctx))();
+        auto decided = detail::callable<Held, at>(ctx)();
         return static_cast<enum netlib_interrupt>(decided);
     });
 }
@@ -1929,7 +1983,7 @@ enum netlib_interrupt interrupt(void *ctx) noexcept {
 template <class Held, std::size_t at>
 std::int32_t clock(void *ctx, double *seconds) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(netlib::seconds(std::get<at>(*static_cast<Held *>(ctx))()).count(), seconds);
+        return detail::store(netlib::seconds(detail::callable<Held, at>(ctx)()).count(), seconds);
     });
 }
 
@@ -1937,7 +1991,7 @@ std::int32_t clock(void *ctx, double *seconds) noexcept {
 template <class Held, std::size_t at>
 std::int32_t wall_clock(void *ctx, double *seconds) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(netlib::seconds(std::get<at>(*static_cast<Held *>(ctx))()).count(), seconds);
+        return detail::store(netlib::seconds(detail::callable<Held, at>(ctx)()).count(), seconds);
     });
 }
 
@@ -1945,7 +1999,7 @@ std::int32_t wall_clock(void *ctx, double *seconds) noexcept {
 template <class Held, std::size_t at>
 enum netlib_outcome sleep(void *ctx, double seconds) noexcept {
     return detail::guarded(static_cast<enum netlib_outcome>(0), [&] {
-        auto decided = std::get<at>(*static_cast<Held *>(ctx))(netlib::seconds(seconds));
+        auto decided = detail::callable<Held, at>(ctx)(netlib::seconds(seconds));
         return static_cast<enum netlib_outcome>(decided);
     });
 }
@@ -1954,7 +2008,7 @@ enum netlib_outcome sleep(void *ctx, double seconds) noexcept {
 template <class Held, std::size_t at>
 std::int32_t random(void *ctx, double *value) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(), value);
+        return detail::store(detail::callable<Held, at>(ctx)(), value);
     });
 }
 
@@ -1962,7 +2016,7 @@ std::int32_t random(void *ctx, double *value) noexcept {
 template <class Held, std::size_t at>
 std::int32_t body_read(void *ctx, void *buf, size_t len, size_t *n) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(span<std::uint8_t>(static_cast<std::uint8_t *>(buf), len)), n);
+        return detail::store(detail::callable<Held, at>(ctx)(detail::bytes_of(buf, len)), n);
     });
 }
 
@@ -1970,7 +2024,7 @@ std::int32_t body_read(void *ctx, void *buf, size_t len, size_t *n) noexcept {
 template <class Held, std::size_t at>
 std::int32_t body_tell(void *ctx, int64_t *pos) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(), pos);
+        return detail::store(detail::callable<Held, at>(ctx)(), pos);
     });
 }
 
@@ -1978,7 +2032,7 @@ std::int32_t body_tell(void *ctx, int64_t *pos) noexcept {
 template <class Held, std::size_t at>
 enum netlib_outcome body_seek(void *ctx, int64_t pos) noexcept {
     return detail::guarded(static_cast<enum netlib_outcome>(0), [&] {
-        auto decided = std::get<at>(*static_cast<Held *>(ctx))(pos);
+        auto decided = detail::callable<Held, at>(ctx)(pos);
         return static_cast<enum netlib_outcome>(decided);
     });
 }
@@ -1987,7 +2041,7 @@ enum netlib_outcome body_seek(void *ctx, int64_t pos) noexcept {
 template <class Held, std::size_t at>
 std::int32_t body_is_closed(void *ctx, int32_t *closed) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(), closed);
+        return detail::store(detail::callable<Held, at>(ctx)(), closed);
     });
 }
 
@@ -1995,17 +2049,19 @@ std::int32_t body_is_closed(void *ctx, int32_t *closed) noexcept {
 template <class Held, std::size_t at>
 enum netlib_verdict address(void *ctx, const void *address, size_t len, int32_t classes) noexcept {
     return detail::guarded(static_cast<enum netlib_verdict>(0), [&] {
-        auto decided = std::get<at>(*static_cast<Held *>(ctx))(span<const std::uint8_t>(static_cast<const std::uint8_t *>(address), len), static_cast<address_class>(classes));
+        auto decided = detail::callable<Held, at>(ctx)(detail::bytes_of(address, len),
+            static_cast<address_class>(classes));
         return static_cast<enum netlib_verdict>(decided);
     });
 }
 
 /** netlib_resolve_fn: void (text host, std::int32_t port, seconds seconds_left, addresses &addresses) */
 template <class Held, std::size_t at>
-std::int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) noexcept {
+std::int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_left,
+    netlib_addresses *addresses) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
         detail::lent<netlib::addresses> addresses_lent(addresses);
-        std::get<at>(*static_cast<Held *>(ctx))(text(host), port, seconds(seconds_left), addresses_lent.object);
+        detail::callable<Held, at>(ctx)(text(host), port, seconds(seconds_left), addresses_lent.object);
         return std::int32_t{NETLIB_OK};
     });
 }
@@ -2014,7 +2070,7 @@ std::int32_t resolve(void *ctx, const char *host, int32_t port, double seconds_l
 template <class Held, std::size_t at>
 std::int32_t stream_read(void *ctx, void *buf, size_t len, size_t *n) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(span<std::uint8_t>(static_cast<std::uint8_t *>(buf), len)), n);
+        return detail::store(detail::callable<Held, at>(ctx)(detail::bytes_of(buf, len)), n);
     });
 }
 
@@ -2022,7 +2078,7 @@ std::int32_t stream_read(void *ctx, void *buf, size_t len, size_t *n) noexcept {
 template <class Held, std::size_t at>
 std::int32_t stream_write(void *ctx, const void *buf, size_t len, size_t *n) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
-        return detail::store(std::get<at>(*static_cast<Held *>(ctx))(span<const std::uint8_t>(static_cast<const std::uint8_t *>(buf), len)), n);
+        return detail::store(detail::callable<Held, at>(ctx)(detail::bytes_of(buf, len)), n);
     });
 }
 
@@ -2031,7 +2087,7 @@ template <class Held, std::size_t at>
 enum netlib_verdict tls_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) noexcept {
     return detail::guarded(static_cast<enum netlib_verdict>(0), [&] {
         tls_context replacement_owned(nullptr);
-        auto decided = std::get<at>(*static_cast<Held *>(ctx))(text(server_name), replacement_owned);
+        auto decided = detail::callable<Held, at>(ctx)(text(server_name), replacement_owned);
         *replacement = replacement_owned.release();
         return static_cast<enum netlib_verdict>(decided);
     });
@@ -4636,7 +4692,7 @@ inline bool attempt::decide(optional_ref<response> response, optional_ref<error>
     parts_.method = decision_.method();
     parts_.url = *decision_.url();
     policy_ = *decision_.retry();
-    sends_body_ = sends_body_ && decision_.resend_body();
+    sends_body_ = decision_.resend_body();
     decision_.sleep(limit_);
     continues_ = true;
     return false;
@@ -4661,7 +4717,7 @@ inline expected<bool> attempt::decide(optional_ref<response> response, optional_
     parts_.method = decision_.method();
     parts_.url = *decision_.url();
     policy_ = *decision_.retry();
-    sends_body_ = sends_body_ && decision_.resend_body();
+    sends_body_ = decision_.resend_body();
     if (auto slept = decision_.sleep(limit_); !slept) return unexpected{slept.error()};
     continues_ = true;
     return false;

@@ -21,14 +21,8 @@ fn write_one(header: &Header, callback: &Function) -> String {
         let (ctype, arg) = match kinds::of_param(header, callback, param) {
             Kind::Ctx => continue,
             Kind::Length(_) if !param.ctype.ends_with('*') => continue,
-            Kind::Buffer => (
-                "§span<std::uint8_t>".to_owned(),
-                format!("§span<std::uint8_t>(static_cast<std::uint8_t *>({name}), len)"),
-            ),
-            Kind::Bytes => (
-                "§span<const std::uint8_t>".to_owned(),
-                format!("§span<const std::uint8_t>(static_cast<const std::uint8_t *>({name}), len)"),
-            ),
+            Kind::Buffer => ("§span<std::uint8_t>".to_owned(), format!("detail::bytes_of({name}, len)")),
+            Kind::Bytes => ("§span<const std::uint8_t>".to_owned(), format!("detail::bytes_of({name}, len)")),
             Kind::Text => ("§text".to_owned(), format!("§text({name})")),
             Kind::Handle(handle) if param.ctype.ends_with("**") => {
                 let class = names::of(&handle);
@@ -56,7 +50,7 @@ fn write_one(header: &Header, callback: &Function) -> String {
         signature.push(named);
         args.push(arg);
     }
-    let call = format!("std::get<at>(*static_cast<Held *>(ctx))({})", args.join(", "));
+    let call = format!("detail::callable<Held, at>(ctx)({})", args.join(", "));
     let result = kinds::of_result(header, callback);
     let (returns, mut body) = match (&result, &output) {
         (Kind::Enum(listed), _) => (names::of(listed), vec![format!("auto decided = {call};")]),
@@ -92,7 +86,8 @@ fn write_one(header: &Header, callback: &Function) -> String {
     let signature = signature.join(", ").replace('§', "");
     let _ = writeln!(text, "/** {}: {returns} ({signature}) */", callback.name);
     let _ = writeln!(text, "template <class Held, std::size_t at>");
-    let _ = writeln!(text, "{c_returns} {}({}) noexcept {{", callback_name(&callback.name), params.join(", "));
+    let name = callback_name(&callback.name);
+    wrap(&format!("{c_returns} {name}({}) noexcept {{", params.join(", ")), &mut text);
     let _ = writeln!(text, "    return detail::guarded({failure}, [&] {{");
     for line in before.iter().chain(&body) {
         wrap(&format!("        {}", names::resolve(line, &scope)), &mut text);

@@ -91,8 +91,9 @@ fn add_class(header: &Header, handle: &Item, written: &mut Written) {
     let base = format!("detail::{owner}<{0}, {0}_free{clone}>", handle.name);
     let exception = if class == "error" { ", public std::exception" } else { "" };
     let text = &mut written.classes;
-    let _ = writeln!(text, "\n/** {} */", handle.name);
-    let _ = writeln!(text, "class {class} : public {base}{exception} {{\n  public:");
+    let _ = writeln!(text, "\n/** The handle {}. */", handle.name);
+    wrap(&format!("class {class} : public {base}{exception} {{"), text);
+    text.push_str("  public:\n");
     let _ = writeln!(text, "    using {owner}::{owner};");
     if has("_new") && header.function(&format!("{}_new", handle.name)).is_some_and(|new| new.params.is_empty()) {
         let _ = writeln!(text, "    {class}() : {owner}(detail::checked({}_new())) {{}}", handle.name);
@@ -142,11 +143,6 @@ fn template_of(call: &Call) -> String {
     format!("template <{}> ", params.join(", "))
 }
 
-fn note_of(function: &CppFunction) -> String {
-    let note = function.c.deprecated.as_ref().map(|note| format!("[[deprecated(\"{}\")]] ", note.trim_matches('"')));
-    note.unwrap_or_default()
-}
-
 fn params_of(call: &Call, with_defaults: bool) -> String {
     let param = |param: &calls::CppParam| {
         let default = param.default.filter(|_| with_defaults).map_or(String::new(), |text| format!(" = {text}"));
@@ -159,6 +155,7 @@ fn params_of(call: &Call, with_defaults: bool) -> String {
 fn add_struct(
     class: &str,
     name: &str,
+    doc: &str,
     fields: &[(String, String)],
     members: &BTreeSet<String>,
     written: &mut Written,
@@ -168,17 +165,19 @@ fn add_struct(
     if !class.is_empty() {
         let _ = writeln!(written.classes, "    struct {name};");
     }
-    let _ = writeln!(written.structs, "struct {qualified} {{");
+    let _ = writeln!(written.structs, "\n/** {doc} */\nstruct {qualified} {{");
     for (ctype, field) in fields {
         let _ = writeln!(written.structs, "    {};", spaced(&names::resolve(ctype, &scope), field));
     }
     written.structs.push_str("};\n");
 }
 
+/// Adds the struct of a function with several results.
 fn add_result(function: &CppFunction, class: &str, members: &BTreeSet<String>, written: &mut Written) {
     if !function.call.members.is_empty() {
         let name = function.call.value.trim_start_matches('§');
-        add_struct(class, name, &function.call.members, members, written);
+        let doc = format!("The results of {}.", function.c.name);
+        add_struct(class, name, &doc, &function.call.members, members, written);
     }
 }
 
@@ -191,10 +190,12 @@ fn add_declaration(
 ) {
     let call = &function.call;
     let is_static = if in_class && !function.is_member { "static " } else { "" };
+    if let Some(note) = &function.c.deprecated {
+        let _ = writeln!(text, "{indent}[[deprecated(\"{}\")]]", note.trim_matches('"'));
+    }
     let line = format!(
-        "{}{}{is_static}{}{};",
+        "{}{is_static}{}{};",
         template_of(call),
-        note_of(function),
         names::resolve(&spaced(&call.returns, &function.name), scope),
         names::resolve(&format!("({}){}", params_of(call, true), qualifiers(function)), scope)
     );
@@ -323,7 +324,8 @@ impl Range {
                 };
                 let fields: Vec<(String, String)> =
                     several.iter().map(|field| (field.1.clone(), field.0.clone())).collect();
-                add_struct(class, &name, &fields, members, written);
+                let doc = format!("An element of {class}::{}.", self.name);
+                add_struct(class, &name, &doc, &fields, members, written);
                 name
             }
         };
@@ -333,15 +335,13 @@ impl Range {
         let getters: Vec<String> = self.fields.iter().map(|field| format!("self.{}(index)", field.2)).collect();
         let made =
             if self.fields.len() > 1 { format!("{qualified}{{{}}}", getters.join(", ")) } else { getters[0].clone() };
-        let _ = writeln!(
+        wrap(
+            &format!("inline netlib::range<{class}, {qualified}> {class}::{}() const noexcept {{", self.name),
             definitions,
-            "inline netlib::range<{class}, {qualified}> {class}::{}() const noexcept {{",
-            self.name
         );
-        let _ = writeln!(
+        wrap(
+            &format!("    return {{*this, {}(), [](const {class} &self, std::size_t index) {{", self.count),
             definitions,
-            "    return {{*this, {}(), [](const {class} &self, std::size_t index) {{",
-            self.count
         );
         wrap(&format!("        return {made};"), definitions);
         definitions.push_str("    }};\n}\n");

@@ -9,6 +9,7 @@ use crate::env::{Env, Program, Ran, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::{self, VALGRIND};
 use crate::suites::fetch::server::Server;
+use crate::suites::generated::program_of_header;
 
 const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 const COMPILERS: &[&str] = &["g++", "clang++"];
@@ -25,11 +26,12 @@ struct Variant {
 /// Each test runs with g++ for C++17, under valgrind, and with AddressSanitizer. With the other compilers and versions,
 /// the tests are only compiled.
 pub fn run(env: &Env, report: &mut Report) {
-    let Some(scratch) = start(env, report) else { return };
+    let Some(scratch) = start(env, "cpp", report) else { return };
     every_function_makes_one_call(env, &samples::caller(&env.header()), &scratch, report);
     another_version_is_refused(env, &scratch, report);
     calls_compile_to_the_code_of_c_calls(env, &env.read("cpp-tests/overhead.cpp"), &scratch, report);
     examples(env, &scratch, report);
+    programs(env, &scratch, report);
     let mut variants = vec![Variant { compiler: "g++", version: "c++17", flags: &[] }];
     for &compiler in COMPILERS.iter().filter(|compiler| has(compiler)) {
         for &version in VERSIONS.iter().filter(|version| (compiler, **version) != ("g++", "c++17")) {
@@ -42,7 +44,7 @@ pub fn run(env: &Env, report: &mut Report) {
 
 /// Runs each test with each compiler and version, with and without AddressSanitizer.
 pub fn run_all(env: &Env, report: &mut Report) {
-    let Some(scratch) = start(env, report) else { return };
+    let Some(scratch) = start(env, "cpp-all", report) else { return };
     let compilers = COMPILERS.iter().filter(|compiler| has(compiler));
     let pairs = compilers.flat_map(|&compiler| VERSIONS.iter().map(move |&version| (compiler, version)));
     let variants: Vec<Variant> = pairs
@@ -53,7 +55,7 @@ pub fn run_all(env: &Env, report: &mut Report) {
 
 const ASAN: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
 
-fn start(env: &Env, report: &mut Report) -> Option<PathBuf> {
+fn start(env: &Env, name: &str, report: &mut Report) -> Option<PathBuf> {
     if !has("g++") {
         report.skip("g++ is not installed");
         return None;
@@ -61,7 +63,7 @@ fn start(env: &Env, report: &mut Report) -> Option<PathBuf> {
     for compiler in COMPILERS.iter().filter(|compiler| !has(compiler)) {
         report.skip(format!("{compiler} is not installed"));
     }
-    Some(env.scratch("cpp"))
+    Some(env.scratch(name))
 }
 
 fn compiler(env: &Env, variant: Variant) -> Program {
@@ -231,6 +233,27 @@ fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path) -> Report {
         report.check(ran.ok, format!("{what}, under valgrind\n{}", ran.text));
     }
     report
+}
+
+/// Compiles and runs the programs on the first page of netlib.hpp and in the README.
+fn programs(env: &Env, scratch: &Path, report: &mut Report) {
+    let fenced = |text: &str| {
+        let blocks = text.split("```cpp\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
+        blocks.map(|(code, _)| code.to_owned() + "\n").collect::<Vec<_>>()
+    };
+    let page = program_of_header(&env.read("include/netlib.hpp"));
+    let programs: Vec<String> = std::iter::once(page).chain(fenced(&env.read("README.md"))).collect();
+    report.check(programs.len() == 2, "netlib.hpp and the README have one C++ program each");
+    for (at, text) in programs.iter().enumerate() {
+        let (source, program) = (scratch.join(format!("program_{at}.cpp")), scratch.join(format!("program_{at}")));
+        fs::write(&source, text).expect("target is writable");
+        let mut cxx = compiler(env, PLAIN);
+        let built = cxx.arg(&source).arg("-o").arg(&program).link_to(env.library()).run(300);
+        if report.check(built.ok, format!("C++ program {at} compiles\n{}", built.text)) {
+            let ran = env.command(&program).load_from(env.library()).run(60);
+            report.check(ran.ok && !ran.out.is_empty(), format!("C++ program {at} runs and prints\n{}", ran.text));
+        }
+    }
 }
 
 /// Runs of examples-cpp/get.cpp: a path of the misbehaving server, the exit code, and parts of the expected output on
