@@ -15,12 +15,13 @@
  *
  * When the transfer of a URL ends, the program prints a line: the status of the response (--- if there is none), the
  * size of the body in bytes, the duration in seconds, the number of the successful connection attempt and the number of
- * all attempts (1/2), the connected address, the URL, and the error, if any. For a transfer on the connection of an
- * earlier transfer, the line contains "0/0 -" instead of the attempts and the address. A failed transfer does not affect
- * the other transfers.
+ * all attempts (1/2), the connected address, the URL, and the error, if any. If the transfer uses the connection of an
+ * earlier transfer, the line contains "0/0 -" instead of the attempts and the address. A failed transfer does not
+ * affect the other transfers.
  *
- * The program does not retry, except if a server closes the connection of an earlier transfer without a response. To add retries and redirects, call netlib_retry_decide as
- * fetch.c does, and add a timer for the delay that netlib_decision_delay returns.
+ * The program does not retry, except if a server closes the connection of an earlier transfer without a response. To
+ * add retries and redirects, call netlib_retry_decide as fetch.c does, and add a timer for the delay that
+ * netlib_decision_delay returns.
  */
 #define _POSIX_C_SOURCE 200809L
 

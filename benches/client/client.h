@@ -8,8 +8,8 @@
  * RESUME are 0 or 1: whether a connection carries more than one request, and whether a new connection resumes an
  * earlier TLS session. Each request may take TIMEOUT seconds.
  *
- * At the end, the client prints a line: its processor time in nanoseconds; the resident memory at the start of main, the
- * peak resident memory, and the memory of resident pages of files at the end, all in bytes; and the version of its
+ * At the end, the client prints a line: its processor time in nanoseconds; the resident memory at the start of main,
+ * the peak resident memory, and the memory of resident pages of files at the end, all in bytes; and the version of its
  * library.
  */
 #ifndef BENCHES_CLIENT_H

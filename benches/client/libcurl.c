@@ -1,5 +1,5 @@
 /*
- * libcurl.c - the client of the table `client` that uses libcurl's multi interface with epoll (curl_multi_socket_action).
+ * libcurl.c - the client of the table `client` that uses libcurl's multi interface with epoll.
  *
  * Each easy handle sends one request after the other. An easy handle keeps its TLS sessions between requests; the multi
  * handle keeps the open connections and the trusted certificates.

@@ -14,7 +14,7 @@ struct connection {
     char key[NETLIB_CONNECTION_KEY_SIZE]; /* the connection may carry all requests with this key */
 };
 
-/* The connections that carry no request, the one used last at the end. */
+/* The connections that carry no request, in the order in which they became idle. */
 struct idle_connections {
     struct connection connections[MAX_IDLE];
     size_t count;
@@ -22,7 +22,7 @@ struct idle_connections {
 
 void close_connection(struct connection *connection);
 
-/* Adds a connection to the idle ones. If there are MAX_IDLE already, closes the one that is idle for the longest time. */
+/* Adds a connection to the idle ones. If there are MAX_IDLE already, closes the oldest of them. */
 void keep_connection(struct idle_connections *idle, struct connection *connection);
 
 /* Removes the connection used last from those with the key of `connection`, and stores it in `connection`. Closes

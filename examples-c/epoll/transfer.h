@@ -3,8 +3,8 @@
  *
  *     transfer_start -> transfer_advance when epoll has an event for it, or transfer_timer is 0 … -> transfer_is_done
  *
- * A transfer goes through the phases below, and begins with SENDING if an idle connection can carry it. The function of a phase does as much as possible without blocking, then
- * returns whether to wait for reading or for writing.
+ * A transfer goes through the phases below. It begins with SENDING if an idle connection can carry it. The function of
+ * a phase does as much as possible without blocking, then returns whether to wait for reading or for writing.
  */
 #ifndef EXAMPLES_EPOLL_TRANSFER_H
 #define EXAMPLES_EPOLL_TRANSFER_H

@@ -70,8 +70,8 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     pin(Processor::Client);
     let empty = client(EMPTY, &SCENARIOS[0], &mut server)?.peak;
     println!(
-        "HTTPS clients: {REQUESTS} requests, {PARALLEL} at a time, with responses of {BODY} bytes; medians of {ROUNDS} rounds in \
-         shuffled order; ratios are made in each round\n"
+        "HTTPS clients: {REQUESTS} requests, {PARALLEL} at a time, with responses of {BODY} bytes; medians of \
+         {ROUNDS} rounds in shuffled order; ratios are made in each round\n"
     );
     let mut table = Table::new(&["", LIBCURL, NETLIB, "ratio", "goal", ""]);
     let mut notes = Vec::new();
@@ -98,7 +98,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
             };
             let Served { connections, resumed, agreed, .. } = &run.served;
             notes.push(format!(
-                "{}, {rival}: {connections} connections, {resumed} resumed; {agreed}; the server takes {:.1} us per request",
+                "{}, {rival}: {connections} connections, {resumed} resumed; {agreed}; server: {:.1} us per request",
                 scenario.name,
                 median(&times) / 1e3 / REQUESTS as f64
             ));
