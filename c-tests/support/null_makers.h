@@ -369,6 +369,15 @@ static inline netlib_status use_connect_options(netlib_connect_options *options,
     return netlib_create_connection("127.0.0.1", make_port(), options, NULL, &fd, err);
 }
 #endif
+#ifdef HAVE_netlib_stream_connect
+/* Returns the URL of a listener. Its scheme is http, so that no call waits for a handshake. */
+static inline netlib_url *make_listener_url(void) {
+    netlib_url *url = NULL;
+    MUST_OK(netlib_url_new("http", NULL, "127.0.0.1", make_port(), NULL, NULL, NULL, &url, NULL));
+    return url;
+}
+#endif
+#define MAKE__netlib_stream_connect__url make_listener_url()
 #define MAKE__netlib_connect_options_ptr netlib_connect_options_new()
 #define USE_OPTIONS__netlib_connect_options(options, err) use_connect_options((options), (err))
 /* Return the address of a listening port, as a sockaddr and as an address list. */
