@@ -1275,9 +1275,9 @@ struct netlib_url_options;
  * @return Never NULL. */
 NETLIB_MUST_USE netlib_url_options *netlib_url_options_new(void);
 
-/** Returns options with the components of a URL, so that setters can change some of the components; NULL when memory is
- * short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets
- * a leading "/". */
+/** Returns options with the components of a URL, so that setters can change some of the components. The path of a URL
+ * without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets a leading "/". When
+ * memory is short, the options record `NETLIB_OUT_OF_MEMORY`, with which `netlib_url_from_options` then fails. */
 NETLIB_MUST_USE netlib_url_options *netlib_url_to_options(const netlib_url *url);
 
 /** Makes a URL from options, as `netlib_url_new` makes a URL from its arguments: the URL is normalised, and parsing its

@@ -283,6 +283,23 @@ static netlib_status make_url_from_clone(void) {
     return status;
 }
 
+static netlib_url *url;
+
+/* Parses a URL from `text`, so that no other memory of this size is free when the address space is limited. */
+static void parse_long_url(void) {
+    memcpy(text, "http://x/", 9);
+    CHECK(netlib_parse_url_strict(text, size, &url, NULL) == NETLIB_OK);
+}
+
+static netlib_status convert_url_to_options(void) {
+    netlib_url_options *options = netlib_url_to_options(url);
+    netlib_url_free(url);
+    netlib_url_options_set_path(options, NULL); /* does not remove the error */
+    netlib_status status = netlib_url_options_check(options, NULL);
+    netlib_url_options_free(options);
+    return status;
+}
+
 static netlib_status compare_url_readers(void) {
     netlib_url_readings *compared = NULL;
     memcpy(text, "http://", 7);
@@ -365,6 +382,7 @@ static void calls_without_enough_memory_return_out_of_memory(void) {
         {"set_identity, key in PEM", set_long_key_pem, make_context},
         {"set_key_password, scrypt", prepare_nothing, derive_key_with_scrypt},
         {"url_from_options with a clone", set_long_path, make_url_from_clone},
+        {"url_to_options", parse_long_url, convert_url_to_options},
         {"url_compare_readers", prepare_nothing, compare_url_readers},
         {"set_source_address", prepare_nothing, set_source_address},
     };

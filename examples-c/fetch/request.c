@@ -30,7 +30,6 @@ static netlib_status add_pairs(const struct options *options, netlib_url **url, 
     if (options->pair_count == 0) return NETLIB_OK;
     netlib_query *query = NULL;
     netlib_url_options *components = netlib_url_to_options(*url);
-    if (components == NULL) return fail(NETLIB_OUT_OF_MEMORY, err, "no memory for the URL");
     netlib_status status =
         netlib_query_parse(netlib_url_query(*url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, err);
     for (size_t i = 0; i < options->pair_count && status == NETLIB_OK; i++) {

@@ -34,12 +34,15 @@ pub extern "C" fn netlib_url_options_new() -> *mut netlib_url_options {
     guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(UrlOptions::default())))))
 }
 
-/// Returns options with the components of a URL, so that setters can change some of the components; NULL when memory is
-/// short. The path of a URL without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets
-/// a leading "/".
+/// Returns options with the components of a URL, so that setters can change some of the components. The path of a URL
+/// without "//", which `netlib_url_resolve` makes from a reference such as "mailto:a@b", gets a leading "/". When
+/// memory is short, the options record `NETLIB_OUT_OF_MEMORY`, with which `netlib_url_from_options` then fails.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_options(url: *const netlib_url) -> *mut netlib_url_options {
-    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(arg!(url).to_options()?)))))
+    guard::value(std::ptr::null_mut(), || {
+        let converted = Options::converted("netlib_url_to_options", arg!(url).to_options());
+        Ok(handle::give(Box::new(converted)))
+    })
 }
 
 /// Makes a URL from options, as `netlib_url_new` makes a URL from its arguments: the URL is normalised, and parsing its
