@@ -44,7 +44,7 @@
  *     seconds                    std::chrono durations; netlib::seconds has the type double
  *     truth values, enums        bool, enum class; values of an enum of bits are joined by "|"
  *     a handle that may be NULL  optional_ref: an object, a borrowed object, or nothing
- *     a handle that is lent      borrowed, which works like a pointer, and is valid as long as in C
+ *     a handle that is borrowed  borrowed, which works like a pointer, and is valid as long as in C
  *     a descriptor to close      descriptor, which closes it
  *     several results            a struct, whose members have the names of the C parameters
  *     X_count and X_y(index)     in addition a range: `for (netlib::borrowed<netlib::error> cause : error.causes())`;
@@ -62,8 +62,11 @@
  * CALLBACKS. A callback is any callable object. netlib.hpp keeps the object as long as C keeps the `ctx`. If a callback
  * throws, netlib sees a failure, and the exception is thrown again when the outer call has returned. With
  * NETLIB_NO_EXCEPTIONS, a callback must not throw. The parameters and the result of a callback have the types of the
- * table above; a callback with one output returns the output. The comment of a struct in the namespace `callbacks`
- * states the signature of the callback of this name.
+ * table above, and a callback with an output returns the output. The namespace `callbacks` has a function for each type
+ * of callback; the comment of the function states the signature of the callable object.
+ *
+ * RETRIES. `for (auto &attempt : netlib::attempts(policy, request, limit))` is the retry loop; the comment of the class
+ * attempt shows its body. An attempt has the URL, the method and the headers of its request.
  *
  * VERSIONS. Before version 1.0, netlib.hpp works only with a library of the same major and minor version: a program
  * that loads another library prints both versions, and aborts before main begins.
@@ -155,9 +158,8 @@ class c_text {
     c_text(const std::string &data) : data_(checked(data, data.c_str())) {}
     c_text(std::string_view data) {
         if (data.data() == nullptr) return;
-        copy_.reset(new char[data.size() + 1]());
-        data.copy(copy_.get(), data.size());
-        data_ = checked(data, copy_.get());
+        copy_ = std::make_unique<std::string>(data);
+        data_ = checked(data, copy_->c_str());
     }
     const char *c_str() const noexcept { return data_; }
 
@@ -168,7 +170,7 @@ class c_text {
         return at == std::string_view::npos ? c_str : detail::refuse_nul(at);
     }
     const char *data_ = nullptr;
-    std::unique_ptr<char[]> copy_;
+    std::unique_ptr<std::string> copy_;
 };
 
 /** An array of text arguments, which are copied. */
