@@ -536,9 +536,65 @@ static void long_bodies_arrive_intact_and_unread_bytes_are_bounded(enum kind kin
     }
 }
 
+/* A response in memory, which a read callback returns in pieces as large as the stream asks for. */
+struct memory {
+    const char *bytes;
+    size_t left, largest; /* the largest number of bytes that the stream asked for */
+};
+
+static int32_t read_memory(void *ctx, void *buf, size_t len, size_t *n) {
+    struct memory *memory = ctx;
+    if (len > memory->largest) memory->largest = len;
+    *n = len < memory->left ? len : memory->left;
+    memcpy(buf, memory->bytes, *n);
+    memory->bytes += *n;
+    memory->left -= *n;
+    return NETLIB_OK;
+}
+
+static void a_read_asks_for_no_more_bytes_than_the_message_may_have(void) {
+    static const struct {
+        const char *head;
+        size_t buffer, largest;
+    } rows[] = {
+        {"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", 1000000, 100000 - (4096 - 43)},
+        {"HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n", 5000, 5000},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 1000000, NETLIB_RESPONSE_HEAD_MAX},
+        {"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n", 5000, 5000},
+        {"HTTP/1.1 200 OK\r\n\r\n", 1000000, 1000000},
+    };
+    enum { TOTAL = 1000000 };
+    char *buffer = malloc(TOTAL), *wire = malloc(TOTAL);
+    if (buffer == NULL || wire == NULL) abort();
+    for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++) {
+        netlib_error *err = NULL;
+        memset(wire, '0', TOTAL);
+        size_t len = (size_t)sprintf(wire, "%sFFFFF\r\n", rows[row].head);
+        wire[len] = 'x';
+        struct memory memory = {wire, TOTAL, 0};
+        netlib_stream *stream = NULL;
+        CHECK_OK(netlib_stream_new_callbacks(read_memory, wire_write, &memory, NULL, &stream, &err));
+        netlib_response *response = read_head(stream, "GET", 200);
+        CHECK_INT(4096, (long long)memory.largest);
+        netlib_body_decoder *decoder = decoder_for(response);
+        memory.largest = 0;
+        size_t n = 0;
+        for (int call = 0; call < 2; call++) {
+            CHECK_OK(netlib_stream_read_body(stream, decoder, buffer, rows[row].buffer, &n, &err));
+        }
+        CHECK_INT((long long)rows[row].largest, (long long)memory.largest);
+        netlib_body_decoder_free(decoder);
+        netlib_response_free(response);
+        netlib_stream_free(stream);
+    }
+    free(buffer);
+    free(wire);
+}
+
 int main(void) {
     client = client_context();
     server = server_context("server");
+    a_read_asks_for_no_more_bytes_than_the_message_may_have();
     for (int row = 0; row < KINDS; row++) {
         enum kind kind = (enum kind)row;
         unsigned long failed_before = checks_failed;
