@@ -197,6 +197,8 @@ fn stub_library(env: &Env, header: &Path, scratch: &Path) -> Result<PathBuf, Fai
     let include = header.parent().expect("a directory");
     let mut gcc = env.command("gcc");
     gcc.args(["-std=c11", "-g", "-O0", "-shared", "-fPIC", "-w", "-I"]).arg(include).arg(&source);
+    // The record must not depend on the directory in which it is written.
+    gcc.arg(format!("-ffile-prefix-map={}/=", scratch.display()));
     match gcc.arg("-o").arg(&library).run(300).or_text() {
         Ok(()) => Ok(library),
         Err(text) => {
