@@ -355,14 +355,6 @@ static inline int32_t make_port(void) {
 }
 #define MAKE__int make_readable_fd()
 #define MAKE__int32_t__port make_port()
-#ifdef HAVE_netlib_stream_connect
-static inline netlib_url *make_url_with_listener(void) {
-    netlib_url *url = NULL;
-    MUST_OK(netlib_url_new("http", NULL, "127.0.0.1", make_port(), NULL, NULL, NULL, &url, NULL));
-    return url;
-}
-#endif
-#define MAKE__netlib_stream_connect__url make_url_with_listener()
 #ifdef HAVE_netlib_create_connection
 static inline netlib_status use_connect_options(netlib_connect_options *options, netlib_error **err) {
     int fd = -1;
