@@ -4332,7 +4332,7 @@ int netlib_stream_fd(const netlib_stream *stream);
  * protocol. `netlib_stream_pending` returns the number of unread bytes. If bytes are unread after a response and its
  * body, `netlib_stream_is_dropped` reports the connection as dropped.
  *
- * After any other result than `NETLIB_OK`, the bytes of an incomplete or malformed head stay unread. After
+ * After any result except `NETLIB_OK`, the bytes of an incomplete or malformed head stay unread. After
  * `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again: the call continues to parse the
  * head where the last call stopped.
  * @param request_method the method of the request, a token such as "GET".

@@ -58,6 +58,7 @@ impl<P: Protocol> Call<'_, P> {
         // The call owns the buffer while it receives without the stream's lock.
         let mut unread = mem::take(&mut self.state()?.unread);
         let outcome = self.read_head(request_method, &mut unread, policy);
+        unread.shrink();
         self.state()?.unread = unread;
         outcome
     }

@@ -8,8 +8,7 @@ use crate::response::{MAX_HEAD, Response};
 /// The room for the first bytes of a response head. Most heads fit.
 const FIRST_ROOM: usize = 4096;
 
-/// The unread bytes of a stream, at most [`MAX_HEAD`]. The buffer is freed when the last byte is read, so that an idle
-/// stream holds no buffer.
+/// The unread bytes of a stream, at most [`MAX_HEAD`]. Between two calls, a stream without unread bytes holds no buffer.
 #[derive(Default)]
 pub(super) struct Unread {
     buffer: Vec<u8>,
@@ -91,11 +90,21 @@ impl Unread {
         self.end += count;
     }
 
-    fn remove_front(&mut self, count: usize) {
-        self.start += count;
-        self.parser_state = 0;
+    /// Frees the buffer if it is empty.
+    pub(super) fn shrink(&mut self) {
         if self.is_empty() {
             *self = Unread::default();
         }
+    }
+
+    #[cfg(test)]
+    pub(super) fn capacity(&self) -> usize {
+        self.buffer.capacity()
+    }
+
+    fn remove_front(&mut self, count: usize) {
+        self.start += count;
+        self.parser_state = 0;
+        self.shrink();
     }
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::socket::throughput::Throughput;
 use crate::stream::callbacks::Answer;
+use crate::stream::read::ResponseRead;
 
 type Caller = fn(&PlainStream) -> Result<Io>;
 
@@ -101,4 +102,22 @@ fn bytes_that_a_failed_write_has_sent_are_not_sent_again() {
     stream.core.lock().unwrap().unreported = 3;
     assert_eq!(stream.write_pieces(&[b"abc"]).unwrap(), Io::Done(3));
     assert_eq!(stream.write_pieces(&[]).unwrap(), Io::Done(0));
+}
+
+#[test]
+fn a_stream_without_unread_bytes_holds_no_buffer() {
+    use std::io::Write as _;
+    let (stream, _near, mut far) = idle_stream();
+    let capacity = || stream.core.lock().unwrap().unread.capacity();
+    let read_response = || stream.core.read_response("GET").unwrap();
+    assert!(matches!(read_response(), ResponseRead::Want(Io::WantRead)));
+    assert_eq!(capacity(), 0);
+    far.write_all(b"HTTP/1.1 101 x\r\n").unwrap();
+    assert!(matches!(read_response(), ResponseRead::Want(Io::WantRead)));
+    assert_eq!(capacity(), 4096);
+    far.write_all(b"\r\nab").unwrap();
+    assert!(matches!(read_response(), ResponseRead::Done(_)));
+    assert_eq!((capacity(), stream.pending()), (4096, 2));
+    assert_eq!(stream.read(&mut [0; 2]).unwrap(), Io::Done(2));
+    assert_eq!(capacity(), 0);
 }
