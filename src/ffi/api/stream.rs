@@ -279,8 +279,8 @@ pub unsafe extern "C" fn netlib_stream_set_blocking(
 
 /// Reads the bytes that are available, at least one and at most `len`. If `netlib_stream_read_response` has received
 /// bytes after a head, the call returns those bytes first, without waiting. A read on a plain stream is one recv(2) if
-/// data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records
-/// directly into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+/// data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because the plaintext of a whole
+/// record fits into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
 ///
 /// On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
 /// path can end the connection: compare the number of bytes with the announced length.

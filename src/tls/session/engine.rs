@@ -1,6 +1,6 @@
-//! Runs a TLS session over buffers: records in and out, plaintext in and out. An engine never waits and makes no system
-//! call. [`crate::stream`] moves the bytes between an engine and a transport; an application with a transport of
-//! its own moves them itself ([`memory`]).
+//! Runs a TLS session over buffers: records in and out, plaintext in and out. An engine never waits and does no network
+//! I/O. [`crate::stream`] moves the bytes between an engine and a transport; an application with a transport of its own
+//! moves them itself ([`memory`]).
 //!
 //! The transport uses the functions in [`network`]; the reader uses the functions in [`reading`]. [`step`] lets rustls
 //! process input. [`pending_callback`] and [`client_hello`] invoke callbacks during the handshake. [`protocol_error`]

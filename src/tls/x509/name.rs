@@ -236,8 +236,8 @@ pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
     }
 }
 
-/// Returns the text with control characters, characters that change the direction of text, and invalid UTF-8 as hex
-/// digits.
+/// Returns the text with control characters, invisible characters, characters that change the direction of text, and
+/// invalid UTF-8 as hex digits.
 pub(crate) fn escaped(bytes: &[u8]) -> String {
     let mut out = String::new();
     push_escaped(&mut out, bytes, "");

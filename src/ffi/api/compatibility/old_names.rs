@@ -96,8 +96,8 @@ pub unsafe extern "C" fn netlib_get_host(
 /// Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
 /// `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
 /// found, both offsets are the text's length. If two delimiters begin at the same byte, the call finds the delimiter
-/// that comes first in `delimiters`. The second part begins one UTF-8 character after the first byte of the delimiter,
-/// even if the delimiter is longer. The running time grows with `count`.
+/// that comes first in `delimiters`. One UTF-8 character between the two parts is left out, even if the delimiter is
+/// longer or empty. The running time grows with `count`.
 ///
 /// @param text the text, in UTF-8.
 /// @param delimiters `count` NUL-terminated strings, none of them NULL.
@@ -136,7 +136,8 @@ pub unsafe extern "C" fn netlib_split_first(
 /// in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` cannot be combined with `netlib_tls_options_set_minimum_version` or
 /// `netlib_tls_options_set_maximum_version`.
 ///
-/// @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`.
+/// @param version a value of `enum netlib_ssl_version`, or a number that `netlib_resolve_ssl_version` stored; not a
+///        value of `enum netlib_tls_version`.
 #[deprecated(note = "use netlib_tls_options_set_minimum_version")]
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ssl_version(

@@ -9,13 +9,13 @@ use crate::ffi::options as builder;
 use crate::ffi::strings::{lend_text, read};
 use crate::tls::{Context, TlsOptions};
 
-/// Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Other
-/// bits of OpenSSL are also accepted if their setting is always in force or makes no difference; for the remaining
-/// bits, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. A bit
+/// of OpenSSL that is not listed here is accepted if its setting is always in force or makes no difference; otherwise,
+/// `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 #[repr(C)]
 pub enum netlib_tls_option {
-    /// Connects to servers that do not support RFC 5746. Always in force, because RFC 5746 protects renegotiation,
-    /// which netlib does not support.
+    /// Connects to servers that do not support RFC 5746. The bit has no effect: netlib always connects to such servers,
+    /// because RFC 5746 protects renegotiation, which netlib does not support.
     NETLIB_OP_LEGACY_SERVER_CONNECT = 0x4,
     /// Uses the kernel's TLS. netlib does not support the kernel's TLS: `netlib_tls_context_new` fails with
     /// `NETLIB_UNSUPPORTED`.
@@ -62,10 +62,10 @@ pub const NETLIB_OP_SINGLE_DH_USE: i64 = 0;
 pub const NETLIB_OP_SINGLE_ECDH_USE: i64 = 0;
 
 /// Sets OpenSSL's option bits, all at once, like an assignment to Python's `SSLContext.options`. (urllib3 adds bits to
-/// Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`, which 0 turns
-/// off. Bits that are always in force may be set or not. `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED` for
-/// bits of unsupported features, and with `NETLIB_INVALID_ARGUMENT` for unknown bits, and for `NETLIB_OP_NO_TLSv1_2`
-/// and `NETLIB_OP_NO_TLSv1_3` if they leave no TLS version.
+/// Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; a call with 0
+/// turns both off. Bits that are always in force may be set or not. `netlib_tls_context_new` fails with
+/// `NETLIB_UNSUPPORTED` for bits of unsupported features, and with `NETLIB_INVALID_ARGUMENT` for unknown bits, and for
+/// `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no TLS version.
 ///
 /// @param bits values of `enum netlib_tls_option`, joined by `|`.
 #[unsafe(no_mangle)]
@@ -73,8 +73,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_option_bits(options: *mut netlib
     builder::set(options, "netlib_tls_options_set_option_bits", |options: &mut TlsOptions| options.set_options(bits));
 }
 
-/// Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
-/// (Python's `SSLContext.options` has only the bits that were set.)
+/// Returns OpenSSL's option bits in force: the bits that were set, and the bits that are always in force. (Python's
+/// `SSLContext.options` has only the bits that were set.)
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_option_bits(context: *const netlib_tls_context) -> i64 {
     read(context, 0, Context::option_bits)

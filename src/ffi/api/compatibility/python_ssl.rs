@@ -25,7 +25,8 @@ pub enum netlib_ssl_version {
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
     /// The same as `NETLIB_SSL_VERSION_TLS`.
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
-    /// The same as `NETLIB_SSL_VERSION_TLS`.
+    /// Negotiates the TLS version as `NETLIB_SSL_VERSION_TLS` does, but cannot be combined with
+    /// `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`.
     NETLIB_SSL_VERSION_TLS_SERVER = 17,
 }
 
@@ -46,11 +47,11 @@ pub enum netlib_ssl_version {
 /// Without a context, the call makes a context from the options. With a context, only the following options are used,
 /// as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
 /// password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
-/// context also has pins; and an ECHConfigList, which replaces that of the context. If trusted certificates, CRLs, an
-/// identity, pins or an ECHConfigList are set, the call makes another context, which reads all files again and resumes
-/// no session: for many connections, make that context once with `netlib_tls_context_to_options`. The stream offers the
-/// application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
-/// not used.
+/// context also has pins; an ECHConfigList, which replaces that of the context; and application protocols. If trusted
+/// certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which resumes no
+/// session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that context
+/// once, from the options that `netlib_tls_context_to_options` returns. The stream offers the application protocols of
+/// the options, or "http/1.1" if there are none; the application protocols of the context are not used.
 ///
 /// The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
 /// handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
@@ -60,7 +61,8 @@ pub enum netlib_ssl_version {
 /// @param fd a connected stream socket, borrowed.
 /// @param tls_options the settings of a new context or, if `context` is passed, the settings that are added to those of
 ///        `context` or replace them, as described above.
-/// @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
+/// @param context a context, with which most of `tls_options` has no effect, as described above. May be NULL: the call
+///        makes a context from `tls_options`.
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if host names are not checked.
 /// @param limit ends the handshake.
@@ -187,7 +189,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_post_handshake_auth(options: *mu
     });
 }
 
-/// Returns 0, because a server may not request a certificate after the handshake. Corresponds to Python's
+/// Returns 0, because netlib does not support requests for a certificate after the handshake. Corresponds to Python's
 /// `post_handshake_auth`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_post_handshake_auth(context: *const netlib_tls_context) -> i32 {

@@ -58,7 +58,7 @@ pub unsafe extern "C" fn netlib_retry_resolve(
 /// Makes a timeout from one number, which becomes the connect limit and the read limit. The timeout has no total limit.
 ///
 /// @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
-/// @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN.
+/// @return `NETLIB_INVALID_ARGUMENT` for 0, for NaN, and for a negative number except `NETLIB_TIMEOUT_DEFAULT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_from_float(
     timeout: f64,
@@ -94,11 +94,12 @@ pub unsafe extern "C" fn netlib_assert_header_parsing(
     guard::status(err, || assert_header_parsing(arg_bytes!(block, len)))
 }
 
-/// Checks whether the source of a body has been closed. A body in memory is never closed. The body of a descriptor is
-/// closed when the descriptor is not open.
+/// Checks whether the source of a body has been closed. A body in memory is never closed. A body that reads from a
+/// descriptor counts as closed when the descriptor is not open.
 ///
 /// @param closed out: 1 if the source of the body has been closed, else 0.
-/// @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` callback; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a body that has callbacks but no `is_closed` callback;
+///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_is_fp_closed(
     body: *mut netlib_body,
@@ -133,8 +134,8 @@ pub unsafe extern "C" fn netlib_current_time() -> f64 {
 /// broken. The digests are compared in constant time.
 ///
 /// @param cert the certificate in DER, as `netlib_stream_peer_certificate` returns it. PEM is refused;
-///        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
-///        mismatch with every `cert_len` and fingerprint.
+///        `netlib_certificate_parse` converts PEM to DER. May be NULL if the peer sent no certificate: the call fails
+///        with `NETLIB_FINGERPRINT_MISMATCH`.
 /// @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
 /// @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
 ///        colons.

@@ -15,8 +15,8 @@ use crate::tls::Certificate;
 /// the bytes of `netlib_stream_peer_certificate` to `netlib_certificate_parse`.
 ///
 /// The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
-/// digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
-/// changes the writing direction. Two backslashes stand for a backslash.
+/// digits stand for each byte of a control character, of invalid UTF-8, of a line or paragraph separator, and of a
+/// character that is invisible or changes the writing direction. Two backslashes stand for a backslash.
 pub struct netlib_certificate {
     _private: [u8; 0],
 }
@@ -59,8 +59,8 @@ pub enum netlib_distinguished_name {
 /// @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
 /// @param err the error message names the field that cannot be parsed; for DER, `netlib_error_offset` returns the
 ///        field's position.
-/// @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
-///         `NETLIB_OUT_OF_MEMORY`.
+/// @return `NETLIB_INVALID_PEM` for data that is not a certificate, and for a certificate of more than 65,535 bytes;
+///         `NETLIB_INVALID_ARGUMENT` for data of more than 16 MiB; `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_parse(
     data: *const c_void,
@@ -90,8 +90,8 @@ pub unsafe extern "C" fn netlib_certificate_free(certificate: *mut netlib_certif
 /// Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
 /// an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
 /// `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. If OpenSSL has no name for an
-/// attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
-/// `netlib_certificate_name` returns the host names for which a certificate is valid.
+/// attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. The check of the host name ignores the
+/// subject: `netlib_certificate_name` returns the host names for which a certificate is valid.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_subject(
     certificate: *const netlib_certificate,
@@ -113,7 +113,7 @@ pub unsafe extern "C" fn netlib_certificate_issuer(
 /// certificate, the first relative distinguished name (RDN) first. The attributes correspond to the items `subject` and
 /// `issuer` of Python's getpeercert.
 ///
-/// @param name the distinguished name; 0 is returned for an unknown number.
+/// @param name the subject or the issuer; for any other number, 0 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_attribute_count(
     certificate: *const netlib_certificate,
@@ -124,7 +124,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_count(
 
 /// Returns the object identifier of an attribute's type, for example "2.5.4.3".
 ///
-/// @param name the distinguished name; NULL is returned for an unknown number.
+/// @param name the subject or the issuer; for any other number, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_attribute_oid(
     certificate: *const netlib_certificate,
@@ -138,7 +138,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_oid(
 /// Returns OpenSSL's short name of an attribute's type as a constant string, for example "CN" for 2.5.4.3; NULL for a
 /// type to which `netlib_certificate_subject` gives no name.
 ///
-/// @param name the distinguished name; NULL is returned for an unknown number.
+/// @param name the subject or the issuer; for any other number, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_attribute_short_name(
     certificate: *const netlib_certificate,
@@ -153,7 +153,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_short_name(
 /// describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
 /// hex digits: "#020107". If a string begins with "#", the text begins with "\23" instead.
 ///
-/// @param name the distinguished name; NULL is returned for an unknown number.
+/// @param name the subject or the issuer; for any other number, NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_attribute_value(
     certificate: *const netlib_certificate,
@@ -168,7 +168,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_value(
 /// this index, and for NULL. Almost every RDN has one attribute; if an RDN has several attributes, the result is the
 /// same for all of them.
 ///
-/// @param name the distinguished name; -1 is returned for an unknown number.
+/// @param name the subject or the issuer; for any other number, -1 is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_attribute_rdn(
     certificate: *const netlib_certificate,
@@ -181,7 +181,7 @@ pub unsafe extern "C" fn netlib_certificate_attribute_rdn(
 }
 
 /// Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
-/// "00". Corresponds to Python's serialNumber.
+/// "00". Corresponds to the item `serialNumber` of Python's getpeercert.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_serial(
     certificate: *const netlib_certificate,
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn netlib_certificate_not_after(certificate: *const netlib
     read(certificate, 0.0, |certificate| certificate.not_after() as f64)
 }
 
-/// Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC".
+/// Returns the time of `netlib_certificate_not_before` as text, for example "2026-03-09 17:05:00 UTC".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_before_text(
     certificate: *const netlib_certificate,
@@ -219,7 +219,7 @@ pub unsafe extern "C" fn netlib_certificate_not_before_text(
     lend_text(certificate, len, |certificate| Some(certificate.not_before_text()))
 }
 
-/// Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC".
+/// Returns the time of `netlib_certificate_not_after` as text, for example "2026-03-09 17:05:00 UTC".
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_not_after_text(
     certificate: *const netlib_certificate,
@@ -229,7 +229,7 @@ pub unsafe extern "C" fn netlib_certificate_not_after_text(
 }
 
 /// Returns the number of names in the certificate's subjectAltName that have one of the kinds of `enum
-/// netlib_certificate_name_kind`. Corresponds to Python's subjectAltName.
+/// netlib_certificate_name_kind`. Corresponds to the item `subjectAltName` of Python's getpeercert.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_name_count(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, |certificate| certificate.names().len())
@@ -275,9 +275,9 @@ pub unsafe extern "C" fn netlib_certificate_public_key_curve(
     lend_text(certificate, len, |certificate| certificate.public_key_curve())
 }
 
-/// Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, the size of the
-/// field of an EC key, 256 for Ed25519; 0 for an unknown kind of key or an unknown curve. Corresponds to OpenSSL's
-/// EVP_PKEY_get_bits, which returns 253 for Ed25519.
+/// Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, of the prime of a
+/// DSA key or of the field of an EC key; 256 for Ed25519 and 456 for Ed448; 0 for an unknown kind of key or an unknown
+/// curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_certificate_public_key_bits(certificate: *const netlib_certificate) -> usize {
     read(certificate, 0, Certificate::public_key_bits)

@@ -20,8 +20,9 @@ pub enum netlib_purpose {
 
 /// Verifies a chain of certificates as a handshake with a context does: with the context's authorities, CRLs, pins,
 /// verify flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. The
-/// call verifies the chain even if the context's verify mode is `NETLIB_CERT_NONE`; a context with this mode trusts the
-/// system's authorities only after `netlib_tls_options_set_system_trust` with 1.
+/// call verifies the chain even if the context's verify mode is `NETLIB_CERT_NONE`, but not if a pin replaces the
+/// verification (`netlib_tls_options_set_pins_replace_chain`). A context with the verify mode `NETLIB_CERT_NONE` trusts
+/// the system's authorities only after `netlib_tls_options_set_system_trust` with 1.
 ///
 /// The call does not prove that the peer possesses the certificate's private key; only a handshake does.
 ///

@@ -15,14 +15,16 @@ use crate::tls::verify::trust::Loaded;
 /// `netlib_tls_context_trust_source_kind` returns one kind, and `netlib_tls_context_trust_kinds` a sum of bits.
 #[repr(C)]
 pub enum netlib_trust_kind {
-    /// There is no trust source, or none with the requested index.
+    /// The context trusts no certificate, or has no trust source with the requested index.
     NETLIB_TRUST_NONE = 0,
-    /// The operating system's certificate store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name.
+    /// The operating system's certificate store, or the file and the directories that the environment variables
+    /// SSL_CERT_FILE and SSL_CERT_DIR name.
     NETLIB_TRUST_SYSTEM = 1,
     /// The authorities that are built into netlib, if the options request them or the system has no certificate
     /// store.
     NETLIB_TRUST_EMBEDDED = 2,
-    /// The files, directories and data of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`.
+    /// A file, directory or data that was passed to `netlib_tls_options_add_ca_file`, `netlib_tls_options_add_ca_dir`
+    /// or `netlib_tls_options_add_ca_data`.
     NETLIB_TRUST_CUSTOM = 4,
 }
 
@@ -45,8 +47,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor_count(context: *const n
 
 /// Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
 /// authority, whose certificate netlib does not have, and for every certificate if
-/// `netlib_tls_options_set_keep_trust_anchors` was not set to 1. If several trusted certificates have the same name and
-/// key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
+/// `netlib_tls_options_set_keep_trust_anchors` was not called with 1. If several trusted certificates have the same
+/// name and key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
 ///
 /// @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
@@ -58,8 +60,8 @@ pub unsafe extern "C" fn netlib_tls_context_trust_anchor(
     lend_bytes(context, len, |context| context.trust_anchor(index))
 }
 
-/// Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is
-/// trusted because no certificate is verified.
+/// Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when the context trusts no
+/// certificate.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_trust_kinds(context: *const netlib_tls_context) -> i32 {
     read(context, 0, Context::trust_sources)

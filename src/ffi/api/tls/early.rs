@@ -17,7 +17,7 @@ use crate::tls::{Context, EarlyData, MemoryEngine, TlsOptions};
 /// Outcomes of early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`.
 #[repr(C)]
 pub enum netlib_early_data_status {
-    /// The application wrote no early data.
+    /// No early data was sent: the application wrote none, or early data was not possible.
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /// The server ignored the early data: if the data is still needed, write the data again. As with all early data,
     /// another server may have accepted a copy.
@@ -42,10 +42,10 @@ const _: () = {
 /// which the server allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
 ///
 /// **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
-/// times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for
-/// requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
-/// login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
-/// 8470): send the same request after the handshake.
+/// times, and the server may act on it each time. Early data has no forward secrecy. Use early data only for requests
+/// whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
+/// a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
+/// the same request after the handshake.
 ///
 /// The setting itself sends nothing: `netlib_stream_write_early_data` sends early data. The context may offer at
 /// most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
@@ -74,9 +74,10 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// SSL_write_early_data.
 ///
 /// If early data is not possible, the call succeeds with `n` 0. Early data is not possible if no session is resumed, if
-/// the ticket of the session allows no early data or no more early data, if the server has already refused the early
-/// data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
-/// by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
+/// the ticket of the session allows no early data, if the bytes that the ticket allows are used up, if the server has
+/// already ignored the early data, after the handshake, and on a server's stream. The call encrypts the `n` bytes that
+/// it takes; they are sent by the same call or by the next read, write or handshake. netlib never sends early data a
+/// second time. To send a request as early data:
 ///
 ///     netlib_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_stream_handshake(stream, &err);
@@ -91,11 +92,12 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// ticket, which is the server of the resumed session, can read early data.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
-/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
-///         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
-///         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
-///         number of bytes accepted.
+/// @param n out: the number of bytes that the call has taken from `buf`. For a non-blocking stream, call again with the
+///        rest until the call returns `NETLIB_OK` with `n` 0.
+/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and the
+///         call took no byte, because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+///         `netlib_stream_handshake` returns. A failed call sets `n` to 0, but may have taken bytes:
+///         `netlib_stream_early_data_written` counts them.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
@@ -131,7 +133,8 @@ pub unsafe extern "C" fn netlib_stream_early_data_left(stream: *const netlib_str
     read(stream, 0, Stream::early_data_left)
 }
 
-/// Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed.
+/// Returns the number of bytes of early data that `netlib_stream_write_early_data` has taken from the application,
+/// including the bytes that failed calls took. The number does not tell whether the server accepted the bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_early_data_written(stream: *const netlib_stream) -> usize {
     read(stream, 0, Stream::early_data_written)
@@ -141,9 +144,10 @@ pub unsafe extern "C" fn netlib_stream_early_data_written(stream: *const netlib_
 /// `netlib_tls_options_set_early_data` for data that must never be sent as early data.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more early data is possible.
-/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when no byte was accepted because 256
-///         KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
+/// @param n out: the number of bytes that the call has taken from `buf`; 0 with `NETLIB_OK` when no more early data is
+///        possible.
+/// @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when the call took no byte, because
+///         256 KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
 ///         `netlib_tls_engine_handshake` returns except `NETLIB_WANT_READ`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
@@ -177,7 +181,7 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib
     read(engine, 0, MemoryEngine::early_data_left)
 }
 
-/// Returns the number of bytes of early data that the engine accepted.
+/// Returns the number of bytes of early data that `netlib_tls_engine_write_early_data` has taken from the application.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

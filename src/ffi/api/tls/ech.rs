@@ -25,8 +25,8 @@ pub enum netlib_ech_status {
     /// The ClientHello had an Encrypted Client Hello extension with random content: see
     /// `netlib_tls_options_set_ech_grease`.
     NETLIB_ECH_GREASE = 1,
-    /// The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before the server
-    /// did so.
+    /// The client offers Encrypted Client Hello, and the outcome is not known: the handshake is not done yet, or has
+    /// failed for a reason other than a rejection of Encrypted Client Hello.
     NETLIB_ECH_OFFERED = 2,
     /// The server decrypted the ClientHello: no observer has seen the server's name.
     NETLIB_ECH_ACCEPTED = 3,
@@ -51,14 +51,16 @@ pub enum netlib_ech_status {
 ///
 /// If a server cannot decrypt the ClientHello, it rejects Encrypted Client Hello. The handshake then verifies the
 /// server's certificate for the public name, by the usual rules, so that pins also apply to this certificate. The
-/// client sends no certificate, and the handshake fails with `NETLIB_TLS_ECH_REJECTED`. To try again, see
+/// client sends no certificate. If the server's certificate is accepted, the handshake fails with
+/// `NETLIB_TLS_ECH_REJECTED`, otherwise with the error of the verification. To try again, see
 /// `netlib_error_ech_retry_configs`.
 ///
 /// @param config_list the bytes of the ECHConfigList, or their base64 form, as dig and curl print it. netlib uses the
-///        first supported configuration (RFC 9849 section 4), which has the version 0xfe0d and an HPKE suite of X25519,
-///        P-256, P-384 or P-521 with the SHA-2 hash for that curve, and AES-GCM or ChaCha20-Poly1305. For a malformed
-///        list, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list
-///        without a supported configuration, with `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
+///        first supported configuration (RFC 9849 section 4). A supported configuration has the version 0xfe0d, no
+///        mandatory extension, and an HPKE suite of X25519, P-256, P-384 or P-521 with the SHA-2 hash for that curve,
+///        and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new` fails with
+///        `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported configuration, with
+///        `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
     options: *mut netlib_tls_options,
@@ -74,7 +76,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
 /// RFC 9849 section 6.2), so that an observer cannot distinguish them from clients with an ECHConfigList. The setting
 /// does not hide the server's name, and the server need not support Encrypted Client Hello. Corresponds to OpenSSL's
 /// SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease". Default: 0, because a context with this setting offers only
-/// TLS 1.3, so that servers without TLS 1.3 refuse the handshake.
+/// TLS 1.3, so that servers without TLS 1.3 refuse the handshake. For servers, the setting is an error:
+/// `netlib_tls_accept_fd` refuses a context with this setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -83,9 +86,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
     });
 }
 
-/// Makes a context that differs from `context` only in its ECHConfigList, which is for one server name: see
-/// `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no authorities, so the new context is
-/// cheap enough for a single connection.
+/// Makes a context like `context`, but with an ECHConfigList, which is for one server name. The new context offers only
+/// TLS 1.3 and resumes no sessions: see `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no
+/// authorities, so the new context is cheap enough for a single connection.
 ///
 /// @param context the original context, which is not changed.
 /// @param config_list the bytes of the ECHConfigList, or their base64 form.
@@ -128,7 +131,7 @@ pub unsafe extern "C" fn netlib_tls_context_ech_public_name(
     lend_text(context, len, Context::ech_public_name)
 }
 
-/// Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0.
+/// Returns the value that was passed to `netlib_tls_options_set_ech_grease`, 1 or 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_ech_grease(context: *const netlib_tls_context) -> i32 {
     read_bool(context, false, Context::ech_grease)

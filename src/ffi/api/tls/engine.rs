@@ -12,18 +12,20 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
 /// A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
-/// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
-/// call, never waits, and reads the clock only to verify certificates. **One call at a time**.
+/// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine does no network
+/// I/O, never waits, and reads the clock only to check the validity of certificates and sessions. **One call at a
+/// time**.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
 /// network. Drain the engine after each call of any other function, even if the call failed, because the output may
 /// contain an alert for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
 ///
-/// A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
-/// engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the
-/// output of the handshake.
+/// A failure of the session is final: every later feed, handshake, read, write or shutdown fails with the same error.
+/// Even then, the output can be drained. The engine's buffers are bounded: 68 KiB of input, one record of plaintext,
+/// and 321 KiB of output, not counting the output of the handshake.
 ///
-/// An engine belongs to the process that made it: in a forked child, calls on the engine fail with `NETLIB_CLOSED`.
+/// An engine belongs to the process that made it: in a forked child, the engine's functions that return a status fail
+/// with `NETLIB_CLOSED`.
 pub struct netlib_tls_engine {
     _private: [u8; 0],
 }
@@ -58,7 +60,8 @@ pub unsafe extern "C" fn netlib_tls_engine_new_client(
 
 /// Makes a server's TLS engine. The `context` must have a local certificate.
 ///
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, or has pins but requests no certificate.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, has
+///         an ECHConfigList, or sends GREASE (`netlib_tls_options_set_ech_grease`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_server(
     context: *const netlib_tls_context,
@@ -85,7 +88,7 @@ pub unsafe extern "C" fn netlib_tls_engine_free(engine: *mut netlib_tls_engine) 
 /// and ignored.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes accepted.
+/// @param n out: the number of bytes that the engine accepted.
 /// @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
 ///         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the status with which the session has
 ///         failed.
@@ -160,7 +163,7 @@ pub unsafe extern "C" fn netlib_tls_engine_handshake(
 }
 
 /// Reads the plaintext of the bytes that were fed, at least one byte and at most `len`. Buffers of 16 KiB or more are
-/// the fastest, because netlib decrypts records directly into them.
+/// the fastest, because the plaintext of a whole record fits into them.
 ///
 /// @param len the size of `buf` in bytes; with 0, nothing is read.
 /// @param n out: the number of bytes read.
@@ -183,16 +186,17 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
-/// Returns the number of bytes that the next read would return without more input; more bytes may be available to later
-/// reads. To determine the number, the function decrypts a record that has been fed.
+/// Returns a number of bytes that the next read can return without more input; 0 before the handshake is done. To count
+/// the bytes, the function decrypts the next record that was fed, but no further records: a read may return more bytes
+/// than this number.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))
 }
 
 /// Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output are
-/// waiting to be drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of
-/// memory plus one more piece of 64 KiB.
+/// waiting to be drained, the engine accepts no further data. One call may exceed this limit by up to 64 KiB of data
+/// and its encryption overhead, so at most 321 KiB of output wait for a peer that does not read.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.

@@ -117,12 +117,13 @@ pub unsafe extern "C" fn netlib_stream_take_session(
 /// session fails, the stream is unchanged. A later call replaces the session of an earlier call.
 ///
 /// @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
-///        connections of the same client. Sessions that the server sends are still cached.
+///        connections of the same client. Even then, the context caches the sessions that the server sends.
 /// @param err the reason why the stream cannot resume the session.
 /// @return `NETLIB_INVALID_ARGUMENT` if the session belongs to another context, another server name or other offered
-///         application protocols, is used up, or is too old. `NETLIB_INVALID_ARGUMENT` also if the handshake has begun,
-///         if the context does not resume sessions, and for a server's stream; `NETLIB_BUSY` if another stream runs
-///         inside the stream; the status with which the stream has failed.
+///         application protocols, is used up, or is too old, or if the context does not resume sessions. Even without a
+///         session, `NETLIB_INVALID_ARGUMENT` if the handshake has begun, and for a server's stream;
+///         `NETLIB_UNSUPPORTED` for a plain stream; `NETLIB_BUSY` if another stream runs inside the stream; the status
+///         with which the stream has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_session(
     stream: *mut netlib_stream,
@@ -160,7 +161,8 @@ pub unsafe extern "C" fn netlib_tls_engine_take_session(
 ///
 /// @param session the session. May be NULL: no session is resumed.
 /// @param err the reason why the engine cannot resume the session.
-/// @return `NETLIB_INVALID_ARGUMENT`; the status with which the engine has failed.
+/// @return `NETLIB_INVALID_ARGUMENT` in the cases that `netlib_stream_set_session` lists; the status with which the
+///         engine has failed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_set_session(
     engine: *mut netlib_tls_engine,

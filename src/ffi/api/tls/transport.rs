@@ -42,10 +42,9 @@ use crate::stream::{Stream, Transport};
 /// @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
 ///        empty, only if the context does not check host names.
 /// @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
-///         has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when `outer` has unread bytes;
-///         `NETLIB_CLOSED` when `outer` was shut down; the status
-///         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
-///         `netlib_tls_wrap_fd` returns.
+///         must be repeated, because it has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when
+///         `outer` has unread bytes; `NETLIB_CLOSED` when `outer` was shut down; the status with which `outer` has
+///         failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that `netlib_tls_wrap_fd` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_stream(
     context: *const netlib_tls_context,
@@ -92,7 +91,8 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
-///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+///        returns. May be NULL: even then, `ctx` must stay usable until the stream and every stream inside it have been
+///        freed.
 /// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
@@ -125,7 +125,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
 /// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
-///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+///        returns. May be NULL: even then, `ctx` must stay usable until the stream and every stream inside it have been
+///        freed.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(

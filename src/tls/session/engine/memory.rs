@@ -1,5 +1,5 @@
 //! Provides the engine for applications that move the bytes themselves: the application feeds received bytes and drains
-//! the bytes to send. No function of the engine waits or makes a system call, and the memory for input and output is
+//! the bytes to send. No function of the engine waits or does network I/O, and the memory for input and output is
 //! bounded.
 
 use std::sync::Arc;
