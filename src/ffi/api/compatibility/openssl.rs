@@ -104,7 +104,7 @@ pub unsafe extern "C" fn netlib_stream_cipher_suite_openssl_name(
     lend_text(stream, len, |stream| stream.negotiated()?.cipher_suite_openssl_name)
 }
 
-/// Returns the same for an engine as `netlib_stream_cipher_suite_openssl_name` for a stream.
+/// Returns for an engine what `netlib_stream_cipher_suite_openssl_name` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite_openssl_name(
     engine: *const netlib_tls_engine,

@@ -76,9 +76,10 @@ pub unsafe extern "C" fn netlib_timeout_from_float(
 /// Bytes after the empty line are ignored.
 ///
 /// The defects are: a line that is not a header field, which ends parsing; a continuation line without a header field
-/// before it; an empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the header
-/// fields; and a multipart Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not
-/// allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
+/// before it; a header field without a name; a mail envelope line ("From ...") after the first line; bytes after a CR
+/// without LF, which ends the header fields; and a multipart Content-Type without a boundary or with a
+/// Content-Transfer-Encoding that multipart does not allow. `netlib_response_parse` may refuse a block without defects,
+/// because it parses HTTP and not mail.
 ///
 /// @param block the bytes of the header block.
 /// @param err the error has one cause for each of the first 100 defects, in the order of their lines.

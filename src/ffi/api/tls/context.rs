@@ -115,7 +115,7 @@ pub unsafe extern "C" fn netlib_tls_context_trust_source_skipped_count(
     read(context, 0, |context| context.trust_loaded().get(index).map_or(0, |loaded| loaded.skipped().len()))
 }
 
-/// Returns one line of text about an item of a trust source that netlib skipped: the file (for a directory), the
+/// Returns one line of text about an item that netlib skipped in a trust source: the file (for a directory), the
 /// certificate, and the reason.
 ///
 /// @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; for a larger number, NULL is returned.

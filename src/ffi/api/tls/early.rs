@@ -165,8 +165,8 @@ pub unsafe extern "C" fn netlib_tls_engine_write_early_data(
     })
 }
 
-/// Returns the same for an engine as `netlib_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
-/// for NULL.
+/// Returns for an engine what `netlib_stream_early_data_status` returns for a stream; `NETLIB_EARLY_DATA_NOT_SENT` for
+/// NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     engine: *const netlib_tls_engine,
@@ -174,8 +174,7 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// Returns the same for an engine as `netlib_stream_early_data_left` for a stream; 0 when no early data is
-/// possible.
+/// Returns for an engine what `netlib_stream_early_data_left` returns for a stream; 0 when no early data is possible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)

@@ -43,11 +43,11 @@ pub enum netlib_ech_status {
 /// SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
 ///
 /// A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
-/// other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
-/// refuses the context. The context resumes no sessions (`netlib_tls_context_resumption`), because an attacker who
-/// forges a HelloRetryRequest could see a ticket, which identifies the server. Therefore the context sends no early
-/// data either. An observer still sees the application protocols (ALPN), the public name, the server's address, and the
-/// size and time of messages.
+/// other options exclude TLS 1.3. A client's stream or engine needs a DNS name as `server_hostname`, and the functions
+/// that make a server's stream or engine refuse the context. The context resumes no sessions
+/// (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could see a ticket, which
+/// identifies the server. Therefore the context sends no early data either. An observer still sees the application
+/// protocols (ALPN), the public name, the server's address, and the size and time of messages.
 ///
 /// If a server cannot decrypt the ClientHello, it rejects Encrypted Client Hello. The handshake then verifies the
 /// server's certificate for the public name, by the usual rules, so that pins also apply to this certificate. The
@@ -76,8 +76,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_config_list(
 /// RFC 9849 section 6.2), so that an observer cannot distinguish them from clients with an ECHConfigList. The setting
 /// does not hide the server's name, and the server need not support Encrypted Client Hello. Corresponds to OpenSSL's
 /// SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease". Default: 0, because a context with this setting offers only
-/// TLS 1.3, so that servers without TLS 1.3 refuse the handshake. For servers, the setting is an error:
-/// `netlib_tls_accept_fd` refuses a context with this setting.
+/// TLS 1.3, so that servers without TLS 1.3 refuse the handshake. The functions that make a server's stream or engine
+/// refuse a context with this setting.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_ech_grease", |options: &mut TlsOptions| {
@@ -144,7 +144,7 @@ pub unsafe extern "C" fn netlib_stream_ech_status(stream: *const netlib_stream) 
     read(stream, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |stream: &Stream| stream.ech_status() as i32)
 }
 
-/// Returns the same for an engine as `netlib_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL.
+/// Returns for an engine what `netlib_stream_ech_status` returns for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_ech_status(engine: *const netlib_tls_engine) -> enum_netlib_ech_status {
     read(engine, netlib_ech_status::NETLIB_ECH_NOT_OFFERED as i32, |engine: &MemoryEngine| engine.ech_status() as i32)

@@ -186,9 +186,9 @@ pub unsafe extern "C" fn netlib_tls_engine_read(
     })
 }
 
-/// Returns a number of bytes that the next read can return without more input; 0 before the handshake is done. To count
-/// the bytes, the function decrypts the next record that was fed, but no further records: a read may return more bytes
-/// than this number.
+/// Returns the number of plaintext bytes that can be read without more input, from the next record with data only: a
+/// read into a large buffer may return more bytes. The result is 0 if this record is incomplete, and before the
+/// handshake is done. To count the bytes, the function decrypts the record.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_pending(engine: *mut netlib_tls_engine) -> usize {
     guard::value(0, || Ok(arg_mut!(engine).pending()))
@@ -232,14 +232,14 @@ pub unsafe extern "C" fn netlib_tls_engine_shutdown(
     guard::status(err, || arg_mut!(engine).shutdown())
 }
 
-/// Returns the same for an engine as `netlib_stream_peer_certificate_count` for a stream: 0 before the handshake is
+/// Returns for an engine what `netlib_stream_peer_certificate_count` returns for a stream: 0 before the handshake is
 /// done.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, |engine| engine.session().map_or(0, |session| session.peer_chain().len()))
 }
 
-/// Returns the same for an engine as `netlib_stream_peer_certificate` for a stream.
+/// Returns for an engine what `netlib_stream_peer_certificate` returns for a stream.
 ///
 /// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
 #[unsafe(no_mangle)]
@@ -251,7 +251,7 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     lend_bytes(engine, len, |engine| engine.session()?.peer_chain().get(index).map(|certificate| &certificate[..]))
 }
 
-/// Returns the same for an engine as `netlib_stream_alpn_protocol` for a stream.
+/// Returns for an engine what `netlib_stream_alpn_protocol` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     engine: *const netlib_tls_engine,
@@ -260,7 +260,7 @@ pub unsafe extern "C" fn netlib_tls_engine_alpn_protocol(
     lend_text(engine, len, |engine| engine.session()?.alpn_protocol())
 }
 
-/// Returns the same for an engine as `netlib_stream_server_name` for a stream.
+/// Returns for an engine what `netlib_stream_server_name` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_server_name(
     engine: *const netlib_tls_engine,
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn netlib_tls_engine_server_name(
     lend_text(engine, len, |engine| engine.session()?.server_name())
 }
 
-/// Returns the same for an engine as `netlib_stream_tls_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+/// Returns for an engine what `netlib_stream_tls_version` returns for a stream: `NETLIB_TLS_VERSION_1_2` or
 /// `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_engine) -> enum_netlib_tls_version {
@@ -278,7 +278,7 @@ pub unsafe extern "C" fn netlib_tls_engine_version(engine: *const netlib_tls_eng
     })
 }
 
-/// Returns the same for an engine as `netlib_stream_cipher_suite` for a stream.
+/// Returns for an engine what `netlib_stream_cipher_suite` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     engine: *const netlib_tls_engine,
@@ -287,13 +287,13 @@ pub unsafe extern "C" fn netlib_tls_engine_cipher_suite(
     lend_text(engine, len, |engine| engine.negotiated()?.cipher_suite)
 }
 
-/// Returns the same for an engine as `netlib_stream_cipher_suite_bits` for a stream.
+/// Returns for an engine what `netlib_stream_cipher_suite_bits` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_cipher_suite_bits(engine: *const netlib_tls_engine) -> i32 {
     read(engine, 0, |engine| engine.negotiated().and_then(|agreed| agreed.cipher_suite_bits).map_or(0, i32::from))
 }
 
-/// Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream.
+/// Returns for an engine what `netlib_stream_key_exchange_group` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     engine: *const netlib_tls_engine,
@@ -302,7 +302,7 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
-/// Returns the same for an engine as `netlib_stream_is_resumed` for a stream.
+/// Returns for an engine what `netlib_stream_is_resumed` returns for a stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))

@@ -74,9 +74,10 @@ pub unsafe extern "C" fn netlib_tls_session_time(session: *const netlib_tls_sess
 }
 
 /// Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up and not older
-/// than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the wall
-/// clock of the options nor a shorter lifetime that the server has set. If the session has expired by that clock or
-/// lifetime, or if the server no longer accepts the session, the handshake is a full handshake.
+/// than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the
+/// clock of `netlib_tls_options_set_wall_clock` nor a shorter lifetime that the server has set. If the session has
+/// expired by this clock or by the server's lifetime, or if the server no longer accepts the session, the handshake is
+/// a full handshake.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_tls_session) -> i32 {
     read_bool(session, false, SavedSession::is_resumable)

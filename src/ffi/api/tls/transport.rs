@@ -65,7 +65,8 @@ pub unsafe extern "C" fn netlib_tls_wrap_stream(
 /// Makes a server's TLS stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
 /// local certificate.
 ///
-/// @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
+/// @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` that concern `outer`; all that `netlib_tls_accept_fd`
+///         returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_stream(
     context: *const netlib_tls_context,
@@ -83,8 +84,8 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 }
 
 /// Makes a client's TLS stream on an application-defined transport, which consists of a read callback and a write
-/// callback. The callbacks obey the rules of `netlib_stream_new_callbacks`. The call does no I/O and calls neither
-/// callback.
+/// callback. The callbacks must obey the rules that `netlib_stream_new_callbacks` describes. The call does no I/O and
+/// calls neither callback.
 ///
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if the context does not check host names.
