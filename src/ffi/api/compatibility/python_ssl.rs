@@ -92,8 +92,8 @@ pub unsafe extern "C" fn netlib_ssl_wrap_socket(
 }
 
 /// Converts text to the number of a verify mode, as urllib3's resolve_cert_reqs does. The text is a constant of
-/// Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED", or a decimal number, which
-/// is not checked.
+/// Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED". Unlike urllib3's function,
+/// the call also accepts a decimal number as text, such as "2", and does not check the number.
 ///
 /// @param candidate the text. May be NULL: CERT_REQUIRED.
 /// @param number out: the number, which need not be a verify mode. Cast the number to `enum netlib_verify_mode` for
@@ -113,8 +113,9 @@ pub unsafe extern "C" fn netlib_resolve_cert_reqs(
 }
 
 /// Converts text to the number of a protocol method, as urllib3's resolve_ssl_version does. The text is a constant of
-/// Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2", or a decimal number,
-/// which is not checked. The result is not a number of `enum netlib_tls_version`.
+/// Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2". Unlike urllib3's
+/// function, the call also accepts a decimal number as text, such as "5", and does not check the number. The result is
+/// not a number of `enum netlib_tls_version`.
 ///
 /// @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
 /// @param number out: the number, which need not be a protocol method. Cast the number to `enum netlib_ssl_version` for

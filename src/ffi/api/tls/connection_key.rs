@@ -41,8 +41,8 @@ pub const NETLIB_CONNECTION_KEY_SIZE: usize = 65;
 /// @param count the number of slices, at most 1024.
 /// @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
 /// @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
-/// @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many slices; the
-///         status with which `netlib_connect_new` fails if a setter of `connect_options` refused a value;
+/// @return `NETLIB_INVALID_ARGUMENT` for a `url` or a `proxy` without a host, a `size` that is too small, or too many
+///         slices; the status with which `netlib_connect_new` fails if a setter of `connect_options` refused a value;
 ///         `NETLIB_OUT_OF_MEMORY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connection_key(
