@@ -1471,7 +1471,7 @@ class tls_context : public detail::copyable<netlib_tls_context, netlib_tls_conte
     result<tls_context> with_ech(span<const std::uint8_t> config_list) const;
     span<const std::uint8_t> ech_config_list() const noexcept;
     text ech_public_name() const noexcept;
-    bool ech_grease() const noexcept;
+    std::int32_t ech_grease() const noexcept;
     result<void> verify_chain(span<const std::uint8_t> chain, netlib::purpose purpose, const c_text &name,
         std::optional<seconds> time = {}) const;
     tls_options to_options() const;
@@ -1583,7 +1583,7 @@ class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_fr
     text cipher_suite() const noexcept;
     std::int32_t cipher_suite_bits() const noexcept;
     text key_exchange_group() const noexcept;
-    bool is_resumed() const noexcept;
+    std::int32_t is_resumed() const noexcept;
     result<tls_session> take_session();
     result<void> set_session(optional_ref<tls_session> session);
     result<progress<std::size_t>> write_early_data(span<const std::uint8_t> buf);
@@ -3702,8 +3702,8 @@ inline text tls_context::ech_public_name() const noexcept {
     auto *data = netlib_tls_context_ech_public_name(handle(), &len);
     return text(data, len);
 }
-inline bool tls_context::ech_grease() const noexcept {
-    return netlib_tls_context_ech_grease(handle()) != 0;
+inline std::int32_t tls_context::ech_grease() const noexcept {
+    return netlib_tls_context_ech_grease(handle());
 }
 inline result<void> tls_context::verify_chain(span<const std::uint8_t> chain, netlib::purpose purpose,
     const c_text &name, std::optional<seconds> time) const {
@@ -4101,8 +4101,8 @@ inline text tls_engine::key_exchange_group() const noexcept {
     auto *data = netlib_tls_engine_key_exchange_group(handle(), &len);
     return text(data, len);
 }
-inline bool tls_engine::is_resumed() const noexcept {
-    return netlib_tls_engine_is_resumed(handle()) != 0;
+inline std::int32_t tls_engine::is_resumed() const noexcept {
+    return netlib_tls_engine_is_resumed(handle());
 }
 inline result<tls_session> tls_engine::take_session() {
     netlib_tls_session *session = nullptr;

@@ -75,9 +75,9 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 ///
 /// If early data is not possible, the call succeeds with `n` 0. Early data is not possible if no session is resumed, if
 /// the ticket of the session allows no early data, if the bytes that the ticket allows are used up, if the server has
-/// already ignored the early data, after the handshake, and on a server's stream. The call encrypts the `n` bytes that
-/// it takes; they are sent by the same call or by the next read, write or handshake. netlib never sends early data a
-/// second time. To send a request as early data:
+/// already ignored the early data, after the handshake, and on a server's stream or a plain stream. The call encrypts
+/// the `n` bytes that it takes; they are sent by the same call or by the next read, write or handshake. netlib never
+/// sends early data a second time. To send a request as early data:
 ///
 ///     netlib_stream_write_early_data(stream, request, len, &n, &err);
 ///     netlib_stream_handshake(stream, &err);
@@ -174,13 +174,13 @@ pub unsafe extern "C" fn netlib_tls_engine_early_data_status(
     read(engine, netlib_early_data_status::NETLIB_EARLY_DATA_NOT_SENT as i32, |engine| engine.early_data() as i32)
 }
 
-/// Returns for an engine what `netlib_stream_early_data_left` returns for a stream; 0 when no early data is possible.
+/// Returns for an engine what `netlib_stream_early_data_left` returns for a stream; 0 if early data is impossible.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_left(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_left)
 }
 
-/// Returns the number of bytes of early data that `netlib_tls_engine_write_early_data` has taken from the application.
+/// Returns the number of bytes of early data that `netlib_tls_engine_write_early_data` has accepted.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_early_data_written(engine: *const netlib_tls_engine) -> usize {
     read(engine, 0, MemoryEngine::early_data_written)

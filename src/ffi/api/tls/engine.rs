@@ -12,9 +12,10 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::tls::MemoryEngine;
 
 /// A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
-/// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine does no network
-/// I/O, never waits, and reads the clock only to check the validity of certificates and sessions. **One call at a
-/// time**.
+/// another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. **One call at a time**.
+///
+/// An engine does no network I/O, never waits, and reads the clock only to check the validity of certificates and
+/// sessions.
 ///
 /// Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
 /// network. Drain the engine after each call of any other function, even if the call failed, because the output may

@@ -92,7 +92,7 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 ///
 /// @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
 ///        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
-///        or the stream has no host name.
+///        the stream has no host name, or the stream is a plain stream.
 /// @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_take_session(
