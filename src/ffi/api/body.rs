@@ -34,8 +34,8 @@ impl Handle for netlib_body {
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the size of `buf` in bytes, at least 1.
-/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
-///        `SIZE_MAX`, and the callback must store a value.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib sets `*n` to
+///        `SIZE_MAX` before the call, and the callback must store a number if it returns 0.
 /// @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
 ///         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_body_read`.
@@ -116,8 +116,8 @@ pub unsafe extern "C" fn netlib_body_from_fd(
 /// @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
 /// @param seek moves the body. May be NULL: the body cannot be rewound.
 /// @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
-/// @param ctx_free is called once: when the body is freed or, if this call fails, before it returns. May be NULL: `ctx`
-///        must stay usable until the body is freed.
+/// @param ctx_free is called once: when the body is freed; if the function fails, before the function returns. May be
+///        NULL: `ctx` must stay usable until the body is freed.
 /// @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`.
 #[unsafe(no_mangle)]

@@ -38,15 +38,15 @@ use crate::timeout;
 /// used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
 /// descriptor: `netlib_stream_set_blocking` determines whether calls wait.
 ///
-/// A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
-/// send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
+/// A failure of the connection or of the TLS session is final: every later read or write fails with the same error. A
+/// failure to send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
 /// `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED`
 /// are not failures of the connection: after them, and after a failed interrupt check, the stream can still be used.
 ///
 /// A stream belongs to the process that made it. In a forked child, reads, writes, handshakes, shutdowns and changes of
 /// the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
 /// for plain streams, because two processes that read from one connection would each receive some of its bytes at
-/// random. A child process that takes over a plain connection makes its own stream on the descriptor.
+/// random. A child process that takes over a plain connection makes a new stream on the descriptor.
 /// `netlib_stream_free` in a child closes only the child's copy of a descriptor that the stream owns.
 pub struct netlib_stream {
     _private: [u8; 0],
@@ -73,8 +73,8 @@ pub struct netlib_slice {
 ///
 /// @param buf the buffer to fill; its bytes are not initialised.
 /// @param len the size of `buf` in bytes, at least 1.
-/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
-///        presets `n` to `SIZE_MAX`, and the callback must store a value.
+/// @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib sets
+///        `*n` to `SIZE_MAX` before the call, and the callback must store a number if it returns `NETLIB_OK`.
 /// @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
 ///         with `NETLIB_CALLBACK_FAILED`. `NETLIB_END_OF_STREAM` has the same effect as storing 0 in `*n`.
 ///         `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no data is available yet; the call on the stream then
@@ -93,7 +93,8 @@ pub type netlib_stream_read_fn =
 ///
 /// @param len the number of bytes, at least 1.
 /// @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
-///        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
+///        again. netlib sets `*n` to `SIZE_MAX` before the call, and the callback must store a number if it returns
+///        `NETLIB_OK`.
 /// @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
 ///         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
 ///         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
@@ -130,15 +131,18 @@ pub unsafe extern "C" fn netlib_stream_new_fd(
 ///
 /// netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
 /// `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
-/// passed. If the callbacks wait, calls on the stream wait. netlib checks the stream's limit before each call of a
-/// callback; the stream's timeouts have no effect. If a callback stores no count, or a count larger than `len`, the
-/// stream fails with `NETLIB_CALLBACK_FAILED`, which is final. If a callback returns a failure status, the failure is
-/// not final, unless the status is `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`.
+/// passed. If the callbacks wait, calls on the stream wait. Before each call of a callback, netlib checks the limit of
+/// the stream, and the total limit that was passed to `netlib_stream_use_timeout`. The read timeout and the write
+/// timeout of the stream have no effect. If a callback returns `NETLIB_OK` but stores no count or a count larger than
+/// `len`, or if the write callback stores the count 0, the stream fails with `NETLIB_CALLBACK_FAILED`, and this failure
+/// is final. If a callback returns `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`, the failure is final. After any
+/// other failure status of a callback, the plain stream can still be used.
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
-///        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+///        `ctx_free` is called before the function returns. May be NULL: `ctx` must stay usable until `ctx_free` would
+///        be called.
 /// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback.
 #[unsafe(no_mangle)]
@@ -185,7 +189,7 @@ pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, lim
 /// `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
-/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
+/// @return `NETLIB_INVALID_ARGUMENT` for a number that `seconds` does not allow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_read_timeout(
     stream: *mut netlib_stream,
@@ -197,13 +201,15 @@ pub unsafe extern "C" fn netlib_stream_set_read_timeout(
 
 /// Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout (see
 /// `netlib_stream_set_read_timeout`). The total limit bounds all later calls on the stream together. After the total
-/// limit has passed, a call fails with `NETLIB_READ_TIMEOUT` if it reads or waits for input, and with
-/// `NETLIB_WRITE_TIMEOUT` if it waits to write. Default: no total limit.
+/// limit has passed, a call that receives bytes from the transport, or waits for them, fails with
+/// `NETLIB_READ_TIMEOUT`. A call that sends bytes fails with `NETLIB_WRITE_TIMEOUT` if the stream is blocking or has
+/// callbacks. Default: no total limit.
 ///
-/// The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
-/// with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
-/// each request on a connection that is kept alive, call the function with the timeout of that request; a timeout
-/// without a total limit removes the total limit of an earlier call.
+/// The total limit begins with `netlib_timeout_start_connect`. The clock of `timeout` measures the time until the call
+/// of `netlib_stream_use_timeout`, and the system's clock measures the time after that call. The stream does not keep
+/// `timeout`, and later changes of `timeout` have no effect. Before each request on a connection that is kept alive,
+/// call the function with the timeout of that request; a timeout without a total limit removes the total limit of an
+/// earlier call.
 ///
 /// @param timeout the limits; its connect limit is not used: see `netlib_connect_options_use_timeout`.
 /// @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock of `timeout` has not been started;
@@ -224,7 +230,7 @@ pub unsafe extern "C" fn netlib_stream_use_timeout(
 /// `NETLIB_TIMEOUT_NONE`.
 ///
 /// @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
-/// @return `NETLIB_INVALID_ARGUMENT` for any other number.
+/// @return `NETLIB_INVALID_ARGUMENT` for a number that `seconds` does not allow.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_write_timeout(
     stream: *mut netlib_stream,
@@ -278,9 +284,9 @@ pub unsafe extern "C" fn netlib_stream_set_blocking(
 }
 
 /// Reads the bytes that are available, at least one and at most `len`. If `netlib_stream_read_response` has received
-/// bytes after a head, the call returns those bytes first, without waiting. A read on a plain stream is one recv(2) if
-/// data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because the plaintext of a whole
-/// record fits into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+/// bytes after a head, the call returns those bytes first, without waiting. On a plain stream with a descriptor, a read
+/// is one recv(2) if data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because the
+/// plaintext of a whole record fits into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
 ///
 /// On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
 /// path can end the connection: compare the number of bytes with the announced length.
@@ -366,16 +372,18 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
     })
 }
 
-/// Writes data. A blocking stream writes all data, and a non-blocking stream writes as much as can be sent at once. `n`
-/// counts the bytes that the operating system or the write callback has accepted. Corresponds to send(2), and to
-/// OpenSSL's SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+/// Writes data. A blocking stream with a descriptor writes all data. A non-blocking stream, and a stream with
+/// callbacks, writes as much as the transport accepts at once. `n` counts the bytes that the operating system or the
+/// write callback has accepted. Corresponds to send(2), and to OpenSSL's SSL_write_ex with
+/// SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
 /// Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
 /// that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
 /// netlib sends no byte twice.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
-/// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+/// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0
+///        after a failure.
 /// @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
 ///         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
 ///         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
@@ -401,15 +409,15 @@ pub unsafe extern "C" fn netlib_stream_write(
 }
 
 /// Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
-/// stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
-/// cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
-/// write that did not count all bytes, the next write must begin with the bytes that were not counted, but may divide
-/// them into other pieces.
+/// stream with a descriptor, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share
+/// records, so that they need no more records than one piece of the same total length; netlib copies only bytes that
+/// share a record with bytes of another piece. After a write that did not count all bytes, the next write must begin
+/// with the bytes that were not counted, but may divide them into other pieces.
 ///
 /// @param slices the pieces, in order.
 /// @param count the number of pieces, at most 1024.
 /// @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
-///        non-blocking.
+///        non-blocking or has callbacks; 0 after a failure.
 /// @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
 ///         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
 /// @threads one reader and one writer at the same time
@@ -453,8 +461,10 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
 
 /// Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
 /// data. For TLS, the wait is needed only if the transport is used for another purpose afterwards. For a plain stream,
-/// the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
-/// connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
+/// the wait ensures that the peer receives all data. Without the wait, the application may close the socket while the
+/// peer is sending: data that arrives on a closed socket makes the system reset the connection, and the peer may lose
+/// data that it has not read yet. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until
+/// it returns 1.
 ///
 /// While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
 /// than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the

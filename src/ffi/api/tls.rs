@@ -1,4 +1,4 @@
-//! Contexts, and streams on a socket you already have.
+//! TLS contexts, and TLS streams on descriptors, on callbacks and inside other streams.
 
 pub mod trust;
 pub mod identity;

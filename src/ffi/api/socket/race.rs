@@ -278,13 +278,13 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
 /// a watched descriptor to be closed.
 ///
-/// With epoll and kqueue, you need not change descriptors that `netlib_connect_wait_fd` returns again. A descriptor
-/// number that is returned after two steps in a row denotes the same descriptor. A descriptor that is no longer
-/// returned stays open until the next step: remove the descriptor from the event loop before that step. No other
-/// connect operation uses the same descriptor, not even an operation with the same limit. The last step, and
-/// `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue remove them. The
-/// connection keeps its descriptor number and is still watched: remove the connection from the event loop, or change
-/// its events.
+/// With epoll and kqueue, you need not register a descriptor again that `netlib_connect_wait_fd` also returned after
+/// the previous step: a number that the function returns after two consecutive steps denotes the same open descriptor
+/// both times. A descriptor that the function no longer returns stays open until the next step: remove the descriptor
+/// from the event loop before that step. No other connect operation uses the same descriptor, not even an operation
+/// with the same limit. The last step, and `netlib_connect_free`, close all descriptors except the connection, so that
+/// epoll and kqueue remove them. The connection keeps its descriptor number and is still watched: remove the connection
+/// from the event loop, or change its events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())
@@ -306,9 +306,9 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 
 /// Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
 /// has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was
-/// full is tried again. The result is 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
-/// needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
-/// the resolution of your event loop's timer.
+/// full is tried again. The result is 0 if the next step should follow at once. The result is `NETLIB_TIMEOUT_NONE` if
+/// no timer is needed, because the next step is made when a descriptor is ready; after the operation has ended; and for
+/// NULL. Round the time up to the resolution of your event loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)

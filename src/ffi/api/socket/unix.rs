@@ -57,8 +57,8 @@ pub unsafe extern "C" fn netlib_create_unix_connection(
 /// Makes a connect operation for a Unix domain socket, for use in an event loop. To race a Unix domain socket against
 /// other addresses, add its `sockaddr_un` to the address list of `netlib_connect_new_addresses`.
 ///
-/// While the backlog of the listening socket is full, there is no descriptor to wait for, only the timer of
-/// `netlib_connect_wait_seconds`.
+/// While the backlog of the listening socket is full, the attempt has no descriptor: wait for the time that
+/// `netlib_connect_wait_seconds` returns, and for the descriptor of the limit, if any.
 ///
 /// @param path the path or abstract name, as for `netlib_create_unix_connection`.
 /// @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.

@@ -13,8 +13,8 @@ use crate::socket::{self, sys, wait};
 /// 1023 work.
 ///
 /// A descriptor counts as readable and writable at a hang-up and after an error; the next read or write reports which
-/// of these happened. A signal handler that runs during the call does not shorten the wait, unless the limit has an
-/// interrupt check.
+/// of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of the
+/// limit ends it.
 ///
 /// @param events `POLLIN`, `POLLOUT` or their sum.
 /// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
@@ -45,7 +45,8 @@ pub unsafe extern "C" fn netlib_wait(
 /// Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
 ///
 /// A descriptor is also readable at the end of the stream, after a hang-up and after an error; the next read reports
-/// which of these happened. A signal handler that runs during the call does not shorten the wait.
+/// which of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of
+/// the limit ends it.
 ///
 /// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
 ///        to wait without bound.
@@ -67,7 +68,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
 /// socket that is connecting becomes writable when it is connected or has failed.
 ///
-/// @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable.
+/// @return `NETLIB_OK` when writable; every other status of `netlib_wait_for_read`, for the same reasons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(
     fd: c_int,

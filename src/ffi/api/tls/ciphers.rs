@@ -18,8 +18,8 @@ use crate::tls::TlsOptions;
 /// appends its suites to the list of selected suites. A word after `!` removes its suites permanently; a word after `-`
 /// removes its suites until they are added again; a word after `+` moves its suites to the end. "DEFAULT" at the start
 /// selects all suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1"
-/// and "=2" change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and
-/// its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+/// and "=2" change nothing, because netlib always requires about level 2. For a security level above 2, and for
+/// "SUITEB128" and its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
 ///
 /// The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
 /// unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
@@ -30,7 +30,7 @@ use crate::tls::TlsOptions;
 /// `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
 /// `NETLIB_NO_CIPHER_SUITES`, and the error message lists the available suites. If the text is not a cipher string,
 /// `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset of the problem. On a server, the kind
-/// of the private key also limits the suites: "aECDSA" needs an EC key.
+/// of the private key also limits the suites: "aECDSA" needs an EC or Ed25519 key.
 ///
 /// @param ciphers the cipher string; at most 16 KiB. May be NULL, or empty: the default.
 #[unsafe(no_mangle)]

@@ -94,7 +94,7 @@ pub unsafe extern "C" fn netlib_tls_options_set_ech_grease(options: *mut netlib_
 /// @param config_list the bytes of the ECHConfigList, or their base64 form.
 /// @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
 ///         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
-///         has no trusted certificates.
+///         verifies chains but has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_context_with_ech(
     context: *const netlib_tls_context,

@@ -42,7 +42,8 @@ impl Handle for netlib_tls_engine {
 /// @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
 ///        only if the context does not check host names.
 /// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, and for an IP address if the context has an
-///         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
+///         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context verifies chains but has no
+///         trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_new_client(
     context: *const netlib_tls_context,
@@ -242,7 +243,8 @@ pub unsafe extern "C" fn netlib_tls_engine_peer_certificate_count(engine: *const
 
 /// Returns for an engine what `netlib_stream_peer_certificate` returns for a stream.
 ///
-/// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
+/// @param index a number from 0 (the peer's own certificate) to the number of certificates minus 1; for a larger index,
+///        NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_peer_certificate(
     engine: *const netlib_tls_engine,

@@ -15,10 +15,11 @@ use crate::stream::Stream;
 /// `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time limit:
 /// see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
 ///
-/// `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
-/// the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
-/// UTS 46) or an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is
-/// ignored. A stream resumes only sessions of streams with the same context, name and offered application protocols.
+/// `server_hostname` is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets.
+/// The server's certificate must be for this name or address (RFC 9525). A DNS name is also sent to the server, which
+/// selects its certificate by the name (SNI, RFC 6066 section 3). One trailing dot is dropped, and a zone ID
+/// (fe80::1%eth0) is ignored. A stream resumes only sessions of streams with the same context, name and offered
+/// application protocols.
 ///
 /// Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
 /// SSL_set1_host and SSL_set_tlsext_host_name.
@@ -28,7 +29,7 @@ use crate::stream::Stream;
 ///        check host names (`netlib_tls_options_set_check_hostname` with 0).
 /// @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, for an IP address if the context has an
 ///         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
-///         has no trusted certificates.
+///         verifies chains but has no trusted certificates.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_wrap_fd(
     context: *const netlib_tls_context,
@@ -71,14 +72,15 @@ pub unsafe extern "C" fn netlib_tls_accept_fd(
 
 /// Makes the TLS handshake, unless the handshake is already done. On a plain stream, the call succeeds without I/O.
 /// Reads and writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is
-/// sent. If another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's
-/// SSL_do_handshake and Python's `do_handshake`.
+/// sent. If another thread is making the handshake, the call waits for that thread; on a non-blocking stream, the call
+/// fails with `NETLIB_BUSY`. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
 ///
-/// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
-/// would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
-/// numbers. Before a failing call returns, netlib sends the peer an alert. In TLS 1.3, a server verifies the client's
-/// certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
-/// read fails.
+/// If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting, if
+/// any, that would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the
+/// reason as numbers. If netlib ends the handshake because of a message or a certificate of the peer, it sends an alert
+/// to the peer before the call returns, unless the transport does not accept the alert immediately. In TLS 1.3, a
+/// server verifies the client's certificate after the client has completed the handshake: if the server refuses the
+/// certificate, the client's first read fails.
 ///
 /// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if the stream is non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
 ///         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`

@@ -52,8 +52,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity_files(
 }
 
 /// Sets the identity, which is the local certificate and its private key, from memory, as
-/// `netlib_tls_options_set_identity_files` does from files, and replaces these files. Default: none. Corresponds to
-/// OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
+/// `netlib_tls_options_set_identity_files` does from files. The later call of the two functions replaces the identity
+/// of the earlier call. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and
+/// for PKCS#12 to PKCS12_parse.
 ///
 /// @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
 ///        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
@@ -83,9 +84,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// older programs do. A file that was made without a password opens with an empty password, and a file that was made
 /// with an empty password opens without one.
 ///
-/// @param password the password: any bytes, up to 1024. An empty password is also a password. netlib copies the
-///        password, and wipes each copy when the options or the context that holds it is freed. May be NULL: no
-///        password.
+/// @param password the password: any bytes, up to 1024. With `len` 0, the password is empty, which is not the same as
+///        no password. netlib copies the password, and wipes each copy when the options or the context that holds it is
+///        freed. May be NULL: no password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,

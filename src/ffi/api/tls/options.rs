@@ -52,11 +52,11 @@ pub unsafe extern "C" fn netlib_tls_options_set_maximum_version(
 }
 
 /// Adds an application protocol (ALPN, RFC 7301). Add the most preferred protocol first. Corresponds to Python's
-/// `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
-/// OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
+/// `set_alpn_protocols`, but takes one name per call, and refuses lists such as "h2,http/1.1" and the length-prefixed
+/// list of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
 ///
-/// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together have
-///        at most 8192 bytes.
+/// @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together,
+///        with one additional byte for each name, have at most 8192 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_add_alpn_protocol(
     options: *mut netlib_tls_options,

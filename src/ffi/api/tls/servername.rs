@@ -13,7 +13,8 @@ use crate::tls::TlsOptions;
 /// once per handshake, when the ClientHello is complete, on the thread that makes the handshake; netlib holds no lock
 /// while the callback runs. The callback may run on several threads at once. The callback may call the getters of the
 /// stream whose handshake invoked the callback, but must not read from that stream, write to it or make its handshake.
-/// If the handshake of an engine invoked the callback, calls on that engine fail with `NETLIB_BUSY`.
+/// If the callback was called for the handshake of an engine, calls of the callback on that engine fail with
+/// `NETLIB_BUSY`.
 ///
 /// @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
 ///        returns. NULL if the client sent no name, or sent an IP address.
@@ -24,9 +25,9 @@ use crate::tls::TlsOptions;
 /// @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
 ///         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
 ///         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
-///         `netlib_error_tls_alert` returns the alert. If the callback returns any other number, 0 included, or stores
-///         a replacement without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the
-///         client receives the alert internal_error (80).
+///         `netlib_error_tls_alert` returns the alert. If the callback returns a number that is not a verdict (0, for
+///         example), or stores a replacement without a local certificate, the handshake fails with
+///         `NETLIB_CALLBACK_FAILED`, and the client receives the alert internal_error (80).
 /// @called-by every call that makes a TLS handshake on a server.
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
@@ -41,7 +42,8 @@ pub type netlib_tls_servername_fn = Option<
 /// clients are served with the same context.
 ///
 /// The context with the callback also needs a local certificate, for clients for which the callback stores no other
-/// context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no effect.
+/// context. A ClientHello is buffered until it is complete, up to 64 KiB. On a client's stream or engine, the callback
+/// has no effect.
 ///
 /// @param callback the callback. May be NULL: no callback.
 #[unsafe(no_mangle)]

@@ -17,7 +17,8 @@ pub unsafe extern "C" fn netlib_stream_peer_certificate_count(stream: *const net
 /// `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
 /// not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
 ///
-/// @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned.
+/// @param index a number from 0 (the peer's own certificate) to the number of certificates minus 1; for a larger index,
+///        NULL is returned.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_peer_certificate(
     stream: *const netlib_stream,
@@ -35,9 +36,10 @@ pub unsafe extern "C" fn netlib_stream_alpn_protocol(stream: *const netlib_strea
 }
 
 /// Returns the server's host name; NULL when there is none, and before the handshake is done. On a client, the result
-/// is the host name that the server has proved, in the form in which names are compared: lower case, IDNA as ASCII, no
-/// trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
-/// requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
+/// is the host name with which the stream was made, in the form in which names are compared: lower case, IDNA as ASCII,
+/// no trailing dot; with Encrypted Client Hello, the hidden name. The server has proved this name, unless the context
+/// does not check host names. On a server, the result is the DNS name that the client requested (SNI). Corresponds to
+/// Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_server_name(stream: *const netlib_stream, len: *mut usize) -> *const c_char {
     lend_text(stream, len, |stream| stream.session()?.server_name())
@@ -78,9 +80,9 @@ pub unsafe extern "C" fn netlib_stream_key_exchange_group(
     lend_text(stream, len, |stream| stream.negotiated()?.key_exchange_group)
 }
 
-/// Returns 1 if the handshake resumed an earlier session of the same context and host name (`netlib_tls_session`), in
-/// which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
-/// Python's `SSLSocket.session_reused`.
+/// Returns 1 if the handshake resumed an earlier session (`netlib_tls_session`) of the same context and host name; 0 if
+/// the handshake resumed no session, or is not done. In a resumed session, the server does not prove its identity
+/// again. Corresponds to Python's `SSLSocket.session_reused`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_is_resumed(stream: *const netlib_stream) -> i32 {
     read_bool(stream, false, |stream| stream.negotiated().is_some_and(|agreed| agreed.is_resumed))

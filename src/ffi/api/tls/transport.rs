@@ -91,9 +91,9 @@ pub unsafe extern "C" fn netlib_tls_accept_stream(
 ///        only if the context does not check host names.
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
-///        returns. May be NULL: even then, `ctx` must stay usable until the stream and every stream inside it have been
-///        freed.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+///        `ctx_free` is called before the function returns. May be NULL: even then, `ctx` must stay usable until the
+///        stream and every stream inside it have been freed.
 /// @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name.
 #[unsafe(no_mangle)]
@@ -125,9 +125,9 @@ pub unsafe extern "C" fn netlib_tls_wrap_callbacks(
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.
-/// @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
-///        returns. May be NULL: even then, `ctx` must stay usable until the stream and every stream inside it have been
-///        freed.
+/// @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+///        `ctx_free` is called before the function returns. May be NULL: even then, `ctx` must stay usable until the
+///        stream and every stream inside it have been freed.
 /// @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_callbacks(

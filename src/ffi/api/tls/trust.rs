@@ -79,11 +79,12 @@ pub unsafe extern "C" fn netlib_tls_options_add_ca_data(
 }
 
 /// Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
-/// other certificates were added, the built-in authorities were requested, or no certificates are verified
-/// (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If
-/// `netlib_tls_options_set_system_trust` sets 1, the system's authorities are trusted in addition to all other trusted
-/// certificates. If the system has no authorities, those built into netlib are used instead. The rules of
-/// `netlib_tls_options_add_ca_file` also apply to the certificates of the system's store.
+/// other certificates were added, the built-in authorities were requested, or no chains are verified (with
+/// `NETLIB_CERT_NONE`, with `netlib_tls_options_set_pins_replace_chain`, or with `netlib_tls_options_set_server_only`
+/// if the server requests no client certificates). If `netlib_tls_options_set_system_trust` sets 1, the system's
+/// authorities are trusted in addition to all other trusted certificates. If the system has no authorities, those built
+/// into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to the certificates of the
+/// system's store.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_system_trust(options: *mut netlib_tls_options, on: i32) {
     builder::set(options, "netlib_tls_options_set_system_trust", |options: &mut TlsOptions| {
