@@ -441,10 +441,11 @@ pub unsafe extern "C" fn netlib_stream_writev(
 
 /// Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
 /// On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
-/// 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. On a
-/// plain stream with callbacks, the call sends nothing: end the transport yourself. Nothing can be written after the
-/// call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
-/// harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+/// 8446 section 6.1), and leaves the descriptor open for sending. If the TLS handshake is not done, the call sends no
+/// close_notify: the call that completes the handshake sends it. On a plain stream with callbacks, the call sends
+/// nothing: end the transport yourself. Nothing can be written after the call. The peer may still send data, which can
+/// be read until `NETLIB_END_OF_STREAM`. Calling the function again is harmless. Corresponds to OpenSSL's SSL_shutdown,
+/// called once.
 ///
 /// @return `NETLIB_WANT_WRITE` if the stream is non-blocking and the call must be repeated; `NETLIB_WRITE_TIMEOUT`;
 ///         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child;
@@ -467,8 +468,8 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
 /// it returns 1.
 ///
 /// While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
-/// than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the
-/// call does not wait.
+/// than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. If the TLS handshake is not done, the call sends no
+/// close_notify, and returns `NETLIB_OK` without waiting for the peer.
 ///
 /// @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
 ///         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream

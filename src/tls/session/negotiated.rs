@@ -64,8 +64,8 @@ impl SessionInfo {
         self.alpn_protocol.as_deref()
     }
 
-    /// Returns the server's name. On a client, the returned name is the verified name; on a server, the name that the
-    /// client requested.
+    /// Returns the server's name. On a client, this is the name with which the session was made, and which the server
+    /// has proved if host names are checked; on a server, the name that the client requested.
     pub fn server_name(&self) -> Option<&CStr> {
         self.server_name.as_deref()
     }

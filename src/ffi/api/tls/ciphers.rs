@@ -52,9 +52,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_ciphers(options: *mut netlib_tls
 ///
 /// A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
 /// client also sends a key share for x25519, at no extra cost. A server that prefers another group requests a key share
-/// for that group, which takes one more round trip; in the next handshake with that server, the client sends a key
-/// share for that group at once. Servers of netlib select the group that the client prefers most among the groups that
-/// both sides list.
+/// for that group, which takes one more round trip. If resumption is on (`netlib_tls_options_set_resumption`), the
+/// client remembers the group, and sends a key share for that group at once in the next handshake with that server.
+/// Servers of netlib select the group that the client prefers most among the groups that both sides list.
 ///
 /// @param groups the names of the groups; at most 4096 bytes. May be NULL, or empty: the default.
 #[unsafe(no_mangle)]
