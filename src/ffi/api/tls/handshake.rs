@@ -53,8 +53,9 @@ pub unsafe extern "C" fn netlib_tls_wrap_fd(
 ///
 /// @param context the server's context, which must have a local certificate.
 /// @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
-/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, has
-///         an ECHConfigList, or sends GREASE (`netlib_tls_options_set_ech_grease`), and for a listening socket.
+/// @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, or
+///         sends Encrypted Client Hello (`netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_grease`), and for a
+///         listening socket.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_accept_fd(
     context: *const netlib_tls_context,

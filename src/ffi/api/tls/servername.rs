@@ -26,8 +26,9 @@ use crate::tls::TlsOptions;
 ///         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
 ///         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
 ///         `netlib_error_tls_alert` returns the alert. If the callback returns a number that is not a verdict (0, for
-///         example), or stores a replacement without a local certificate, the handshake fails with
-///         `NETLIB_CALLBACK_FAILED`, and the client receives the alert internal_error (80).
+///         example), or stores a context that `netlib_tls_accept_fd` would refuse (for example, because the context has
+///         no local certificate), the handshake fails with `NETLIB_CALLBACK_FAILED`, and the client receives the alert
+///         internal_error (80).
 /// @called-by every call that makes a TLS handshake on a server.
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
