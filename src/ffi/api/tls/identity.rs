@@ -84,9 +84,8 @@ pub unsafe extern "C" fn netlib_tls_options_set_identity(
 /// older programs do. A file that was made without a password opens with an empty password, and a file that was made
 /// with an empty password opens without one.
 ///
-/// @param password the password: any bytes, up to 1024. With `len` 0, the password is empty, which is not the same as
-///        no password. netlib copies the password, and wipes each copy when the options or the context that holds it is
-///        freed. May be NULL: no password.
+/// @param password the password: any bytes, up to 1024; with `len` 0, an empty password. netlib copies the password,
+///        and wipes each copy when the options or the context that holds it is freed. May be NULL: no password.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_options_set_key_password(
     options: *mut netlib_tls_options,
