@@ -135,8 +135,9 @@ pub unsafe extern "C" fn netlib_stream_new_fd(
 /// the stream, and the total limit that was passed to `netlib_stream_use_timeout`. The read timeout and the write
 /// timeout of the stream have no effect. If a callback returns `NETLIB_OK` but stores no count or a count larger than
 /// `len`, or if the write callback stores the count 0, the stream fails with `NETLIB_CALLBACK_FAILED`, and this failure
-/// is final. If a callback returns `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`, the failure is final. After any
-/// other failure status of a callback, the plain stream can still be used.
+/// is final. If a callback returns `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`, or the read callback of a TLS
+/// stream returns `NETLIB_TLS_TRUNCATED`, the failure is final. After any other failure status of a callback, the
+/// stream can still be used.
 ///
 /// @param read_fn receives bytes from the peer.
 /// @param write_fn sends bytes to the peer.

@@ -192,8 +192,9 @@ pub unsafe extern "C" fn netlib_tls_options_set_verify_flags(options: *mut netli
 /// netlib holds no lock: the callback may call the getters and setters of the stream whose handshake starts, but must
 /// not read from that stream, write to it or make its handshake. If the callback was called for the handshake of an
 /// engine, calls of the callback on that engine fail with `NETLIB_BUSY`. When a session is resumed, no certificate is
-/// verified: the full handshake verified the certificates, and a session is not resumed after the server's certificates
-/// have expired.
+/// verified: the full handshake verified the certificates. A client resumes no session after a certificate of the
+/// server's chain has expired. A server fails the handshake if the certificate of a client that resumes a session has
+/// expired.
 ///
 /// @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
 ///        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
