@@ -3132,8 +3132,8 @@ struct netlib_body;
  * on the thread of that call. If the callback makes a call on the same body, that call fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the size of `buf` in bytes, at least 1.
- * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib presets `n` to
- *        `SIZE_MAX`, and the callback must store a value.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 at the end of the body. netlib sets `*n` to
+ *        `SIZE_MAX` before the call, and the callback must store a number if it returns 0.
  * @return 0 on success; any other number on failure. If the callback fails, or returns 0 without storing `n`,
  *         `netlib_body_read` fails with `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_body_read`. */
@@ -3185,8 +3185,8 @@ NETLIB_MUST_USE netlib_status netlib_body_from_fd(int fd, netlib_body **body, ne
  * @param tell stores the position of the body. May be NULL: `netlib_set_file_position` records `NETLIB_POSITION_NONE`.
  * @param seek moves the body. May be NULL: the body cannot be rewound.
  * @param is_closed stores whether the body is closed. May be NULL: `netlib_is_fp_closed` fails.
- * @param ctx_free is called once: when the body is freed or, if this call fails, before it returns. May be NULL: `ctx`
- *        must stay usable until the body is freed.
+ * @param ctx_free is called once: when the body is freed; if the function fails, before the function returns. May be
+ *        NULL: `ctx` must stay usable until the body is freed.
  * @param body out: the body; `netlib_body_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`. */
 NETLIB_MUST_USE netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell,
@@ -3790,13 +3790,13 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
  * a watched descriptor to be closed.
  *
- * With epoll and kqueue, you need not change descriptors that `netlib_connect_wait_fd` returns again. A descriptor
- * number that is returned after two steps in a row denotes the same descriptor. A descriptor that is no longer
- * returned stays open until the next step: remove the descriptor from the event loop before that step. No other
- * connect operation uses the same descriptor, not even an operation with the same limit. The last step, and
- * `netlib_connect_free`, close all descriptors except the connection, so that epoll and kqueue remove them. The
- * connection keeps its descriptor number and is still watched: remove the connection from the event loop, or change
- * its events. */
+ * With epoll and kqueue, you need not register a descriptor again that `netlib_connect_wait_fd` also returned after
+ * the previous step: a number that the function returns after two consecutive steps denotes the same open descriptor
+ * both times. A descriptor that the function no longer returns stays open until the next step: remove the descriptor
+ * from the event loop before that step. No other connect operation uses the same descriptor, not even an operation
+ * with the same limit. The last step, and `netlib_connect_free`, close all descriptors except the connection, so that
+ * epoll and kqueue remove them. The connection keeps its descriptor number and is still watched: remove the connection
+ * from the event loop, or change its events. */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /** Returns a descriptor to wait for; -1 for NULL. Do not read from the descriptor, write to it or close it. Do not
@@ -3809,9 +3809,9 @@ int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
 /** Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
  * has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was
- * full is tried again. The result is 0 if the next step should follow at once; `NETLIB_TIMEOUT_NONE` if no timer is
- * needed and for NULL: step when a descriptor is ready, but not after the operation has ended. Round the time up to
- * the resolution of your event loop's timer. */
+ * full is tried again. The result is 0 if the next step should follow at once. The result is `NETLIB_TIMEOUT_NONE` if
+ * no timer is needed until the next step, after the operation has ended, and for NULL. Round the time up to the
+ * resolution of your event loop's timer. */
 double netlib_connect_wait_seconds(const netlib_connect *connect);
 
 /** Returns the number of connection attempts so far, each for one address. The index of an attempt is its position in
@@ -3879,8 +3879,8 @@ NETLIB_MUST_USE netlib_status netlib_create_unix_connection(const char *path, si
 /** Makes a connect operation for a Unix domain socket, for use in an event loop. To race a Unix domain socket against
  * other addresses, add its `sockaddr_un` to the address list of `netlib_connect_new_addresses`.
  *
- * While the backlog of the listening socket is full, there is no descriptor to wait for, only the timer of
- * `netlib_connect_wait_seconds`.
+ * While the backlog of the listening socket is full, the attempt has no descriptor: wait for the time that
+ * `netlib_connect_wait_seconds` returns, and for the descriptor of the limit, if any.
  * @param path the path or abstract name, as for `netlib_create_unix_connection`.
  * @param len the length of `path` in bytes; `NETLIB_NTS` if it is a NUL-terminated path.
  * @return `NETLIB_INVALID_ARGUMENT` and `NETLIB_UNSUPPORTED`, for the same reasons as `netlib_create_unix_connection`;
@@ -3896,8 +3896,8 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
  * 1023 work.
  *
  * A descriptor counts as readable and writable at a hang-up and after an error; the next read or write reports which
- * of these happened. A signal handler that runs during the call does not shorten the wait, unless the limit has an
- * interrupt check.
+ * of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of the
+ * limit ends it.
  * @param events `POLLIN`, `POLLOUT` or their sum.
  * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
  *        to wait without bound.
@@ -3914,7 +3914,8 @@ NETLIB_MUST_USE netlib_status netlib_wait(int fd, int32_t events, double timeout
 /** Waits until a descriptor can be read without blocking. netlib waits with poll(2), so descriptors above 1023 work.
  *
  * A descriptor is also readable at the end of the stream, after a hang-up and after an error; the next read reports
- * which of these happened. A signal handler that runs during the call does not shorten the wait.
+ * which of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of
+ * the limit ends it.
  * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
  *        to wait without bound.
  * @return `NETLIB_OK` when readable; `NETLIB_TIMED_OUT` if the timeout passed first; `NETLIB_CANCELLED` or
@@ -3928,7 +3929,8 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const
  *
  * A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
  * socket that is connecting becomes writable when it is connected or has failed.
- * @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable. */
+ * @param timeout as for `netlib_wait_for_read`.
+ * @return `NETLIB_OK` when writable; every other status of `netlib_wait_for_read`, for the same reasons. */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
@@ -4005,15 +4007,15 @@ void netlib_throughput_add(netlib_throughput *throughput, size_t bytes);
  * used, and closes it afterwards. netlib neither changes nor reads the O_NONBLOCK flag of the
  * descriptor: `netlib_stream_set_blocking` determines whether calls wait.
  *
- * A failure of the connection or of the TLS session is final: every later call fails with the same error. A failure to
- * send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
+ * A failure of the connection or of the TLS session is final: every later read or write fails with the same error. A
+ * failure to send, however, is final only for later writes: received data can still be read. `NETLIB_READ_TIMEOUT`,
  * `NETLIB_WRITE_TIMEOUT`, `NETLIB_TOO_SLOW`, `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` and `NETLIB_INTERRUPTED`
  * are not failures of the connection: after them, and after a failed interrupt check, the stream can still be used.
  *
  * A stream belongs to the process that made it. In a forked child, reads, writes, handshakes, shutdowns and changes of
  * the stream's settings fail with `NETLIB_CLOSED`, and `netlib_stream_free` only releases memory. This rule also holds
  * for plain streams, because two processes that read from one connection would each receive some of its bytes at
- * random. A child process that takes over a plain connection makes its own stream on the descriptor.
+ * random. A child process that takes over a plain connection makes a new stream on the descriptor.
  * `netlib_stream_free` in a child closes only the child's copy of a descriptor that the stream owns. */
 struct netlib_stream;
 
@@ -4023,8 +4025,8 @@ struct netlib_stream;
  * writes to or shuts down the stream that invoked the callback, that call fails with `NETLIB_BUSY`.
  * @param buf the buffer to fill; its bytes are not initialised.
  * @param len the size of `buf` in bytes, at least 1.
- * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib
- *        presets `n` to `SIZE_MAX`, and the callback must store a value.
+ * @param n out: the number of bytes stored in `buf`, at most `len`; 0 if the peer will send no more bytes. netlib sets
+ *        `*n` to `SIZE_MAX` before the call, and the callback must store a number if it returns `NETLIB_OK`.
  * @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
  *         with `NETLIB_CALLBACK_FAILED`. `NETLIB_END_OF_STREAM` has the same effect as storing 0 in `*n`.
  *         `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` means that no data is available yet; the call on the stream then
@@ -4042,7 +4044,8 @@ typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_
  * thread.
  * @param len the number of bytes, at least 1.
  * @param n out: the number of bytes accepted, from 1 to `len`. Later calls of the callback pass the remaining bytes
- *        again. netlib presets `n` to `SIZE_MAX`, and the callback must store a value.
+ *        again. netlib sets `*n` to `SIZE_MAX` before the call, and the callback must store a number if it returns
+ *        `NETLIB_OK`.
  * @return `NETLIB_OK` after storing `*n`; if the callback returns `NETLIB_OK` without storing `*n`, the stream fails
  *         with `NETLIB_CALLBACK_FAILED`. Any other result means that no byte was accepted: `NETLIB_WANT_WRITE` or
  *         `NETLIB_WANT_READ` if the transport has no room yet; all other numbers have the same effect as for
@@ -4076,14 +4079,18 @@ NETLIB_MUST_USE netlib_status netlib_stream_new_fd(int fd, netlib_stream **strea
  *
  * netlib cannot wait for an application-defined transport: even a call on a blocking stream returns the
  * `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` of a callback to the caller, and a write may count fewer bytes than were
- * passed. If the callbacks wait, calls on the stream wait. netlib checks the stream's limit before each call of a
- * callback; the stream's timeouts have no effect. If a callback stores no count, or a count larger than `len`, the
- * stream fails with `NETLIB_CALLBACK_FAILED`, which is final. If a callback returns a failure status, the failure is
- * not final, unless the status is `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`.
+ * passed. If the callbacks wait, calls on the stream wait. Before each call of a callback, netlib checks the limit of
+ * the stream, and the total limit that was passed to `netlib_stream_use_timeout`. The read timeout and the write
+ * timeout of the stream have no effect. If a callback returns `NETLIB_OK` but stores no count or a count larger than
+ * `len`, or if the write callback stores the count 0, the stream fails with `NETLIB_CALLBACK_FAILED`, and this failure
+ * is final. If a callback returns `NETLIB_PROTOCOL` or `NETLIB_TLS_HANDSHAKE_EOF`, or the read callback of a TLS
+ * stream returns `NETLIB_TLS_TRUNCATED`, the failure is final. After any other failure status of a callback, the
+ * stream can still be used.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
- *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+ *        `ctx_free` is called before the function returns. May be NULL: `ctx` must stay usable until `ctx_free` would
+ *        be called.
  * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`; `NETLIB_NULL_ARGUMENT` for a missing callback. */
 NETLIB_MUST_USE netlib_status netlib_stream_new_callbacks(netlib_stream_read_fn read_fn,
@@ -4108,19 +4115,21 @@ void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
  * two reads of the socket, not the whole call. The timeout also applies while a TLS handshake reads. Default:
  * `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
- * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a number that `seconds` does not allow. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_read_timeout(netlib_stream *stream, double seconds,
                                                              netlib_error **err);
 
 /** Copies the read and total limits of a `netlib_timeout`. The read limit becomes the read timeout (see
  * `netlib_stream_set_read_timeout`). The total limit bounds all later calls on the stream together. After the total
- * limit has passed, a call fails with `NETLIB_READ_TIMEOUT` if it reads or waits for input, and with
- * `NETLIB_WRITE_TIMEOUT` if it waits to write. Default: no total limit.
+ * limit has passed, a call that receives bytes from the transport, or waits for them, fails with
+ * `NETLIB_READ_TIMEOUT`. A call that sends bytes fails with `NETLIB_WRITE_TIMEOUT` if the stream is blocking or has
+ * callbacks. Default: no total limit.
  *
- * The total limit includes the time since `netlib_timeout_start_connect`. netlib measures the rest of the total limit
- * with the system's clock. The stream does not keep `timeout`, and later changes of `timeout` have no effect. Before
- * each request on a connection that is kept alive, call the function with the timeout of that request; a timeout
- * without a total limit removes the total limit of an earlier call.
+ * The total limit begins with `netlib_timeout_start_connect`. The clock of `timeout` measures the time until the call
+ * of `netlib_stream_use_timeout`, and the system's clock measures the time after that call. The stream does not keep
+ * `timeout`, and later changes of `timeout` have no effect. Before each request on a connection that is kept alive,
+ * call the function with the timeout of that request; a timeout without a total limit removes the total limit of an
+ * earlier call.
  * @param timeout the limits; its connect limit is not used: see `netlib_connect_options_use_timeout`.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock of `timeout` has not been started;
  *         `NETLIB_CALLBACK_FAILED` if the clock function failed. After a failure, the previous limits stay.
@@ -4131,7 +4140,7 @@ NETLIB_MUST_USE netlib_status netlib_stream_use_timeout(netlib_stream *stream, c
 /** Sets the write timeout: the maximum time that a write waits until the transport accepts more bytes. Default:
  * `NETLIB_TIMEOUT_NONE`.
  * @param seconds 0 or more, `NETLIB_TIMEOUT_NONE`, or `NETLIB_TIMEOUT_DEFAULT` for the present process default.
- * @return `NETLIB_INVALID_ARGUMENT` for any other number. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a number that `seconds` does not allow. */
 NETLIB_MUST_USE netlib_status netlib_stream_set_write_timeout(netlib_stream *stream, double seconds,
                                                               netlib_error **err);
 
@@ -4163,9 +4172,9 @@ NETLIB_MUST_USE netlib_status netlib_stream_set_minimum_throughput(netlib_stream
 NETLIB_MUST_USE netlib_status netlib_stream_set_blocking(netlib_stream *stream, int32_t blocking, netlib_error **err);
 
 /** Reads the bytes that are available, at least one and at most `len`. If `netlib_stream_read_response` has received
- * bytes after a head, the call returns those bytes first, without waiting. A read on a plain stream is one recv(2) if
- * data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because netlib decrypts records
- * directly into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
+ * bytes after a head, the call returns those bytes first, without waiting. On a plain stream with a descriptor, a read
+ * is one recv(2) if data is available. On a TLS stream, buffers of 16 KiB or more are the fastest, because the
+ * plaintext of a whole record fits into them. Corresponds to recv(2) and OpenSSL's SSL_read_ex.
  *
  * On a plain stream, `NETLIB_END_OF_STREAM` does not prove that the data is complete, because anyone on the network
  * path can end the connection: compare the number of bytes with the announced length.
@@ -4217,15 +4226,17 @@ size_t netlib_stream_pending(const netlib_stream *stream);
 NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, int32_t *dropped, netlib_status *why,
                                                        netlib_error **err);
 
-/** Writes data. A blocking stream writes all data, and a non-blocking stream writes as much as can be sent at once. `n`
- * counts the bytes that the operating system or the write callback has accepted. Corresponds to send(2), and to
- * OpenSSL's SSL_write_ex with SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
+/** Writes data. A blocking stream with a descriptor writes all data. A non-blocking stream, and a stream with
+ * callbacks, writes as much as the transport accepts at once. `n` counts the bytes that the operating system or the
+ * write callback has accepted. Corresponds to send(2), and to OpenSSL's SSL_write_ex with
+ * SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
  * Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
  * that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
  * netlib sends no byte twice.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking; 0 after a failure.
+ * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0
+ *        after a failure.
  * @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
  *         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
  *         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
@@ -4238,14 +4249,14 @@ NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const v
                                                   netlib_error **err);
 
 /** Writes data in several pieces, as `netlib_stream_write` writes one piece. Corresponds to writev(2). On a plain
- * stream, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share records, so that they
- * cost no more than one piece of the same total length; netlib does not copy a piece that fills a record. After a
- * write that did not count all bytes, the next write must begin with the bytes that were not counted, but may divide
- * them into other pieces.
+ * stream with a descriptor, up to 32 pieces are sent with one system call. On a TLS stream, small pieces share
+ * records, so that they need no more records than one piece of the same total length; netlib copies only bytes that
+ * share a record with bytes of another piece. After a write that did not count all bytes, the next write must begin
+ * with the bytes that were not counted, but may divide them into other pieces.
  * @param slices the pieces, in order.
  * @param count the number of pieces, at most 1024.
  * @param n out: the number of bytes written from all pieces; less than their total length only if the stream is
- *        non-blocking.
+ *        non-blocking or has callbacks; 0 after a failure.
  * @return all that `netlib_stream_write` returns; `NETLIB_INVALID_ARGUMENT` also for more than 1024 pieces, and for a
  *         total length that exceeds the address space; `NETLIB_NULL_ARGUMENT` for a piece that is NULL and not empty.
  * @threads one reader and one writer at the same time
@@ -4255,10 +4266,11 @@ NETLIB_MUST_USE netlib_status netlib_stream_writev(netlib_stream *stream, const 
 
 /** Tells the peer that no more data follows. On a plain stream with a descriptor, the call is shutdown(2) with SHUT_WR.
  * On a TLS stream, the call sends the bytes that earlier writes encrypted but did not count, then close_notify (RFC
- * 8446 section 6.1), and leaves the descriptor open for sending; before the handshake is done, nothing is sent. On a
- * plain stream with callbacks, the call sends nothing: end the transport yourself. Nothing can be written after the
- * call. The peer may still send data, which can be read until `NETLIB_END_OF_STREAM`. Calling the function again is
- * harmless. Corresponds to OpenSSL's SSL_shutdown, called once.
+ * 8446 section 6.1), and leaves the descriptor open for sending. If the TLS handshake is not done, the call sends no
+ * close_notify: the call that completes the handshake sends it. On a plain stream with callbacks, the call sends
+ * nothing: end the transport yourself. Nothing can be written after the call. The peer may still send data, which can
+ * be read until `NETLIB_END_OF_STREAM`. Calling the function again is harmless. Corresponds to OpenSSL's SSL_shutdown,
+ * called once.
  * @return `NETLIB_WANT_WRITE` if the stream is non-blocking and the call must be repeated; `NETLIB_WRITE_TIMEOUT`;
  *         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_CLOSED` in a forked child;
  *         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_IO`; the status with which the stream has failed.
@@ -4268,12 +4280,14 @@ netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
 
 /** Tells the peer that no more data follows, as `netlib_stream_shutdown` does, and waits until the peer has ended its
  * data. For TLS, the wait is needed only if the transport is used for another purpose afterwards. For a plain stream,
- * the wait ensures that the peer receives all data: if data arrives on a closed socket, the system resets the
- * connection. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until it returns 1.
+ * the wait ensures that the peer receives all data. Without the wait, the application may close the socket while the
+ * peer is sending: data that arrives on a closed socket makes the system reset the connection, and the peer may lose
+ * data that it has not read yet. Corresponds to Python's `SSLSocket.unwrap` and OpenSSL's SSL_shutdown, called until
+ * it returns 1.
  *
  * While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
- * than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. Before the TLS handshake is done, nothing is sent, and the
- * call does not wait.
+ * than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. If the TLS handshake is not done, the call sends no
+ * close_notify, and returns `NETLIB_OK` without waiting for the peer.
  * @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
  *         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream
  *         ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or
@@ -4370,7 +4384,7 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_body(netlib_stream *stream, net
                                                       size_t len, size_t *n, netlib_error **err);
 
 /* ==================================================================================================================
- * tls: Contexts, and streams on a socket you already have.
+ * tls: TLS contexts, and TLS streams on descriptors, on callbacks and inside other streams.
  * ================================================================================================================== */
 
 /** A TLS context: the settings that TLS streams share (trusted certificates, the local certificate, TLS versions), and
@@ -4485,11 +4499,12 @@ void netlib_tls_options_add_ca_dir(netlib_tls_options *options, const char *path
 void netlib_tls_options_add_ca_data(netlib_tls_options *options, const void *data, size_t len);
 
 /** Sets whether the system's authorities are trusted. Corresponds to Python's load_default_certs. Default: 1, unless
- * other certificates were added, the built-in authorities were requested, or no certificates are verified
- * (`NETLIB_CERT_NONE`, or `netlib_tls_options_set_server_only` without client certificates). If
- * `netlib_tls_options_set_system_trust` sets 1, the system's authorities are trusted in addition to all other trusted
- * certificates. If the system has no authorities, those built into netlib are used instead. The rules of
- * `netlib_tls_options_add_ca_file` also apply to the certificates of the system's store. */
+ * other certificates were added, the built-in authorities were requested, or no chains are verified (with
+ * `NETLIB_CERT_NONE`, with `netlib_tls_options_set_pins_replace_chain`, or with `netlib_tls_options_set_server_only`
+ * if the server requests no client certificates). If `netlib_tls_options_set_system_trust` sets 1, the system's
+ * authorities are trusted in addition to all other trusted certificates. If the system has no authorities, those built
+ * into netlib are used instead. The rules of `netlib_tls_options_add_ca_file` also apply to the certificates of the
+ * system's store. */
 void netlib_tls_options_set_system_trust(netlib_tls_options *options, int32_t on);
 
 /** Sets whether the context is for servers only. With 1, making a client's stream or engine fails with
@@ -4553,8 +4568,9 @@ void netlib_tls_options_set_embedded_trust(netlib_tls_options *options, int32_t 
 void netlib_tls_options_set_identity_files(netlib_tls_options *options, const char *chain_path, const char *key_path);
 
 /** Sets the identity, which is the local certificate and its private key, from memory, as
- * `netlib_tls_options_set_identity_files` does from files, and replaces these files. Default: none. Corresponds to
- * OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and for PKCS#12 to PKCS12_parse.
+ * `netlib_tls_options_set_identity_files` does from files. The later call of the two functions replaces the identity
+ * of the earlier call. Default: none. Corresponds to OpenSSL's SSL_CTX_use_certificate and SSL_CTX_use_PrivateKey, and
+ * for PKCS#12 to PKCS12_parse.
  * @param chain the local certificate, followed by the certificates that lead to an authority, in PEM, or in DER one
  *        after the other; or PKCS#12 data. Up to 16 MiB. netlib copies the data, and wipes the copy when the last
  *        options or context that holds the copy is freed.
@@ -4572,9 +4588,8 @@ void netlib_tls_options_set_identity(netlib_tls_options *options, const void *ch
  * does. If the password is not UTF-8, or does not open the file, netlib then decodes each byte as one character, as
  * older programs do. A file that was made without a password opens with an empty password, and a file that was made
  * with an empty password opens without one.
- * @param password the password: any bytes, up to 1024. An empty password is also a password. netlib copies the
- *        password, and wipes each copy when the options or the context that holds it is freed. May be NULL: no
- *        password.
+ * @param password the password: any bytes, up to 1024; with `len` 0, an empty password. netlib copies the password,
+ *        and wipes each copy when the options or the context that holds it is freed. May be NULL: no password.
  */
 void netlib_tls_options_set_key_password(netlib_tls_options *options, const void *password, size_t len);
 
@@ -4588,7 +4603,8 @@ enum netlib_verify_mode NETLIB_INT32 {
     /** A server requests a certificate, accepts a client without a certificate, and refuses an invalid certificate. For
      * a client, the mode is the same as `NETLIB_CERT_REQUIRED`, because a server always has a certificate. */
     NETLIB_CERT_OPTIONAL = 1,
-    /** The peer must have a certificate that a trusted authority has issued. */
+    /** The peer must send a certificate. The certificate must be trusted itself, or a chain must lead from it to a
+     * trusted authority. */
     NETLIB_CERT_REQUIRED = 2
 };
 
@@ -4602,13 +4618,15 @@ enum netlib_verify_flag NETLIB_INT32 {
     /** No certificate of the chain, except that of the trusted authority, may be revoked, and a CRL of each issuer must
      * have been added. */
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 12,
-    /** Every certificate of the chain, including the trusted one, must obey additional rules of RFC 5280. Every
-     * certificate must have a positive serial number of at most 20 bytes, an authorityKeyIdentifier, and a name. The
-     * certificate of an authority must also have a subjectKeyIdentifier, critical basicConstraints, and a keyUsage
-     * with keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature. */
+    /** Every certificate of the chain, including that of the trusted authority, must obey additional rules of RFC 5280;
+     * an authority that is built into netlib is not checked. Every certificate must have a positive serial number of
+     * at most 20 bytes, a subject or a subjectAltName, and an authorityKeyIdentifier, which a self-issued certificate
+     * may lack. The certificate of an authority must also have a subject, a subjectKeyIdentifier, critical
+     * basicConstraints, and a keyUsage with keyCertSign. If the peer's own certificate has a keyUsage, the keyUsage
+     * must include digitalSignature. */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
-    /** Allows proxy certificates (RFC 3820), which netlib does not support: `netlib_tls_context_new` fails with
-     * `NETLIB_UNSUPPORTED`. */
+    /** In OpenSSL, the flag allows proxy certificates (RFC 3820). netlib does not support proxy certificates:
+     * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
     NETLIB_VERIFY_FLAG_ALLOW_PROXY_CERTS = 64,
     /** When netlib builds a chain, it tries trusted authorities before certificates that the peer sent. netlib always
      * behaves as if the flag were set. */
@@ -4636,15 +4654,16 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
  *
  * netlib compares the pins with the verified chain: the peer's own certificate, the intermediate certificates, and the
  * trusted authority at the end of the chain (the authority's key, and its certificate if the certificate was added to
- * the options). Other certificates that the peer sent are ignored, because anyone can send a copy of a certificate.
- * With `NETLIB_CERT_NONE`, and after `netlib_tls_options_set_pins_replace_chain`, netlib compares only the peer's own
- * certificate and its key, because the handshake proves possession of that key only. If no pin matches, the handshake
- * fails with `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
+ * the options). Certificates that the peer sent but that are not part of the verified chain are ignored, because
+ * anyone can send a copy of a certificate. With `NETLIB_CERT_NONE`, and after
+ * `netlib_tls_options_set_pins_replace_chain`, netlib compares only the peer's own certificate and its key, because
+ * the handshake proves possession of that key only. If no pin matches, the handshake fails with
+ * `NETLIB_FINGERPRINT_MISMATCH`, and the error message contains the pin of the peer's key.
  *
- * A server compares its clients' certificates with the pins. If a server requests no certificate, which is the
- * default, `netlib_tls_accept_fd` and its variants refuse the context; with `NETLIB_CERT_OPTIONAL`, a client without a
- * certificate is accepted. Streams resume only sessions of the same context, so the pins also hold for resumed
- * sessions.
+ * A server compares its clients' certificates with the pins. By default, a server requests no certificate: if the
+ * context has pins, `netlib_tls_accept_fd` and its variants then fail with `NETLIB_INVALID_ARGUMENT`. With
+ * `NETLIB_CERT_OPTIONAL`, a client without a certificate is accepted. Streams resume only sessions of the same
+ * context, so the pins also hold for resumed sessions.
  * @param pin one of two forms. 64 hex digits, case-insensitive, with optional colons, are the SHA-256 of a
  *        certificate, as from `openssl x509 -fingerprint -sha256` and `netlib_certificate_fingerprint`, or of a key
  *        (SubjectPublicKeyInfo). "sha256//" followed by base64 is the SHA-256 of a key, in the form that curl accepts
@@ -4653,13 +4672,14 @@ void netlib_tls_options_set_check_hostname(netlib_tls_options *options, int32_t 
 void netlib_tls_options_add_pin(netlib_tls_options *options, const char *pin);
 
 /** Sets whether a pin for the peer's own certificate replaces the verification of the chain, for example for a
- * self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: 0, so
- * that a pin and a chain to an authority are required. With 1 and without a pin, `netlib_tls_context_new` fails.
+ * self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: 0. A
+ * pin then does not replace the chain: the peer needs a matching pin and a chain to an authority. With 1 and without a
+ * pin, `netlib_tls_context_new` fails.
  *
  * With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. netlib
  * still checks that a pin matches the certificate or its key, that the peer proves possession of that key, that the
- * key is strong enough, and that the certificate is for the host name. Only `netlib_tls_options_set_check_hostname`
- * with 0 turns off the check of the host name. */
+ * key is strong enough, and that the certificate is for the host name. The check of the host name can be turned off
+ * with `netlib_tls_options_set_check_hostname`, and is off by default with `NETLIB_CERT_NONE`. */
 void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int32_t on);
 
 /** Adds certificate revocation lists (CRLs, RFC 5280) from a file to those of earlier calls. Corresponds to curl's
@@ -4668,17 +4688,18 @@ void netlib_tls_options_set_pins_replace_chain(netlib_tls_options *options, int3
  * Once a CRL is added, netlib looks up every certificate of a chain in the CRLs, or with
  * `NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF` only the peer's own certificate. A revoked certificate is refused with the
  * problem `NETLIB_CERTIFICATE_PROBLEM_REVOKED`. A certificate is refused with
- * `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN` if no CRL of its issuer was added, or only an expired one. If an
- * issuer has several CRLs, the newest is used. A CRL is used only if its issuer may sign CRLs: the keyUsage, if any,
- * of the issuer's certificate must include cRLSign, even if the certificate is trusted.
+ * `NETLIB_CERTIFICATE_PROBLEM_REVOCATION_UNKNOWN` if no CRL of its issuer was added, or only an expired one. If
+ * several CRLs of an issuer cover a certificate, the newest is used. A CRL is used only if its issuer may sign CRLs:
+ * the keyUsage, if any, of the issuer's certificate must include cRLSign, even if the certificate is trusted.
  *
  * netlib does not look up trusted authorities in the CRLs. A peer's own certificate that is itself trusted is looked
- * up in the CRLs of its issuer (a self-signed certificate in the CRLs that it issued), regardless of other
+ * up in the CRLs of its issuer (a self-signed certificate in the CRLs that its key signed), regardless of other
  * certificates that the peer sends. If netlib accepts a peer certificate only because that certificate itself is
- * trusted, and not through a chain to an authority, the certificate's issuer must be trusted too. Otherwise netlib
- * refuses the certificate, because netlib verifies a CRL only with the key of a trusted certificate. So adding a CRL
- * makes netlib refuse a trusted self-signed peer certificate that has issued no CRL, as `openssl verify -partial_chain
- * -crl_check` does. A CRL with an issuingDistributionPoint covers only the certificates that this extension names.
+ * trusted, and not through a chain to an authority, the issuer of the certificate must be trusted too, so that netlib
+ * can check whether the certificate is revoked. If the issuer is not trusted, netlib refuses the certificate, because
+ * netlib verifies a CRL only with the key of a trusted certificate. So adding a CRL makes netlib refuse a trusted
+ * self-signed peer certificate whose key has signed no CRL, as `openssl verify -partial_chain -crl_check` does. A CRL
+ * with an issuingDistributionPoint covers only the certificates that this extension names.
  * @param path the path of the file, in PEM or DER; up to 16 MiB. In PEM, all sections "X509 CRL" are read and other
  *        sections are skipped. The file may be a pipe that ends within 5 seconds. For delta and indirect CRLs,
  *        `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
@@ -4691,21 +4712,26 @@ void netlib_tls_options_add_crl_file(netlib_tls_options *options, const char *pa
 void netlib_tls_options_add_crl_data(netlib_tls_options *options, const void *data, size_t len);
 
 /** Sets the verify flags: additional checks of certificates, for clients and servers. Corresponds to Python's
- * `ssl.SSLContext.verify_flags`. Default: `NETLIB_VERIFY_FLAG_DEFAULT`, or `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN` once
- * CRLs were added. If a flag checks CRLs but no CRL was added, `netlib_tls_context_new` fails.
- * `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python 3.13 or newer.
+ * `ssl.SSLContext.verify_flags`. Default: `NETLIB_VERIFY_FLAG_DEFAULT`. If CRLs were added, but no flag checks CRLs,
+ * netlib adds `NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN`. If a flag checks CRLs, but no CRL was added,
+ * `netlib_tls_context_new` fails. `NETLIB_VERIFY_FLAG_X509_STRICT` is off by default; urllib3 sets it with Python 3.13
+ * or newer.
  * @param flags bits of `enum netlib_verify_flag`. */
 void netlib_tls_options_set_verify_flags(netlib_tls_options *options, int32_t flags);
 
 /** Sets the clock for the validity of certificates and CRLs. Corresponds to OpenSSL's X509_VERIFY_PARAM_set_time.
  * Default: the system's clock.
  *
- * The clock callback is called once per handshake, before the handshake starts, on the calling thread. The callback
- * may run on several threads at once, and may be called until all contexts and options that hold it are freed. While
- * the callback runs, netlib holds no lock: the callback may call the getters and setters of the stream whose handshake
- * starts, but must not read from that stream, write to it or make its handshake. If the handshake of an engine starts,
- * calls on that engine fail with `NETLIB_BUSY`. When a session is resumed, no certificate is verified: the full
- * handshake verified the certificates, and a session is not resumed after the server's certificates have expired.
+ * The clock callback is called once per handshake, before the handshake starts, on the thread that makes the
+ * handshake. If the handshake cannot verify a chain (`NETLIB_CERT_NONE`, or
+ * `netlib_tls_options_set_pins_replace_chain` with 1), the callback is not called. The callback may run on several
+ * threads at once, and may be called until all contexts and options that hold it are freed. While the callback runs,
+ * netlib holds no lock: the callback may call the getters and setters of the stream whose handshake starts, but must
+ * not read from that stream, write to it or make its handshake. If the callback was called for the handshake of an
+ * engine, calls of the callback on that engine fail with `NETLIB_BUSY`. When a session is resumed, no certificate is
+ * verified: the full handshake verified the certificates. A client resumes no session after a certificate of the
+ * server's chain has expired. A server fails the handshake if the certificate of a client that resumes a session has
+ * expired.
  * @param clock the clock callback, which stores a finite number, 0 or more. If the callback stores another value or
  *        fails, the handshake fails with `NETLIB_CALLBACK_FAILED`. May be NULL: the system's clock.
  */
@@ -4741,10 +4767,10 @@ void netlib_tls_options_set_minimum_version(netlib_tls_options *options, enum ne
 void netlib_tls_options_set_maximum_version(netlib_tls_options *options, enum netlib_tls_version version);
 
 /** Adds an application protocol (ALPN, RFC 7301). Add the most preferred protocol first. Corresponds to Python's
- * `set_alpn_protocols`, but takes one name per call: it refuses "h2,http/1.1" and the length-prefixed list of
- * OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
- * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together have
- *        at most 8192 bytes.
+ * `set_alpn_protocols`, but takes one name per call, and refuses lists such as "h2,http/1.1" and the length-prefixed
+ * list of OpenSSL's SSL_CTX_set_alpn_protos. Default: none.
+ * @param protocol the protocol's name, for example "http/1.1": 1 to 255 bytes without a comma. All names together,
+ *        with one additional byte for each name, have at most 8192 bytes.
  */
 void netlib_tls_options_add_alpn_protocol(netlib_tls_options *options, const char *protocol);
 
@@ -4795,8 +4821,8 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * appends its suites to the list of selected suites. A word after `!` removes its suites permanently; a word after `-`
  * removes its suites until they are added again; a word after `+` moves its suites to the end. "DEFAULT" at the start
  * selects all suites, in OpenSSL's order. "@STRENGTH" sorts the suites by the length of their key. "@SECLEVEL=0", "=1"
- * and "=2" change nothing, because netlib always requires about level 2. For higher levels, and for "SUITEB128" and
- * its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
+ * and "=2" change nothing, because netlib always requires about level 2. For a security level above 2, and for
+ * "SUITEB128" and its variants, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.
  *
  * The cipher string determines the TLS 1.2 suites and their order. All TLS 1.3 suites are offered, in OpenSSL's order,
  * unless the string names a TLS 1.3 suite ("TLS_AES_128_GCM_SHA256"): then only the named TLS 1.3 suites are offered,
@@ -4807,7 +4833,7 @@ void netlib_tls_options_set_use_environment(netlib_tls_options *options, int32_t
  * `netlib_tls_context_unknown_ciphers`. If the cipher string selects no suite, `netlib_tls_context_new` fails with
  * `NETLIB_NO_CIPHER_SUITES`, and the error message lists the available suites. If the text is not a cipher string,
  * `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset of the problem. On a server, the kind
- * of the private key also limits the suites: "aECDSA" needs an EC key.
+ * of the private key also limits the suites: "aECDSA" needs an EC or Ed25519 key.
  * @param ciphers the cipher string; at most 16 KiB. May be NULL, or empty: the default. */
 void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *ciphers);
 
@@ -4823,9 +4849,9 @@ void netlib_tls_options_set_ciphers(netlib_tls_options *options, const char *cip
  *
  * A client sends a key share for the first group. If the first group is X25519MLKEM768 and x25519 is also listed, the
  * client also sends a key share for x25519, at no extra cost. A server that prefers another group requests a key share
- * for that group, which takes one more round trip; in the next handshake with that server, the client sends a key
- * share for that group at once. Servers of netlib select the group that the client prefers most among the groups that
- * both sides list.
+ * for that group, which takes one more round trip. If resumption is on (`netlib_tls_options_set_resumption`), the
+ * client remembers the group, and sends a key share for that group at once in the next handshake with that server.
+ * Servers of netlib select the group that the client prefers most among the groups that both sides list.
  * @param groups the names of the groups; at most 4096 bytes. May be NULL, or empty: the default. */
 void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, const char *groups);
 
@@ -4835,7 +4861,8 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * once per handshake, when the ClientHello is complete, on the thread that makes the handshake; netlib holds no lock
  * while the callback runs. The callback may run on several threads at once. The callback may call the getters of the
  * stream whose handshake invoked the callback, but must not read from that stream, write to it or make its handshake.
- * If the handshake of an engine invoked the callback, calls on that engine fail with `NETLIB_BUSY`.
+ * If the callback was called for the handshake of an engine, calls of the callback on that engine fail with
+ * `NETLIB_BUSY`.
  * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
  *        returns. NULL if the client sent no name, or sent an IP address.
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
@@ -4845,9 +4872,10 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
  *         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
  *         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
- *         `netlib_error_tls_alert` returns the alert. If the callback returns any other number, 0 included, or stores
- *         a replacement without a local certificate, the handshake also fails with `NETLIB_CALLBACK_FAILED`, and the
- *         client receives the alert internal_error (80).
+ *         `netlib_error_tls_alert` returns the alert. If the callback returns a number that is not a verdict (0, for
+ *         example), or stores a context that `netlib_tls_accept_fd` would refuse (for example, because the context has
+ *         no local certificate), the handshake fails with `NETLIB_CALLBACK_FAILED`, and the client receives the alert
+ *         internal_error (80).
  * @called-by every call that makes a TLS handshake on a server. */
 typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
                                                         netlib_tls_context **replacement);
@@ -4857,7 +4885,8 @@ typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *s
  * clients are served with the same context.
  *
  * The context with the callback also needs a local certificate, for clients for which the callback stores no other
- * context. A ClientHello is buffered until it is complete, up to 64 KiB. For clients, the callback has no effect.
+ * context. A ClientHello is buffered until it is complete, up to 64 KiB. On a client's stream or engine, the callback
+ * has no effect.
  * @param callback the callback. May be NULL: no callback. */
 void netlib_tls_options_set_servername_callback(netlib_tls_options *options, netlib_tls_servername_fn callback,
                                                 void *ctx, netlib_ctx_free_fn ctx_free);
@@ -4868,10 +4897,11 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
  * `netlib_stream_handshake`, makes the handshake. By default, the stream is blocking and waits without a time limit:
  * see `netlib_stream_set_limit` and `netlib_stream_set_read_timeout`.
  *
- * `server_hostname` is sent to the server, which selects its certificate by this name (SNI, RFC 6066 section 3), and
- * the certificate must be for this name (RFC 9525). `server_hostname` is a DNS name (Unicode is converted to IDNA by
- * UTS 46) or an IP address, with or without brackets. One trailing dot is dropped, and a zone ID (fe80::1%eth0) is
- * ignored. A stream resumes only sessions of streams with the same context, name and offered application protocols.
+ * `server_hostname` is a DNS name (Unicode is converted to IDNA by UTS 46) or an IP address, with or without brackets.
+ * The server's certificate must be for this name or address (RFC 9525). A DNS name is also sent to the server, which
+ * selects its certificate by the name (SNI, RFC 6066 section 3). One trailing dot is dropped, and a zone ID
+ * (fe80::1%eth0) is ignored. A stream resumes only sessions of streams with the same context, name and offered
+ * application protocols.
  *
  * Corresponds to Python's `wrap_socket` with do_handshake_on_connect=False, and to OpenSSL's SSL_set_fd with
  * SSL_set1_host and SSL_set_tlsext_host_name.
@@ -4880,7 +4910,7 @@ void netlib_tls_options_set_servername_callback(netlib_tls_options *options, net
  *        check host names (`netlib_tls_options_set_check_hostname` with 0).
  * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, for an IP address if the context has an
  *         ECHConfigList, and for a listening socket; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context
- *         has no trusted certificates.
+ *         verifies chains but has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *context, int fd,
                                                  const char *server_hostname, netlib_stream **stream,
@@ -4892,21 +4922,23 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_fd(const netlib_tls_context *conte
  * @param context the server's context, which must have a local certificate.
  * @param fd a connected stream socket, borrowed. For an invalid descriptor, the handshake fails with `NETLIB_IO`.
  * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, or
- *         has an ECHConfigList, and for a listening socket.
+ *         sends Encrypted Client Hello (`netlib_tls_context_with_ech`, `netlib_tls_options_set_ech_grease`), and for a
+ *         listening socket.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_fd(const netlib_tls_context *context, int fd, netlib_stream **stream,
                                                    netlib_error **err);
 
 /** Makes the TLS handshake, unless the handshake is already done. On a plain stream, the call succeeds without I/O.
  * Reads and writes make the handshake implicitly; call `netlib_stream_handshake` to verify the peer before any data is
- * sent. If another thread is making the handshake, the call waits for that thread. Corresponds to OpenSSL's
- * SSL_do_handshake and Python's `do_handshake`.
+ * sent. If another thread is making the handshake, the call waits for that thread; on a non-blocking stream, the call
+ * fails with `NETLIB_BUSY`. Corresponds to OpenSSL's SSL_do_handshake and Python's `do_handshake`.
  *
- * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting that
- * would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the reason as
- * numbers. Before a failing call returns, netlib sends the peer an alert. In TLS 1.3, a server verifies the client's
- * certificate after the client has completed the handshake: if the server refuses the certificate, the client's first
- * read fails.
+ * If the handshake fails, `netlib_error_message` describes the failure, `netlib_error_advice` names the setting, if
+ * any, that would change the outcome, and `netlib_error_certificate_problem` and `netlib_error_tls_alert` return the
+ * reason as numbers. If netlib ends the handshake because of a message or a certificate of the peer, it sends an alert
+ * to the peer before the call returns, unless the transport does not accept the alert immediately. In TLS 1.3, a
+ * server verifies the client's certificate after the client has completed the handshake: if the server refuses the
+ * certificate, the client's first read fails.
  * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` if the stream is non-blocking; `NETLIB_CERTIFICATE_VERIFY`;
  *         `NETLIB_HOSTNAME_MISMATCH`; `NETLIB_FINGERPRINT_MISMATCH` if no pin of the context matches; `NETLIB_NOT_TLS`
  *         when the peer speaks another protocol; `NETLIB_TLS_ALERT` when the peer refuses the handshake;
@@ -4929,7 +4961,9 @@ size_t netlib_stream_peer_certificate_count(const netlib_stream *stream);
 /** Returns a certificate of the chain that the peer sent, in DER. `netlib_certificate_parse` parses the DER;
  * `netlib_assert_fingerprint` compares a certificate with a fingerprint. With `NETLIB_CERT_NONE`, the certificate was
  * not verified. Corresponds to Python's `getpeercert(True)` and OpenSSL's SSL_get_peer_cert_chain.
- * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
+ * @param index a number from 0 (the peer's own certificate) to the number of certificates minus 1; for a larger index,
+ *        NULL is returned.
+ */
 const uint8_t *netlib_stream_peer_certificate(const netlib_stream *stream, size_t index, size_t *len);
 
 /** Returns the application protocol that was negotiated (RFC 7301); NULL when there is none, and before the handshake
@@ -4937,9 +4971,10 @@ const uint8_t *netlib_stream_peer_certificate(const netlib_stream *stream, size_
 const char *netlib_stream_alpn_protocol(const netlib_stream *stream, size_t *len);
 
 /** Returns the server's host name; NULL when there is none, and before the handshake is done. On a client, the result
- * is the host name that the server has proved, in the form in which names are compared: lower case, IDNA as ASCII, no
- * trailing dot; with Encrypted Client Hello, the hidden name. On a server, the result is the DNS name that the client
- * requested (SNI). Corresponds to Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
+ * is the host name with which the stream was made, in the form in which names are compared: lower case, IDNA as ASCII,
+ * no trailing dot; with Encrypted Client Hello, the hidden name. The server has proved this name, unless the context
+ * does not check host names. On a server, the result is the DNS name that the client requested (SNI). Corresponds to
+ * Python's `SSLSocket.server_hostname` and OpenSSL's SSL_get_servername. */
 const char *netlib_stream_server_name(const netlib_stream *stream, size_t *len);
 
 /** Returns the TLS version that was negotiated: `NETLIB_TLS_VERSION_1_2` or `NETLIB_TLS_VERSION_1_3`;
@@ -4960,9 +4995,9 @@ int32_t netlib_stream_cipher_suite_bits(const netlib_stream *stream);
  * which exchanges no keys. Corresponds to OpenSSL's SSL_get0_group_name. */
 const char *netlib_stream_key_exchange_group(const netlib_stream *stream, size_t *len);
 
-/** Returns 1 if the handshake resumed an earlier session of the same context and host name (`netlib_tls_session`), in
- * which case the server has not proved its identity again, else 0; 0 before the handshake is done. Corresponds to
- * Python's `SSLSocket.session_reused`. */
+/** Returns 1 if the handshake resumed an earlier session (`netlib_tls_session`) of the same context and host name; 0 if
+ * the handshake resumed no session, or is not done. In a resumed session, the server does not prove its identity
+ * again. Corresponds to Python's `SSLSocket.session_reused`. */
 int32_t netlib_stream_is_resumed(const netlib_stream *stream);
 
 /* ---- TLS streams inside other streams, and on callbacks. ---- */
@@ -4994,10 +5029,9 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  * @param server_hostname the host name that the inner server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or
  *        empty, only if the context does not check host names.
  * @return `NETLIB_BUSY` when another call is using `outer`, another stream runs inside `outer`, or a write to `outer`
- *         has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when `outer` has unread bytes;
- *         `NETLIB_CLOSED` when `outer` was shut down; the status
- *         with which `outer` has failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that
- *         `netlib_tls_wrap_fd` returns.
+ *         must be repeated, because it has sent or encrypted bytes that it did not count; `NETLIB_TLS_PROTOCOL` when
+ *         `outer` has unread bytes; `NETLIB_CLOSED` when `outer` was shut down; the status with which `outer` has
+ *         failed; `NETLIB_UNSUPPORTED` for the 17th nested TLS stream; all that `netlib_tls_wrap_fd` returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *context, netlib_stream *outer,
                                                      const char *server_hostname, netlib_stream **stream,
@@ -5005,20 +5039,22 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_stream(const netlib_tls_context *c
 
 /** Makes a server's TLS stream inside `outer`, as `netlib_tls_wrap_stream` makes a client's. The `context` must have a
  * local certificate.
- * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` for `outer`; all that `netlib_tls_accept_fd` returns.
+ * @return `NETLIB_OK`; the failures of `netlib_tls_wrap_stream` that concern `outer`; all that `netlib_tls_accept_fd`
+ *         returns.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_stream(const netlib_tls_context *context, netlib_stream *outer,
                                                        netlib_stream **stream, netlib_error **err);
 
 /** Makes a client's TLS stream on an application-defined transport, which consists of a read callback and a write
- * callback. The callbacks obey the rules of `netlib_stream_new_callbacks`. The call does no I/O and calls neither
- * callback.
+ * callback. The callbacks must obey the rules that `netlib_stream_new_callbacks` describes. The call does no I/O and
+ * calls neither callback.
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if the context does not check host names.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
- *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+ *        `ctx_free` is called before the function returns. May be NULL: even then, `ctx` must stay usable until the
+ *        stream and every stream inside it have been freed.
  * @param stream out: the stream; `netlib_stream_free` calls no callback except `ctx_free`.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_wrap_fd` that concerns the context or the host name. */
 NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context *context,
@@ -5031,8 +5067,9 @@ NETLIB_MUST_USE netlib_status netlib_tls_wrap_callbacks(const netlib_tls_context
  * The `context` must have a local certificate.
  * @param read_fn receives bytes from the peer.
  * @param write_fn sends bytes to the peer.
- * @param ctx_free is called when the stream and every stream inside it have been freed; if this call fails, before it
- *        returns. May be NULL: `ctx` must stay usable until `ctx_free` would be called.
+ * @param ctx_free is called when the stream and every stream inside it have been freed; if the function fails,
+ *        `ctx_free` is called before the function returns. May be NULL: even then, `ctx` must stay usable until the
+ *        stream and every stream inside it have been freed.
  * @return `NETLIB_OK`, or a failure of `netlib_tls_accept_fd` that concerns the context. */
 NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_context *context,
                                                           netlib_stream_read_fn read_fn,
@@ -5043,18 +5080,21 @@ NETLIB_MUST_USE netlib_status netlib_tls_accept_callbacks(const netlib_tls_conte
 /* ---- TLS engines: TLS sessions over a transport of your own. ---- */
 
 /** A TLS engine: a TLS session in memory, for a transport of your own, such as an event loop, a message queue or
- * another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. An engine makes no system
- * call, never waits, and reads the clock only to verify certificates. **One call at a time**.
+ * another protocol. Corresponds to Python's `SSLContext.wrap_bio` and OpenSSL's memory BIOs. **One call at a time**.
+ *
+ * An engine does no network I/O, never waits, and reads the clock only to check the validity of certificates and
+ * sessions.
  *
  * Pass bytes from the network to `netlib_tls_engine_feed`, and send the bytes of `netlib_tls_engine_drain` to the
  * network. Drain the engine after each call of any other function, even if the call failed, because the output may
  * contain an alert for the peer. After `NETLIB_WANT_READ`, drain the engine, then feed more bytes.
  *
- * A failure of the session is final: every later call except `netlib_tls_engine_drain` fails with the same error. The
- * engine's buffers are bounded: 68 KiB of input, one record of plaintext, and 321 KiB of output, not counting the
- * output of the handshake.
+ * A failure of the session is final: every later feed, handshake, read, write or shutdown fails with the same error.
+ * Even then, the output can be drained. The engine's buffers are bounded: 68 KiB of input, one record of plaintext,
+ * and 321 KiB of output, not counting the output of the handshake.
  *
- * An engine belongs to the process that made it: in a forked child, calls on the engine fail with `NETLIB_CLOSED`. */
+ * An engine belongs to the process that made it: in a forked child, the engine's functions that return a status fail
+ * with `NETLIB_CLOSED`. */
 struct netlib_tls_engine;
 
 /** Makes a client's TLS engine. The engine's first output is available after `netlib_tls_engine_handshake`, a read or a
@@ -5062,14 +5102,16 @@ struct netlib_tls_engine;
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if the context does not check host names.
  * @return `NETLIB_INVALID_ARGUMENT` for an invalid or missing host name, and for an IP address if the context has an
- *         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context has no trusted certificates.
+ *         ECHConfigList; `NETLIB_INVALID_UTF8`; `NETLIB_NO_TRUST_ANCHORS` if the context verifies chains but has no
+ *         trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_client(const netlib_tls_context *context,
                                                            const char *server_hostname, netlib_tls_engine **engine,
                                                            netlib_error **err);
 
 /** Makes a server's TLS engine. The `context` must have a local certificate.
- * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, or has pins but requests no certificate.
+ * @return `NETLIB_INVALID_ARGUMENT` if the context has no local certificate, has pins but requests no certificate, has
+ *         an ECHConfigList, or sends GREASE (`netlib_tls_options_set_ech_grease`).
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_new_server(const netlib_tls_context *context,
                                                            netlib_tls_engine **engine, netlib_error **err);
@@ -5082,7 +5124,7 @@ void netlib_tls_engine_free(netlib_tls_engine *engine);
  * `netlib_tls_engine_handshake` also makes room), then feed the rest. Bytes after the peer's close_notify are accepted
  * and ignored.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes accepted.
+ * @param n out: the number of bytes that the engine accepted.
  * @return `NETLIB_OK`, even if no byte was accepted; `NETLIB_CLOSED` after `netlib_tls_engine_feed_eof`;
  *         `NETLIB_TLS_PROTOCOL` for a handshake message of more than 64 KiB; the status with which the session has
  *         failed.
@@ -5118,7 +5160,7 @@ size_t netlib_tls_engine_output_pending(const netlib_tls_engine *engine);
 NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *engine, netlib_error **err);
 
 /** Reads the plaintext of the bytes that were fed, at least one byte and at most `len`. Buffers of 16 KiB or more are
- * the fastest, because netlib decrypts records directly into them.
+ * the fastest, because the plaintext of a whole record fits into them.
  * @param len the size of `buf` in bytes; with 0, nothing is read.
  * @param n out: the number of bytes read.
  * @return `NETLIB_WANT_READ` when more bytes must be fed; `NETLIB_END_OF_STREAM` after the peer's close_notify;
@@ -5128,13 +5170,14 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_handshake(netlib_tls_engine *eng
 NETLIB_MUST_USE netlib_status netlib_tls_engine_read(netlib_tls_engine *engine, void *buf, size_t len, size_t *n,
                                                      netlib_error **err);
 
-/** Returns the number of bytes that the next read would return without more input; more bytes may be available to later
- * reads. To determine the number, the function decrypts a record that has been fed. */
+/** Returns the number of plaintext bytes that can be read without more input, from the next record with data only: a
+ * read into a large buffer may return more bytes. The result is 0 if this record is incomplete, and before the
+ * handshake is done. To count the bytes, the function decrypts the record. */
 size_t netlib_tls_engine_pending(netlib_tls_engine *engine);
 
 /** Encrypts data into the output of an engine, as much as there is room for. While 256 KiB or more of output are
- * waiting to be drained, the engine accepts no further data. So a peer that does not read costs at most 256 KiB of
- * memory plus one more piece of 64 KiB.
+ * waiting to be drained, the engine accepts no further data. One call may exceed this limit by up to 64 KiB of data
+ * and its encryption overhead, so at most 321 KiB of output wait for a peer that does not read.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written. If `n` is less than `len`, drain the engine, then write the rest.
  * @return `NETLIB_OK` when something was written; `NETLIB_WANT_WRITE` when nothing was written because the engine must
@@ -5150,34 +5193,36 @@ NETLIB_MUST_USE netlib_status netlib_tls_engine_write(netlib_tls_engine *engine,
  * @return `NETLIB_OK`, or the status with which the session has failed. */
 netlib_status netlib_tls_engine_shutdown(netlib_tls_engine *engine, netlib_error **err);
 
-/** Returns the same for an engine as `netlib_stream_peer_certificate_count` for a stream: 0 before the handshake is
+/** Returns for an engine what `netlib_stream_peer_certificate_count` returns for a stream: 0 before the handshake is
  * done. */
 size_t netlib_tls_engine_peer_certificate_count(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_stream_peer_certificate` for a stream.
- * @param index 0, for the peer's own certificate, to count - 1; for a larger index, NULL is returned. */
+/** Returns for an engine what `netlib_stream_peer_certificate` returns for a stream.
+ * @param index a number from 0 (the peer's own certificate) to the number of certificates minus 1; for a larger index,
+ *        NULL is returned.
+ */
 const uint8_t *netlib_tls_engine_peer_certificate(const netlib_tls_engine *engine, size_t index, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_alpn_protocol` for a stream. */
+/** Returns for an engine what `netlib_stream_alpn_protocol` returns for a stream. */
 const char *netlib_tls_engine_alpn_protocol(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_server_name` for a stream. */
+/** Returns for an engine what `netlib_stream_server_name` returns for a stream. */
 const char *netlib_tls_engine_server_name(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_tls_version` for a stream: `NETLIB_TLS_VERSION_1_2` or
+/** Returns for an engine what `netlib_stream_tls_version` returns for a stream: `NETLIB_TLS_VERSION_1_2` or
  * `NETLIB_TLS_VERSION_1_3`; `NETLIB_TLS_VERSION_NONE` before the handshake is done and for NULL. */
 enum netlib_tls_version netlib_tls_engine_version(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_stream_cipher_suite` for a stream. */
+/** Returns for an engine what `netlib_stream_cipher_suite` returns for a stream. */
 const char *netlib_tls_engine_cipher_suite(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_cipher_suite_bits` for a stream. */
+/** Returns for an engine what `netlib_stream_cipher_suite_bits` returns for a stream. */
 int32_t netlib_tls_engine_cipher_suite_bits(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_stream_key_exchange_group` for a stream. */
+/** Returns for an engine what `netlib_stream_key_exchange_group` returns for a stream. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_is_resumed` for a stream. */
+/** Returns for an engine what `netlib_stream_is_resumed` returns for a stream. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Session resumption. ---- */
@@ -5217,9 +5262,10 @@ enum netlib_tls_version netlib_tls_session_version(const netlib_tls_session *ses
 int64_t netlib_tls_session_time(const netlib_tls_session *session);
 
 /** Returns 1 if a session can still be resumed, else 0. A session can be resumed if it is not used up and not older
- * than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the wall
- * clock of the options nor a shorter lifetime that the server has set. If the session has expired by that clock or
- * lifetime, or if the server no longer accepts the session, the handshake is a full handshake. */
+ * than seven days, and if the server's certificates and CRLs have not expired. The function considers neither the
+ * clock of `netlib_tls_options_set_wall_clock` nor a shorter lifetime that the server has set. If the session has
+ * expired by this clock or by the server's lifetime, or if the server no longer accepts the session, the handshake is
+ * a full handshake. */
 int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
 
 /** Takes a session out of the context's cache: the newest session that the server has sent to a client's stream.
@@ -5230,7 +5276,7 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * session soon.
  * @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
  *        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
- *        or the stream has no host name.
+ *        the stream has no host name, or the stream is a plain stream.
  * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
 netlib_status netlib_stream_take_session(netlib_stream *stream, netlib_tls_session **session, netlib_error **err);
 
@@ -5242,12 +5288,13 @@ netlib_status netlib_stream_take_session(netlib_stream *stream, netlib_tls_sessi
  * TLS 1.3 session is used up once it is set, and a TLS 1.2 session is used up if the handshake fails. If setting the
  * session fails, the stream is unchanged. A later call replaces the session of an earlier call.
  * @param session the session. May be NULL: no session is resumed, so the new connection does not reveal earlier
- *        connections of the same client. Sessions that the server sends are still cached.
+ *        connections of the same client. Even then, the context caches the sessions that the server sends.
  * @param err the reason why the stream cannot resume the session.
  * @return `NETLIB_INVALID_ARGUMENT` if the session belongs to another context, another server name or other offered
- *         application protocols, is used up, or is too old. `NETLIB_INVALID_ARGUMENT` also if the handshake has begun,
- *         if the context does not resume sessions, and for a server's stream; `NETLIB_BUSY` if another stream runs
- *         inside the stream; the status with which the stream has failed.
+ *         application protocols, is used up, or is too old, or if the context does not resume sessions. Even without a
+ *         session, `NETLIB_INVALID_ARGUMENT` if the handshake has begun, and for a server's stream;
+ *         `NETLIB_UNSUPPORTED` for a plain stream; `NETLIB_BUSY` if another stream runs inside the stream; the status
+ *         with which the stream has failed.
  */
 netlib_status netlib_stream_set_session(netlib_stream *stream, const netlib_tls_session *session, netlib_error **err);
 
@@ -5262,7 +5309,9 @@ netlib_status netlib_tls_engine_take_session(netlib_tls_engine *engine, netlib_t
  * session from the context's cache, if there is one.
  * @param session the session. May be NULL: no session is resumed.
  * @param err the reason why the engine cannot resume the session.
- * @return `NETLIB_INVALID_ARGUMENT`; the status with which the engine has failed. */
+ * @return `NETLIB_INVALID_ARGUMENT` in the cases that `netlib_stream_set_session` lists; the status with which the
+ *         engine has failed.
+ */
 netlib_status netlib_tls_engine_set_session(netlib_tls_engine *engine, const netlib_tls_session *session,
                                             netlib_error **err);
 
@@ -5279,7 +5328,7 @@ void netlib_tls_context_forget_sessions(const netlib_tls_context *context);
 
 /** Outcomes of early data, with the numbers of OpenSSL's `SSL_EARLY_DATA_…`. */
 enum netlib_early_data_status NETLIB_INT32 {
-    /** The application wrote no early data. */
+    /** No early data was sent: the application wrote none, or early data was not possible. */
     NETLIB_EARLY_DATA_NOT_SENT = 0,
     /** The server ignored the early data: if the data is still needed, write the data again. As with all early data,
      * another server may have accepted a copy. */
@@ -5296,10 +5345,10 @@ enum netlib_early_data_status NETLIB_INT32 {
  * which the server allowed early data, as OpenSSL's servers do with SSL_CTX_set_max_early_data. Default: 0.
  *
  * **Early data can be replayed.** An observer of the connection can send early data to the server again, any number of
- * times, and the server may act on it each time. Early data also has no forward secrecy. Use early data only for
- * requests whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a
- * login, or a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC
- * 8470): send the same request after the handshake.
+ * times, and the server may act on it each time. Early data has no forward secrecy. Use early data only for requests
+ * whose repetition changes nothing: a GET, HEAD or OPTIONS without side effects, never a POST, a payment, a login, or
+ * a body that cannot be read twice. A server that refuses to act on early data answers 425 (Too Early, RFC 8470): send
+ * the same request after the handshake.
  *
  * The setting itself sends nothing: `netlib_stream_write_early_data` sends early data. The context may offer at
  * most one application protocol, because early data is written before a protocol is negotiated. If a server negotiates
@@ -5319,9 +5368,10 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * SSL_write_early_data.
  *
  * If early data is not possible, the call succeeds with `n` 0. Early data is not possible if no session is resumed, if
- * the ticket of the session allows no early data or no more early data, if the server has already refused the early
- * data, after the handshake, and on a server's stream. Accepted bytes are encrypted, and are sent by the same call or
- * by the next read, write or handshake. netlib never sends early data a second time. To send a request as early data:
+ * the ticket of the session allows no early data, if the bytes that the ticket allows are used up, if the server has
+ * already ignored the early data, after the handshake, and on a server's stream or a plain stream. The call encrypts
+ * the `n` bytes that it takes; they are sent by the same call or by the next read, write or handshake. netlib never
+ * sends early data a second time. To send a request as early data:
  *
  *     netlib_stream_write_early_data(stream, request, len, &n, &err);
  *     netlib_stream_handshake(stream, &err);
@@ -5335,11 +5385,12 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * Until the handshake is done, the server has not proved its identity again. Only a server that can decrypt the
  * ticket, which is the server of the resumed session, can read early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes accepted. For a non-blocking stream, call again with the rest until `n` is 0.
- * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and no
- *         byte was accepted because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
- *         `netlib_stream_handshake` returns. After a failure, `netlib_stream_early_data_written` returns the
- *         number of bytes accepted.
+ * @param n out: the number of bytes that the call has taken from `buf`. For a non-blocking stream, call again with the
+ *        rest until the call returns `NETLIB_OK` with `n` 0.
+ * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` if the stream is non-blocking and the
+ *         call took no byte, because earlier bytes could not be sent yet; `NETLIB_CLOSED` after a shutdown; all that
+ *         `netlib_stream_handshake` returns. A failed call sets `n` to 0, but may have taken bytes:
+ *         `netlib_stream_early_data_written` counts them.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_write_early_data(netlib_stream *stream, const void *buf, size_t len,
@@ -5354,29 +5405,30 @@ enum netlib_early_data_status netlib_stream_early_data_status(const netlib_strea
  * byte is sent. */
 size_t netlib_stream_early_data_left(const netlib_stream *stream);
 
-/** Returns the number of bytes of early data that were accepted, including bytes accepted by calls that failed. */
+/** Returns the number of bytes of early data that `netlib_stream_write_early_data` has taken from the application,
+ * including the bytes that failed calls took. The number does not tell whether the server accepted the bytes. */
 size_t netlib_stream_early_data_written(const netlib_stream *stream);
 
 /** Encrypts early data into the output of an engine, as `netlib_stream_write_early_data` does for a stream. See
  * `netlib_tls_options_set_early_data` for data that must never be sent as early data.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
- * @param n out: the number of bytes accepted; 0 with `NETLIB_OK` when no more early data is possible.
- * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when no byte was accepted because 256
- *         KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
+ * @param n out: the number of bytes that the call has taken from `buf`; 0 with `NETLIB_OK` when no more early data is
+ *        possible.
+ * @return `NETLIB_OK`, even when no early data is possible; `NETLIB_WANT_WRITE` when the call took no byte, because
+ *         256 KiB or more of output were not drained yet; `NETLIB_CLOSED` after a shutdown; all that
  *         `netlib_tls_engine_handshake` returns except `NETLIB_WANT_READ`.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_engine_write_early_data(netlib_tls_engine *engine, const void *buf,
                                                                  size_t len, size_t *n, netlib_error **err);
 
-/** Returns the same for an engine as `netlib_stream_early_data_status` for a stream; `NETLIB_EARLY_DATA_NOT_SENT`
- * for NULL. */
+/** Returns for an engine what `netlib_stream_early_data_status` returns for a stream; `NETLIB_EARLY_DATA_NOT_SENT` for
+ * NULL. */
 enum netlib_early_data_status netlib_tls_engine_early_data_status(const netlib_tls_engine *engine);
 
-/** Returns the same for an engine as `netlib_stream_early_data_left` for a stream; 0 when no early data is
- * possible. */
+/** Returns for an engine what `netlib_stream_early_data_left` returns for a stream; 0 if early data is impossible. */
 size_t netlib_tls_engine_early_data_left(const netlib_tls_engine *engine);
 
-/** Returns the number of bytes of early data that the engine accepted. */
+/** Returns the number of bytes of early data that `netlib_tls_engine_write_early_data` has accepted. */
 size_t netlib_tls_engine_early_data_written(const netlib_tls_engine *engine);
 
 /* ---- Encrypted Client Hello. ---- */
@@ -5390,8 +5442,8 @@ enum netlib_ech_status NETLIB_INT32 {
     /** The ClientHello had an Encrypted Client Hello extension with random content: see
      * `netlib_tls_options_set_ech_grease`. */
     NETLIB_ECH_GREASE = 1,
-    /** The server has not accepted or rejected Encrypted Client Hello yet, or the handshake failed before the server
-     * did so. */
+    /** The client offers Encrypted Client Hello, and the outcome is not known: the handshake is not done yet, or has
+     * failed for a reason other than a rejection of Encrypted Client Hello. */
     NETLIB_ECH_OFFERED = 2,
     /** The server decrypted the ClientHello: no observer has seen the server's name. */
     NETLIB_ECH_ACCEPTED = 3,
@@ -5408,21 +5460,23 @@ enum netlib_ech_status NETLIB_INT32 {
  * SSL_set1_ech_config_list and curl's CURLOPT_ECH with "ecl:". Default: none.
  *
  * A context with an ECHConfigList offers only TLS 1.3 (RFC 9849 section 6.1). `netlib_tls_context_new` fails if the
- * other options exclude TLS 1.3; `netlib_tls_wrap_fd` and its variants need a DNS name, and `netlib_tls_accept_fd`
- * refuses the context. The context resumes no sessions (`netlib_tls_context_resumption`), because an attacker who
- * forges a HelloRetryRequest could see a ticket, which identifies the server. Therefore the context sends no early
- * data either. An observer still sees the application protocols (ALPN), the public name, the server's address, and the
- * size and time of messages.
+ * other options exclude TLS 1.3. A client's stream or engine needs a DNS name as `server_hostname`, and the functions
+ * that make a server's stream or engine refuse the context. The context resumes no sessions
+ * (`netlib_tls_context_resumption`), because an attacker who forges a HelloRetryRequest could see a ticket, which
+ * identifies the server. Therefore the context sends no early data either. An observer still sees the application
+ * protocols (ALPN), the public name, the server's address, and the size and time of messages.
  *
  * If a server cannot decrypt the ClientHello, it rejects Encrypted Client Hello. The handshake then verifies the
  * server's certificate for the public name, by the usual rules, so that pins also apply to this certificate. The
- * client sends no certificate, and the handshake fails with `NETLIB_TLS_ECH_REJECTED`. To try again, see
+ * client sends no certificate. If the server's certificate is accepted, the handshake fails with
+ * `NETLIB_TLS_ECH_REJECTED`, otherwise with the error of the verification. To try again, see
  * `netlib_error_ech_retry_configs`.
  * @param config_list the bytes of the ECHConfigList, or their base64 form, as dig and curl print it. netlib uses the
- *        first supported configuration (RFC 9849 section 4), which has the version 0xfe0d and an HPKE suite of X25519,
- *        P-256, P-384 or P-521 with the SHA-2 hash for that curve, and AES-GCM or ChaCha20-Poly1305. For a malformed
- *        list, `netlib_tls_context_new` fails with `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list
- *        without a supported configuration, with `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
+ *        first supported configuration (RFC 9849 section 4). A supported configuration has the version 0xfe0d, no
+ *        mandatory extension, and an HPKE suite of X25519, P-256, P-384 or P-521 with the SHA-2 hash for that curve,
+ *        and AES-GCM or ChaCha20-Poly1305. For a malformed list, `netlib_tls_context_new` fails with
+ *        `NETLIB_INVALID_ARGUMENT` and the offset in the list; for a list without a supported configuration, with
+ *        `NETLIB_UNSUPPORTED`. May be NULL: no Encrypted Client Hello.
  */
 void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const void *config_list, size_t len);
 
@@ -5430,17 +5484,18 @@ void netlib_tls_options_set_ech_config_list(netlib_tls_options *options, const v
  * RFC 9849 section 6.2), so that an observer cannot distinguish them from clients with an ECHConfigList. The setting
  * does not hide the server's name, and the server need not support Encrypted Client Hello. Corresponds to OpenSSL's
  * SSL_OP_ECH_GREASE and curl's CURLOPT_ECH with "grease". Default: 0, because a context with this setting offers only
- * TLS 1.3, so that servers without TLS 1.3 refuse the handshake. */
+ * TLS 1.3, so that servers without TLS 1.3 refuse the handshake. The functions that make a server's stream or engine
+ * refuse a context with this setting. */
 void netlib_tls_options_set_ech_grease(netlib_tls_options *options, int32_t on);
 
-/** Makes a context that differs from `context` only in its ECHConfigList, which is for one server name: see
- * `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no authorities, so the new context is
- * cheap enough for a single connection.
+/** Makes a context like `context`, but with an ECHConfigList, which is for one server name. The new context offers only
+ * TLS 1.3 and resumes no sessions: see `netlib_tls_options_set_ech_config_list`. The call reads no file and copies no
+ * authorities, so the new context is cheap enough for a single connection.
  * @param context the original context, which is not changed.
  * @param config_list the bytes of the ECHConfigList, or their base64 form.
  * @return `NETLIB_INVALID_ARGUMENT` for a malformed list, with the offset, and if the context excludes TLS 1.3;
  *         `NETLIB_UNSUPPORTED` for a list without a supported configuration; `NETLIB_NO_TRUST_ANCHORS` if the context
- *         has no trusted certificates.
+ *         verifies chains but has no trusted certificates.
  */
 NETLIB_MUST_USE netlib_status netlib_tls_context_with_ech(const netlib_tls_context *context, const void *config_list,
                                                           size_t len, netlib_tls_context **with_ech,
@@ -5454,14 +5509,14 @@ const uint8_t *netlib_tls_context_ech_config_list(const netlib_tls_context *cont
  * NULL when the context has no ECHConfigList. */
 const char *netlib_tls_context_ech_public_name(const netlib_tls_context *context, size_t *len);
 
-/** Returns 1 if `netlib_tls_options_set_ech_grease` is on, else 0. */
+/** Returns the value that was passed to `netlib_tls_options_set_ech_grease`, 1 or 0. */
 int32_t netlib_tls_context_ech_grease(const netlib_tls_context *context);
 
 /** Returns the outcome of Encrypted Client Hello, even after the handshake has failed; `NETLIB_ECH_NOT_OFFERED` for
  * NULL. */
 enum netlib_ech_status netlib_stream_ech_status(const netlib_stream *stream);
 
-/** Returns the same for an engine as `netlib_stream_ech_status` for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL. */
+/** Returns for an engine what `netlib_stream_ech_status` returns for a stream; `NETLIB_ECH_NOT_OFFERED` for NULL. */
 enum netlib_ech_status netlib_tls_engine_ech_status(const netlib_tls_engine *engine);
 
 /** Returns the bytes of the ECHConfigList for another attempt after `NETLIB_TLS_ECH_REJECTED` (RFC 9849 section 6.1.6);
@@ -5501,8 +5556,8 @@ enum netlib_distinguished_name NETLIB_INT32 {
  * the bytes of `netlib_stream_peer_certificate` to `netlib_certificate_parse`.
  *
  * The text that getters of a certificate return contains no NUL and no control character. A backslash and two hex
- * digits stand for each byte of a control character, of invalid UTF-8, of a line separator, and of a character that
- * changes the writing direction. Two backslashes stand for a backslash. */
+ * digits stand for each byte of a control character, of invalid UTF-8, of a line or paragraph separator, and of a
+ * character that is invisible or changes the writing direction. Two backslashes stand for a backslash. */
 struct netlib_certificate;
 
 /** Parses one certificate. Corresponds to OpenSSL's d2i_X509 and PEM_read_bio_X509. Parsing is lenient: a certificate
@@ -5513,8 +5568,8 @@ struct netlib_certificate;
  * @param len the length of `data` in bytes, or `NETLIB_NTS` for PEM.
  * @param err the error message names the field that cannot be parsed; for DER, `netlib_error_offset` returns the
  *        field's position.
- * @return `NETLIB_INVALID_PEM` for data that is not a certificate; `NETLIB_INVALID_ARGUMENT` for more than 16 MiB;
- *         `NETLIB_OUT_OF_MEMORY`.
+ * @return `NETLIB_INVALID_PEM` for data that is not a certificate, and for a certificate of more than 65,535 bytes;
+ *         `NETLIB_INVALID_ARGUMENT` for data of more than 16 MiB; `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_certificate_parse(const void *data, size_t len, netlib_certificate **certificate,
                                                        netlib_error **err);
@@ -5528,8 +5583,8 @@ void netlib_certificate_free(netlib_certificate *certificate);
 /** Returns the name of a certificate's subject in the form of RFC 4514: "CN=example.com,O=Example\, Inc.,C=DE"; "" for
  * an empty name. The attributes are in reverse order, the last attribute of the certificate first, as in OpenSSL's
  * `-nameopt RFC2253,-esc_msb,utf8`; Python's getpeercert keeps the certificate's order. If OpenSSL has no name for an
- * attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. Verification ignores the subject:
- * `netlib_certificate_name` returns the host names for which a certificate is valid. */
+ * attribute, the attribute appears as "1.2.3=#0C0161", with its value in DER. The check of the host name ignores the
+ * subject: `netlib_certificate_name` returns the host names for which a certificate is valid. */
 const char *netlib_certificate_subject(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the name of a certificate's issuer, in the form of `netlib_certificate_subject`; "" for an empty name. */
@@ -5538,36 +5593,36 @@ const char *netlib_certificate_issuer(const netlib_certificate *certificate, siz
 /** Returns the number of attributes of a certificate's subject or issuer. The attributes have the order of the
  * certificate, the first relative distinguished name (RDN) first. The attributes correspond to the items `subject` and
  * `issuer` of Python's getpeercert.
- * @param name the distinguished name; 0 is returned for an unknown number. */
+ * @param name the subject or the issuer; for any other number, 0 is returned. */
 size_t netlib_certificate_attribute_count(const netlib_certificate *certificate, enum netlib_distinguished_name name);
 
 /** Returns the object identifier of an attribute's type, for example "2.5.4.3".
- * @param name the distinguished name; NULL is returned for an unknown number. */
+ * @param name the subject or the issuer; for any other number, NULL is returned. */
 const char *netlib_certificate_attribute_oid(const netlib_certificate *certificate,
                                              enum netlib_distinguished_name name, size_t index, size_t *len);
 
 /** Returns OpenSSL's short name of an attribute's type as a constant string, for example "CN" for 2.5.4.3; NULL for a
  * type to which `netlib_certificate_subject` gives no name.
- * @param name the distinguished name; NULL is returned for an unknown number. */
+ * @param name the subject or the issuer; for any other number, NULL is returned. */
 const char *netlib_certificate_attribute_short_name(const netlib_certificate *certificate,
                                                     enum netlib_distinguished_name name, size_t index, size_t *len);
 
 /** Returns the value of an attribute, for example "Example, Inc."; only the escapes that `struct netlib_certificate`
  * describes occur, not those of RFC 4514. For a value that is not a string, the text is "#" and the value in DER, in
  * hex digits: "#020107". If a string begins with "#", the text begins with "\23" instead.
- * @param name the distinguished name; NULL is returned for an unknown number. */
+ * @param name the subject or the issuer; for any other number, NULL is returned. */
 const char *netlib_certificate_attribute_value(const netlib_certificate *certificate,
                                                enum netlib_distinguished_name name, size_t index, size_t *len);
 
 /** Returns the index of the RDN that contains an attribute: 0 for the first RDN; -1 when there is no attribute with
  * this index, and for NULL. Almost every RDN has one attribute; if an RDN has several attributes, the result is the
  * same for all of them.
- * @param name the distinguished name; -1 is returned for an unknown number. */
+ * @param name the subject or the issuer; for any other number, -1 is returned. */
 int32_t netlib_certificate_attribute_rdn(const netlib_certificate *certificate, enum netlib_distinguished_name name,
                                          size_t index);
 
 /** Returns the serial number of a certificate in upper-case hex, as `openssl x509 -serial` prints it: "9F885F", "-01",
- * "00". Corresponds to Python's serialNumber. */
+ * "00". Corresponds to the item `serialNumber` of Python's getpeercert. */
 const char *netlib_certificate_serial(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the X.509 version of a certificate, usually 3; the number in the encoded certificate is one less. */
@@ -5581,14 +5636,14 @@ double netlib_certificate_not_before(const netlib_certificate *certificate);
  * negative for an earlier time. Every certificate has a notAfter. Corresponds to OpenSSL's X509_get0_notAfter. */
 double netlib_certificate_not_after(const netlib_certificate *certificate);
 
-/** Returns `netlib_certificate_not_before` as text: "2026-03-09 17:05:00 UTC". */
+/** Returns the time of `netlib_certificate_not_before` as text, for example "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_before_text(const netlib_certificate *certificate, size_t *len);
 
-/** Returns `netlib_certificate_not_after` as text: "2026-03-09 17:05:00 UTC". */
+/** Returns the time of `netlib_certificate_not_after` as text, for example "2026-03-09 17:05:00 UTC". */
 const char *netlib_certificate_not_after_text(const netlib_certificate *certificate, size_t *len);
 
 /** Returns the number of names in the certificate's subjectAltName that have one of the kinds of `enum
- * netlib_certificate_name_kind`. Corresponds to Python's subjectAltName. */
+ * netlib_certificate_name_kind`. Corresponds to the item `subjectAltName` of Python's getpeercert. */
 size_t netlib_certificate_name_count(const netlib_certificate *certificate);
 
 /** Returns a name in the certificate's subjectAltName, such as "example.com", "*.example.com", "192.0.2.1",
@@ -5606,9 +5661,9 @@ const char *netlib_certificate_public_key_algorithm(const netlib_certificate *ce
  * prime256v1; NULL for other keys and unknown curves. */
 const char *netlib_certificate_public_key_curve(const netlib_certificate *certificate, size_t *len);
 
-/** Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, the size of the
- * field of an EC key, 256 for Ed25519; 0 for an unknown kind of key or an unknown curve. Corresponds to OpenSSL's
- * EVP_PKEY_get_bits, which returns 253 for Ed25519. */
+/** Returns the size of the certificate's public key in bits: the size of the modulus of an RSA key, of the prime of a
+ * DSA key or of the field of an EC key; 256 for Ed25519 and 456 for Ed448; 0 for an unknown kind of key or an unknown
+ * curve. Corresponds to OpenSSL's EVP_PKEY_get_bits, which returns 253 for Ed25519. */
 size_t netlib_certificate_public_key_bits(const netlib_certificate *certificate);
 
 /** Returns OpenSSL's name of the algorithm that signed the certificate: "sha256WithRSAEncryption", "ecdsa-with-SHA384",
@@ -5651,8 +5706,9 @@ enum netlib_purpose NETLIB_INT32 {
 
 /** Verifies a chain of certificates as a handshake with a context does: with the context's authorities, CRLs, pins,
  * verify flags and clock. Corresponds to OpenSSL's X509_verify_cert, `openssl verify` and Go's Certificate.Verify. The
- * call verifies the chain even if the context's verify mode is `NETLIB_CERT_NONE`; a context with this mode trusts the
- * system's authorities only after `netlib_tls_options_set_system_trust` with 1.
+ * call verifies the chain even if the context's verify mode is `NETLIB_CERT_NONE`, but not if a pin replaces the
+ * verification (`netlib_tls_options_set_pins_replace_chain`). A context with the verify mode `NETLIB_CERT_NONE` trusts
+ * the system's authorities only after `netlib_tls_options_set_system_trust` with 1.
  *
  * The call does not prove that the peer possesses the certificate's private key; only a handshake does.
  * @param chain the peer's own certificate first, then other certificates in any order: in PEM, whose other sections
@@ -5681,14 +5737,16 @@ NETLIB_MUST_USE netlib_status netlib_tls_context_verify_chain(const netlib_tls_c
 /** Kinds of trust sources, which are the places from which a context has loaded trusted certificates.
  * `netlib_tls_context_trust_source_kind` returns one kind, and `netlib_tls_context_trust_kinds` a sum of bits. */
 enum netlib_trust_kind NETLIB_INT32 {
-    /** There is no trust source, or none with the requested index. */
+    /** The context trusts no certificate, or has no trust source with the requested index. */
     NETLIB_TRUST_NONE = 0,
-    /** The operating system's certificate store, or the files that SSL_CERT_FILE and SSL_CERT_DIR name. */
+    /** The operating system's certificate store, or the file and the directories that the environment variables
+     * SSL_CERT_FILE and SSL_CERT_DIR name. */
     NETLIB_TRUST_SYSTEM = 1,
     /** The authorities that are built into netlib, if the options request them or the system has no certificate
      * store. */
     NETLIB_TRUST_EMBEDDED = 2,
-    /** The files, directories and data of `netlib_tls_options_add_ca_file`, `_add_ca_dir` and `_add_ca_data`. */
+    /** A file, directory or data that was passed to `netlib_tls_options_add_ca_file`, `netlib_tls_options_add_ca_dir`
+     * or `netlib_tls_options_add_ca_data`. */
     NETLIB_TRUST_CUSTOM = 4
 };
 
@@ -5703,13 +5761,13 @@ size_t netlib_tls_context_trust_anchor_count(const netlib_tls_context *context);
 
 /** Returns a certificate that a context trusts, in DER, which `netlib_certificate_parse` parses; NULL for a built-in
  * authority, whose certificate netlib does not have, and for every certificate if
- * `netlib_tls_options_set_keep_trust_anchors` was not set to 1. If several trusted certificates have the same name and
- * key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
+ * `netlib_tls_options_set_keep_trust_anchors` was not called with 1. If several trusted certificates have the same
+ * name and key, the result is the one that expires last. Corresponds to Python's `get_ca_certs(binary_form=True)`.
  * @param index 0 to `netlib_tls_context_trust_anchor_count` - 1; for a larger index, NULL is returned. */
 const uint8_t *netlib_tls_context_trust_anchor(const netlib_tls_context *context, size_t index, size_t *len);
 
-/** Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when no certificate is
- * trusted because no certificate is verified. */
+/** Returns the kinds of all trust sources, as a sum of bits of `enum netlib_trust_kind`; 0 when the context trusts no
+ * certificate. */
 int32_t netlib_tls_context_trust_kinds(const netlib_tls_context *context);
 
 /** Returns the number of trust sources that were loaded. The order of trust sources is: the sources that the options
@@ -5732,7 +5790,7 @@ size_t netlib_tls_context_trust_source_anchor_count(const netlib_tls_context *co
  * If more than 100 items were skipped, the last line states how many more there are. */
 size_t netlib_tls_context_trust_source_skipped_count(const netlib_tls_context *context, size_t index);
 
-/** Returns one line of text about an item of a trust source that netlib skipped: the file (for a directory), the
+/** Returns one line of text about an item that netlib skipped in a trust source: the file (for a directory), the
  * certificate, and the reason.
  * @param skipped 0 to `netlib_tls_context_trust_source_skipped_count` - 1; for a larger number, NULL is returned. */
 const char *netlib_tls_context_trust_source_skipped(const netlib_tls_context *context, size_t index, size_t skipped,
@@ -5825,8 +5883,8 @@ enum NETLIB_INT32 { NETLIB_CONNECTION_KEY_SIZE = 65 };
  * @param count the number of slices, at most 1024.
  * @param key out: 64 lower-case hex digits and a NUL; empty after a failure.
  * @param size the size of `key` in bytes, at least `NETLIB_CONNECTION_KEY_SIZE`.
- * @return `NETLIB_INVALID_ARGUMENT` for a `url` without a host, a `size` that is too small, or too many slices; the
- *         status with which `netlib_connect_new` fails if a setter of `connect_options` refused a value;
+ * @return `NETLIB_INVALID_ARGUMENT` for a `url` or a `proxy` without a host, a `size` that is too small, or too many
+ *         slices; the status with which `netlib_connect_new` fails if a setter of `connect_options` refused a value;
  *         `NETLIB_OUT_OF_MEMORY`.
  */
 NETLIB_MUST_USE netlib_status netlib_connection_key(const netlib_url *url, const netlib_url *proxy,
@@ -5869,16 +5927,17 @@ const netlib_retry *netlib_retry_resolve(const netlib_retry *per_request, const 
 
 /** Makes a timeout from one number, which becomes the connect limit and the read limit. The timeout has no total limit.
  * @param timeout seconds, `NETLIB_TIMEOUT_NONE` or `NETLIB_TIMEOUT_DEFAULT`.
- * @return `NETLIB_INVALID_ARGUMENT` for 0, a negative number or NaN. */
+ * @return `NETLIB_INVALID_ARGUMENT` for 0, for NaN, and for a negative number except `NETLIB_TIMEOUT_DEFAULT`. */
 NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_timeout **out, netlib_error **err);
 
 /** Checks a raw header block for defects. The block consists of the lines after the status line, up to the empty line.
  * Bytes after the empty line are ignored.
  *
  * The defects are: a line that is not a header field, which ends parsing; a continuation line without a header field
- * before it; an empty name; a misplaced mail envelope line; bytes that a CR without LF separates from the header
- * fields; and a multipart Content-Type without a boundary or with a Content-Transfer-Encoding that multipart does not
- * allow. `netlib_response_parse` may refuse a block without defects, because it parses HTTP and not mail.
+ * before it; a header field without a name; a mail envelope line ("From ...") after the first line; bytes after a CR
+ * without LF, which ends the header fields; and a multipart Content-Type without a boundary or with a
+ * Content-Transfer-Encoding that multipart does not allow. `netlib_response_parse` may refuse a block without defects,
+ * because it parses HTTP and not mail.
  * @param block the bytes of the header block.
  * @param err the error has one cause for each of the first 100 defects, in the order of their lines.
  *        `netlib_error_header_defect` and `netlib_error_header_defect_line` return the defect and line of a cause, and
@@ -5886,10 +5945,12 @@ NETLIB_MUST_USE netlib_status netlib_timeout_from_float(double timeout, netlib_t
  * @return `NETLIB_OK` if there is no defect; `NETLIB_HEADER_PARSING`. */
 NETLIB_MUST_USE netlib_status netlib_assert_header_parsing(const char *block, size_t len, netlib_error **err);
 
-/** Checks whether the source of a body has been closed. A body in memory is never closed. The body of a descriptor is
- * closed when the descriptor is not open.
+/** Checks whether the source of a body has been closed. A body in memory is never closed. A body that reads from a
+ * descriptor counts as closed when the descriptor is not open.
  * @param closed out: 1 if the source of the body has been closed, else 0.
- * @return `NETLIB_INVALID_ARGUMENT` for a body without an `is_closed` callback; `NETLIB_CALLBACK_FAILED`. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a body that has callbacks but no `is_closed` callback;
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
 NETLIB_MUST_USE netlib_status netlib_is_fp_closed(netlib_body *body, int32_t *closed, netlib_error **err);
 
 /** Returns the address family for name lookups: `AF_UNSPEC`, for IPv6 and IPv4 addresses, if the system can bind the
@@ -5906,8 +5967,8 @@ double netlib_current_time(void);
  * also verifies the certificate, unless its verify mode is `NETLIB_CERT_NONE`. Use SHA-256, because MD5 and SHA-1 are
  * broken. The digests are compared in constant time.
  * @param cert the certificate in DER, as `netlib_stream_peer_certificate` returns it. PEM is refused;
- *        `netlib_certificate_parse` converts PEM to DER. May be NULL: the peer sent no certificate, which is a
- *        mismatch with every `cert_len` and fingerprint.
+ *        `netlib_certificate_parse` converts PEM to DER. May be NULL if the peer sent no certificate: the call fails
+ *        with `NETLIB_FINGERPRINT_MISMATCH`.
  * @param cert_len the length of `cert` in bytes; 0 has the same effect as NULL.
  * @param fingerprint 32 hex digits for MD5, 40 for SHA-1 or 64 for SHA-256, in upper or lower case, with optional
  *        colons.
@@ -5928,7 +5989,8 @@ enum netlib_ssl_version NETLIB_INT32 {
     NETLIB_SSL_VERSION_TLSv1_2 = 5,
     /** The same as `NETLIB_SSL_VERSION_TLS`. */
     NETLIB_SSL_VERSION_TLS_CLIENT = 16,
-    /** The same as `NETLIB_SSL_VERSION_TLS`. */
+    /** Negotiates the TLS version as `NETLIB_SSL_VERSION_TLS` does, but cannot be combined with
+     * `netlib_tls_options_set_minimum_version` or `netlib_tls_options_set_maximum_version`. */
     NETLIB_SSL_VERSION_TLS_SERVER = 17
 };
 
@@ -5949,11 +6011,11 @@ enum netlib_ssl_version NETLIB_INT32 {
  * Without a context, the call makes a context from the options. With a context, only the following options are used,
  * as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
  * password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
- * context also has pins; and an ECHConfigList, which replaces that of the context. If trusted certificates, CRLs, an
- * identity, pins or an ECHConfigList are set, the call makes another context, which reads all files again and resumes
- * no session: for many connections, make that context once with `netlib_tls_context_to_options`. The stream offers the
- * application protocols of the options, or "http/1.1" if there are none; the application protocols of the context are
- * not used.
+ * context also has pins; an ECHConfigList, which replaces that of the context; and application protocols. If trusted
+ * certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which resumes no
+ * session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that context
+ * once, from the options that `netlib_tls_context_to_options` returns. The stream offers the application protocols of
+ * the options, or "http/1.1" if there are none; the application protocols of the context are not used.
  *
  * The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
  * handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it
@@ -5962,7 +6024,8 @@ enum netlib_ssl_version NETLIB_INT32 {
  * @param fd a connected stream socket, borrowed.
  * @param tls_options the settings of a new context or, if `context` is passed, the settings that are added to those of
  *        `context` or replace them, as described above.
- * @param context a context, which takes precedence over `tls_options`. May be NULL: the call makes a context.
+ * @param context a context, with which most of `tls_options` has no effect, as described above. May be NULL: the call
+ *        makes a context from `tls_options`.
  * @param server_hostname the host name that the server must prove, as for `netlib_tls_wrap_fd`. May be NULL, or empty,
  *        only if host names are not checked.
  * @param limit ends the handshake.
@@ -5975,8 +6038,8 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
                                                      netlib_error **err);
 
 /** Converts text to the number of a verify mode, as urllib3's resolve_cert_reqs does. The text is a constant of
- * Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED", or a decimal number, which
- * is not checked.
+ * Python's `ssl` module, such as "CERT_REQUIRED", or its abbreviation, such as "REQUIRED". Unlike urllib3's function,
+ * the call also accepts a decimal number as text, such as "2", and does not check the number.
  * @param candidate the text. May be NULL: CERT_REQUIRED.
  * @param number out: the number, which need not be a verify mode. Cast the number to `enum netlib_verify_mode` for
  *        `netlib_tls_options_set_verify_mode`, which checks it.
@@ -5984,8 +6047,9 @@ NETLIB_MUST_USE netlib_status netlib_ssl_wrap_socket(int fd, const netlib_tls_op
 NETLIB_MUST_USE netlib_status netlib_resolve_cert_reqs(const char *candidate, int32_t *number, netlib_error **err);
 
 /** Converts text to the number of a protocol method, as urllib3's resolve_ssl_version does. The text is a constant of
- * Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2", or a decimal number,
- * which is not checked. The result is not a number of `enum netlib_tls_version`.
+ * Python's `ssl` module, such as "PROTOCOL_TLSv1_2", or its abbreviation, such as "TLSv1_2". Unlike urllib3's
+ * function, the call also accepts a decimal number as text, such as "5", and does not check the number. The result is
+ * not a number of `enum netlib_tls_version`.
  * @param candidate the text. May be NULL: PROTOCOL_TLS, whose number is 2.
  * @param number out: the number, which need not be a protocol method. Cast the number to `enum netlib_ssl_version` for
  *        `netlib_tls_options_set_ssl_version`, which checks it.
@@ -6017,7 +6081,7 @@ int32_t netlib_tls_context_hostname_checks_common_name(const netlib_tls_context 
  * `NETLIB_UNSUPPORTED`. */
 void netlib_tls_options_set_post_handshake_auth(netlib_tls_options *options, int32_t on);
 
-/** Returns 0, because a server may not request a certificate after the handshake. Corresponds to Python's
+/** Returns 0, because netlib does not support requests for a certificate after the handshake. Corresponds to Python's
  * `post_handshake_auth`. */
 int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context);
 
@@ -6027,12 +6091,12 @@ int32_t netlib_tls_context_post_handshake_auth(const netlib_tls_context *context
  * effect. */
 #define NETLIB_OP_ALL 2147483728
 
-/** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. Other
- * bits of OpenSSL are also accepted if their setting is always in force or makes no difference; for the remaining
- * bits, `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
+/** Bits for `netlib_tls_options_set_option_bits`, with the numbers of OpenSSL's `SSL_OP_…` and Python's `OP_…`. A bit
+ * of OpenSSL that is not listed here is accepted if its setting is always in force or makes no difference; otherwise,
+ * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */
 enum netlib_tls_option NETLIB_INT32 {
-    /** Connects to servers that do not support RFC 5746. Always in force, because RFC 5746 protects renegotiation,
-     * which netlib does not support. */
+    /** Connects to servers that do not support RFC 5746. The bit has no effect: netlib always connects to such servers,
+     * because RFC 5746 protects renegotiation, which netlib does not support. */
     NETLIB_OP_LEGACY_SERVER_CONNECT = 4,
     /** Uses the kernel's TLS. netlib does not support the kernel's TLS: `netlib_tls_context_new` fails with
      * `NETLIB_UNSUPPORTED`. */
@@ -6071,15 +6135,15 @@ enum netlib_tls_option NETLIB_INT32 {
 };
 
 /** Sets OpenSSL's option bits, all at once, like an assignment to Python's `SSLContext.options`. (urllib3 adds bits to
- * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`, which 0 turns
- * off. Bits that are always in force may be set or not. `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED` for
- * bits of unsupported features, and with `NETLIB_INVALID_ARGUMENT` for unknown bits, and for `NETLIB_OP_NO_TLSv1_2`
- * and `NETLIB_OP_NO_TLSv1_3` if they leave no TLS version.
+ * Python's defaults instead.) Default: `NETLIB_OP_NO_TICKET` and `NETLIB_OP_CIPHER_SERVER_PREFERENCE`; a call with 0
+ * turns both off. Bits that are always in force may be set or not. `netlib_tls_context_new` fails with
+ * `NETLIB_UNSUPPORTED` for bits of unsupported features, and with `NETLIB_INVALID_ARGUMENT` for unknown bits, and for
+ * `NETLIB_OP_NO_TLSv1_2` and `NETLIB_OP_NO_TLSv1_3` if they leave no TLS version.
  * @param bits values of `enum netlib_tls_option`, joined by `|`. */
 void netlib_tls_options_set_option_bits(netlib_tls_options *options, int64_t bits);
 
-/** Returns the bits of `enum netlib_tls_option` in force: the bits that were set, and those that are always in force.
- * (Python's `SSLContext.options` has only the bits that were set.) */
+/** Returns OpenSSL's option bits in force: the bits that were set, and the bits that are always in force. (Python's
+ * `SSLContext.options` has only the bits that were set.) */
 int64_t netlib_tls_context_option_bits(const netlib_tls_context *context);
 
 /** Returns the name that OpenSSL and Python use for a cipher suite that a context offers, as a constant string.
@@ -6093,7 +6157,7 @@ const char *netlib_tls_context_cipher_suite_openssl_name(const netlib_tls_contex
  * returns the IANA name. Corresponds to OpenSSL's SSL_CIPHER_get_name. */
 const char *netlib_stream_cipher_suite_openssl_name(const netlib_stream *stream, size_t *len);
 
-/** Returns the same for an engine as `netlib_stream_cipher_suite_openssl_name` for a stream. */
+/** Returns for an engine what `netlib_stream_cipher_suite_openssl_name` returns for a stream. */
 const char *netlib_tls_engine_cipher_suite_openssl_name(const netlib_tls_engine *engine, size_t *len);
 
 /* ---- Old names of urllib3. ---- */
@@ -6137,8 +6201,8 @@ NETLIB_MUST_USE netlib_status netlib_get_host(const char *url, size_t len, netli
 /** Finds the first occurrence of any delimiter in a text, and splits the text there. The first part is `text[0]` to
  * `text[*before_end - 1]`, and the second part is `text[*after_start]` to the end of the text. When no delimiter is
  * found, both offsets are the text's length. If two delimiters begin at the same byte, the call finds the delimiter
- * that comes first in `delimiters`. The second part begins one UTF-8 character after the first byte of the delimiter,
- * even if the delimiter is longer. The running time grows with `count`.
+ * that comes first in `delimiters`. One UTF-8 character between the two parts is left out, even if the delimiter is
+ * longer or empty. The running time grows with `count`.
  * @param text the text, in UTF-8.
  * @param delimiters `count` NUL-terminated strings, none of them NULL.
  * @param before_end out: the offset in bytes at which the first part ends.
@@ -6156,7 +6220,9 @@ NETLIB_MUST_USE netlib_status netlib_split_first(const char *text, size_t len, c
  * TLS 1.1 (0, 1, 3, 4), `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. `NETLIB_SSL_VERSION_TLSv1_2` and, as
  * in urllib3, `NETLIB_SSL_VERSION_TLS_SERVER` cannot be combined with `netlib_tls_options_set_minimum_version` or
  * `netlib_tls_options_set_maximum_version`.
- * @param version a number of `netlib_resolve_ssl_version`, not of `enum netlib_tls_version`. */
+ * @param version a value of `enum netlib_ssl_version`, or a number that `netlib_resolve_ssl_version` stored; not a
+ *        value of `enum netlib_tls_version`.
+ */
 NETLIB_DEPRECATED_NOTE("use netlib_tls_options_set_minimum_version")
 void netlib_tls_options_set_ssl_version(netlib_tls_options *options, enum netlib_ssl_version version);
 

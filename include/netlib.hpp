@@ -1781,7 +1781,7 @@ result<descriptor> create_unix_connection(std::string_view path, optional_ref<co
 result<progress<std::int32_t>> wait(int fd, std::int32_t events, seconds timeout,
     optional_ref<netlib::limit> limit = {});
 result<status> wait_for_read(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
-result<status> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
+result<void> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
 result<bool> is_connection_dropped(int fd);
 result<stream> tls_wrap_fd(const tls_context &context, int fd, const c_text &server_hostname);
 result<stream> tls_accept_fd(const tls_context &context, int fd);
@@ -4447,10 +4447,10 @@ inline result<status> wait_for_read(int fd, seconds timeout, optional_ref<netlib
     netlib_status status_c = netlib_wait_for_read(fd, timeout.count(), limit.handle(), &err);
     return detail::finish_progress<true>(status_c, err);
 }
-inline result<status> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit) {
+inline result<void> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit) {
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_wait_for_write(fd, timeout.count(), limit.handle(), &err);
-    return detail::finish_progress<true>(status_c, err);
+    return detail::finish<true>(status_c, err);
 }
 inline result<bool> is_connection_dropped(int fd) {
     std::int32_t dropped = 0;

@@ -307,8 +307,8 @@ pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_conne
 /// Returns the time, in seconds, after which you must make the next step even if no descriptor is ready. When that time
 /// has passed, the next attempt starts, an attempt or the limit times out, or a Unix domain socket whose backlog was
 /// full is tried again. The result is 0 if the next step should follow at once. The result is `NETLIB_TIMEOUT_NONE` if
-/// no timer is needed, because the next step is made when a descriptor is ready; after the operation has ended; and for
-/// NULL. Round the time up to the resolution of your event loop's timer.
+/// no timer is needed until the next step, after the operation has ended, and for NULL. Round the time up to the
+/// resolution of your event loop's timer.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_seconds(connect: *const netlib_connect) -> f64 {
     read(connect, f64::INFINITY, Connect::seconds_to_timer)

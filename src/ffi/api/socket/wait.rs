@@ -68,6 +68,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
 /// socket that is connecting becomes writable when it is connected or has failed.
 ///
+/// @param timeout as for `netlib_wait_for_read`.
 /// @return `NETLIB_OK` when writable; every other status of `netlib_wait_for_read`, for the same reasons.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(

@@ -107,8 +107,8 @@ pub unsafe extern "C" fn netlib_tls_options_add_pin(options: *mut netlib_tls_opt
 }
 
 /// Sets whether a pin for the peer's own certificate replaces the verification of the chain, for example for a
-/// self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: 0: a
-/// pin does not replace the chain, so the peer needs a matching pin and a chain to an authority. With 1 and without a
+/// self-issued certificate. Corresponds to curl's CURLOPT_PINNEDPUBLICKEY with CURLOPT_SSL_VERIFYPEER 0. Default: 0. A
+/// pin then does not replace the chain: the peer needs a matching pin and a chain to an authority. With 1 and without a
 /// pin, `netlib_tls_context_new` fails.
 ///
 /// With 1, issuer, validity dates, purpose and revocation are no longer checked, and no authority is needed. netlib
