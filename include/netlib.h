@@ -3930,7 +3930,7 @@ NETLIB_MUST_USE netlib_status netlib_wait_for_read(int fd, double timeout, const
  * A descriptor is also writable after a hang-up and after an error; the next write reports which of these happened. A
  * socket that is connecting becomes writable when it is connected or has failed.
  * @param timeout as for `netlib_wait_for_read`.
- * @return `NETLIB_OK` when writable; every other status of `netlib_wait_for_read`, for the same reasons. */
+ * @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable. */
 NETLIB_MUST_USE netlib_status netlib_wait_for_write(int fd, double timeout, const netlib_limit *limit,
                                                     netlib_error **err);
 
@@ -5222,7 +5222,8 @@ int32_t netlib_tls_engine_cipher_suite_bits(const netlib_tls_engine *engine);
 /** Returns for an engine what `netlib_stream_key_exchange_group` returns for a stream. */
 const char *netlib_tls_engine_key_exchange_group(const netlib_tls_engine *engine, size_t *len);
 
-/** Returns for an engine what `netlib_stream_is_resumed` returns for a stream. */
+/** Returns 1 if the engine's handshake resumed an earlier session; 0 if not, or if the handshake is not done. See
+ * `netlib_stream_is_resumed`. */
 int32_t netlib_tls_engine_is_resumed(const netlib_tls_engine *engine);
 
 /* ---- Session resumption. ---- */

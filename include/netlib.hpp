@@ -1583,7 +1583,7 @@ class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_fr
     text cipher_suite() const noexcept;
     std::int32_t cipher_suite_bits() const noexcept;
     text key_exchange_group() const noexcept;
-    std::int32_t is_resumed() const noexcept;
+    bool is_resumed() const noexcept;
     result<tls_session> take_session();
     result<void> set_session(optional_ref<tls_session> session);
     result<progress<std::size_t>> write_early_data(span<const std::uint8_t> buf);
@@ -1781,7 +1781,7 @@ result<descriptor> create_unix_connection(std::string_view path, optional_ref<co
 result<progress<std::int32_t>> wait(int fd, std::int32_t events, seconds timeout,
     optional_ref<netlib::limit> limit = {});
 result<status> wait_for_read(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
-result<void> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
+result<status> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit = {});
 result<bool> is_connection_dropped(int fd);
 result<stream> tls_wrap_fd(const tls_context &context, int fd, const c_text &server_hostname);
 result<stream> tls_accept_fd(const tls_context &context, int fd);
@@ -4101,8 +4101,8 @@ inline text tls_engine::key_exchange_group() const noexcept {
     auto *data = netlib_tls_engine_key_exchange_group(handle(), &len);
     return text(data, len);
 }
-inline std::int32_t tls_engine::is_resumed() const noexcept {
-    return netlib_tls_engine_is_resumed(handle());
+inline bool tls_engine::is_resumed() const noexcept {
+    return netlib_tls_engine_is_resumed(handle()) != 0;
 }
 inline result<tls_session> tls_engine::take_session() {
     netlib_tls_session *session = nullptr;
@@ -4447,10 +4447,10 @@ inline result<status> wait_for_read(int fd, seconds timeout, optional_ref<netlib
     netlib_status status_c = netlib_wait_for_read(fd, timeout.count(), limit.handle(), &err);
     return detail::finish_progress<true>(status_c, err);
 }
-inline result<void> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit) {
+inline result<status> wait_for_write(int fd, seconds timeout, optional_ref<netlib::limit> limit) {
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_wait_for_write(fd, timeout.count(), limit.handle(), &err);
-    return detail::finish<true>(status_c, err);
+    return detail::finish_progress<true>(status_c, err);
 }
 inline result<bool> is_connection_dropped(int fd) {
     std::int32_t dropped = 0;

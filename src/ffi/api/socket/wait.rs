@@ -69,7 +69,7 @@ pub unsafe extern "C" fn netlib_wait_for_read(
 /// socket that is connecting becomes writable when it is connected or has failed.
 ///
 /// @param timeout as for `netlib_wait_for_read`.
-/// @return `NETLIB_OK` when writable; every other status of `netlib_wait_for_read`, for the same reasons.
+/// @return all that `netlib_wait_for_read` returns for the same `fd` and `timeout`; `NETLIB_OK` means writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_wait_for_write(
     fd: c_int,

@@ -305,7 +305,8 @@ pub unsafe extern "C" fn netlib_tls_engine_key_exchange_group(
     lend_text(engine, len, |engine| engine.negotiated()?.key_exchange_group)
 }
 
-/// Returns for an engine what `netlib_stream_is_resumed` returns for a stream.
+/// Returns 1 if the engine's handshake resumed an earlier session; 0 if not, or if the handshake is not done. See
+/// `netlib_stream_is_resumed`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_tls_engine_is_resumed(engine: *const netlib_tls_engine) -> i32 {
     read_bool(engine, false, |engine| engine.negotiated().is_some_and(|agreed| agreed.is_resumed))
