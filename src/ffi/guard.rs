@@ -41,8 +41,9 @@ pub(crate) fn nothing(body: impl FnOnce()) {
 }
 
 /// Variants of the guards that leave cancellation enabled, for functions without cancellation points: such functions
-/// make no system call and call no callback. Most of these functions are so short that two calls of
-/// pthread_setcancelstate(3) would be a noticeable part of their time.
+/// make no system call, and call no callback except `ctx_free`, for which `callback_context` disables cancellation.
+/// Most of these functions are so short that two calls of pthread_setcancelstate(3) would be a noticeable part of their
+/// time.
 pub(crate) mod nonblocking {
     use super::*;
 
