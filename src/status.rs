@@ -103,7 +103,7 @@ statuses! {
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";
     InvalidUtf8         =  202 INVALID_UTF8        Argument Never   "text is not valid UTF-8";
-    Unsupported         =  203 UNSUPPORTED         Argument Never   "netlib does not support this feature, by design";
+    Unsupported         =  203 UNSUPPORTED         Argument Never   "the feature is not supported by netlib, by this system or by this handle";
     InvalidHeader       =  204 INVALID_HEADER      Argument Read    "a header name or value is not valid";
     InvalidPem          =  205 INVALID_PEM         Argument Never   "a certificate, a key or a CRL could not be read";
     KeyMismatch         =  206 KEY_MISMATCH        Argument Never   "the private key does not belong to the certificate";

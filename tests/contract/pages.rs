@@ -36,15 +36,19 @@ fn incidents(table: &Table) -> String {
 fn differences(table: &Table) -> String {
     let mut page = start(table, "differences");
     for row in &table.rows {
-        let [class, compared_by, netlib, urllib3, reason, tests] = row.as_slice() else {
+        let [class, _, netlib, urllib3, reason, tests] = row.as_slice() else {
             unreachable!("the table has six columns")
         };
-        let checked_by = if compared_by == "vectors" { "Tests in the suite `vectors`" } else { "Tests" };
-        let _ = write!(
-            page,
-            "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n- {checked_by}: {}\n",
-            code(tests)
-        );
+        let _ = write!(page, "\n## {class}\n\n- netlib: {netlib}\n- urllib3: {urllib3}\n- Reason: {reason}\n");
+        let (compared, alone): (Vec<&str>, Vec<&str>) =
+            tests.split(' ').partition(|test| test.starts_with("vectors/"));
+        for (label, tests) in
+            [("Programs that compare netlib with urllib3", compared), ("Tests of netlib alone", alone)]
+        {
+            if !tests.is_empty() {
+                let _ = writeln!(page, "- {label}: {}", code(&tests.join(" ")));
+            }
+        }
     }
     page
 }

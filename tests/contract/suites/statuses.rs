@@ -89,9 +89,11 @@ pub fn program(rows: &[Row]) -> String {
 pub fn page() -> String {
     let mut text = String::from(
         "# Statuses\n\n<!-- Generated from the table in src/status.rs: edit that file, then run `make header`. -->\n\n\
-         The number of a status never changes and is never reused. The number divided by 100 is the class of the status. A\n\
-         release may add statuses: switch on `netlib_status_class` to handle unknown statuses. The retry kind is the\n\
-         counter of a `netlib_retry` that the failure decrements.\n\n",
+         The number of a status never changes and is never reused. The number divided by 100, without the remainder,\n\
+         is the number of the class. A release may add statuses: switch on `netlib_status_class` to handle unknown\n\
+         statuses. The retry kind names the counter of a `netlib_retry` that a failure with the status decrements; a\n\
+         failure of the kind `never` is not retried. An error may have a different retry kind than its status:\n\
+         `netlib_error_retry_kind` returns the kind of an error.\n\n",
     );
     text.push_str("| number | constant | class | retry kind | meaning |\n|---|---|---|---|---|\n");
     for row in rows() {
