@@ -370,7 +370,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_INVALID_ARGUMENT = 201,
     /** Text is not valid UTF-8. */
     NETLIB_INVALID_UTF8 = 202,
-    /** Netlib does not support this feature, by design. */
+    /** The feature is not supported by netlib, by this system or by this handle. */
     NETLIB_UNSUPPORTED = 203,
     /** A header name or value is not valid. */
     NETLIB_INVALID_HEADER = 204,
