@@ -10,7 +10,8 @@ fn main() {
         os.as_str(),
         "linux" | "android" | "freebsd" | "netbsd" | "openbsd" | "dragonfly" | "illumos" | "solaris"
     );
-    // On other systems (Mach-O, PE) the linkers have no such options, and the library works without them.
+    // On the other systems (Mach-O, PE, illumos, Solaris) the linker gets neither option, and the library works without
+    // them.
     if !elf || matches!(os.as_str(), "illumos" | "solaris") {
         return;
     }

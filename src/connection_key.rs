@@ -36,7 +36,7 @@ pub fn of(parts: &KeyInput<'_>) -> Result<CString> {
 }
 
 /// Returns the digest of a URL's scheme, host, port and userinfo. A missing scheme means http, and a missing port is
-/// the scheme's default port. Letter case is ignored where URLs ignore it.
+/// the scheme's default port. Letter case is ignored in the scheme, and in the host of http and https URLs.
 fn origin_digest(url: &Url, parameter: &str) -> Result<Digest> {
     let Some(host) = url.host().filter(|host| !host.is_empty()) else {
         let message = format!("{parameter} has no host");

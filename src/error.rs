@@ -25,9 +25,9 @@ const MAX_DEPTH: usize = 16;
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// The maximum number of errors in the tree of an error, its causes, and the causes of its causes. A cause whose tree
-/// would exceed the maximum is added without its own causes. Without this bound, walking a tree of shared causes could
-/// take exponential time.
+/// The maximum number of errors in the tree of an error, its causes, and the causes of its causes. A cause with which
+/// the tree would exceed the maximum is added without its causes. Without this bound, walking a tree of shared causes
+/// could take exponential time.
 const MAX_ERRORS: usize = 1024;
 
 /// An error of netlib. The data is behind a pointer, because every `Result` is at least as large as its error, even on
@@ -217,7 +217,7 @@ impl Error {
         self
     }
 
-    /// Records the status of the response that caused the error. `None` leaves the error unchanged.
+    /// Records the status code of the HTTP response that caused the error. `None` leaves the error unchanged.
     pub fn with_http_status(mut self, status: Option<u16>) -> Error {
         if status.is_some() {
             self.facts_mut().http_status = status;
@@ -235,7 +235,7 @@ impl Error {
         self
     }
 
-    /// Records a defect of a header block. The error's offset becomes that of the defect.
+    /// Records a defect of a header block. Sets the error's offset to the offset of the defect.
     pub fn with_header_defect(mut self, defect: HeaderDefect) -> Error {
         self.facts_mut().header_defect = Some(defect);
         self.at(defect.offset)
@@ -261,7 +261,7 @@ impl Error {
         self
     }
 
-    /// Records the pin of the refused certificate's key.
+    /// Records the pin of the refused certificate's public key.
     pub fn with_public_key_pin(mut self, pin: String) -> Error {
         self.facts_mut().public_key_pin = CString::new(pin).ok();
         self
@@ -356,7 +356,8 @@ impl Error {
         self.0.advice.as_ref()
     }
 
-    /// Returns the advice as text; `None` before [`Error::with_names`] has made the text.
+    /// Returns the advice as text; `None` if the error has no advice, or if [`Error::with_names`] has not made the
+    /// text.
     pub fn advice_text(&self) -> Option<&CStr> {
         self.0.advice_text.as_deref()
     }

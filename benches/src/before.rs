@@ -11,8 +11,8 @@ pub fn before() -> Option<String> {
     std::env::var("NETLIB_BEFORE").ok().filter(|path| !path.is_empty())
 }
 
-/// Prints the times of both builds. Operations of other libraries are printed too: the ratio of their two times shows
-/// the noise of the measurement.
+/// Prints the times of both builds. Operations of other libraries, except TLS operations, are measured twice, too: the
+/// ratio of the two times shows the noise of the measurement.
 pub fn compare_with(path: &str, rng: &mut Rng, wants: impl Fn(&str) -> bool + Copy) -> Result<(), String> {
     println!("Times: ns of this thread's processor time, of {} and of {path}\n", netlib());
     let mut table = Table::new(&["operation", "now", "before", "now / before"]);

@@ -6,7 +6,8 @@ use std::str;
 use crate::corpus::Corpus;
 use crate::rivals::{Components, Timed};
 
-/// The number of URLs with equal results of netlib and another parser, and the URLs with different results.
+/// The results of netlib and of another parser for a corpus: the number of URLs with equal results, the number of
+/// refused URLs, and the URLs with different results.
 #[derive(Default)]
 pub struct Agreement {
     pub equal: usize,
@@ -16,7 +17,7 @@ pub struct Agreement {
     pub refused_by_netlib: usize,
     pub refused_by_rival: usize,
     pub refused_by_both: usize,
-    /// The URLs with a different result. A single URL with different results makes the corpus invalid.
+    /// The URLs with different results. A single URL with different results makes the corpus invalid.
     pub different: Vec<String>,
 }
 
@@ -58,8 +59,8 @@ fn bare(mut components: Components) -> Components {
     components
 }
 
-/// Normalises everything that the standards define differently: default ports, the empty path, the text of an IPv6
-/// address, and percent-encoding. Also converts the host to lower case, because libcurl does not.
+/// Normalises everything that RFC 3986 and the WHATWG standard define differently: default ports, the empty path, the
+/// text of an IPv6 address, and percent-encoding. Also converts the host to lower case, because libcurl does not.
 fn canonical(components: &Components) -> Components {
     let default_port: &[u8] = match components.scheme.as_slice() {
         b"http" | b"ws" => b"80",

@@ -63,7 +63,8 @@ impl Corpus {
 
 /// Generates a URL like those that a crawler or a proxy sees.
 fn realistic(rng: &mut Rng) -> String {
-    // Schemes without a default port and without normalisation rules are rare in real URLs.
+    // Schemes other than http and https are rare in real URLs. For them, netlib has no default ports and no
+    // normalisation rules.
     let other_scheme = rng.chance(1.0);
     let mut url = if other_scheme {
         rng.pick(&["ftp", "ws", "wss"]).to_owned()

@@ -10,15 +10,16 @@ use crate::timing::{median, timed};
 
 const LIMIT: f64 = 2.2;
 const SIZES: std::ops::RangeInclusive<u32> = 6..=20;
-/// The number of rounds; each round puts the URL at a different address in memory. The time of a round is that of its
-/// shortest repetition, because other processes can only increase a time. The result is the median over the rounds,
+/// The number of rounds; each round puts the URL at a different address in memory. The time in a round is the time of
+/// the shortest repetition, because other processes can only increase a time. The result is the median over the rounds,
 /// because some addresses are faster than others.
 const ROUNDS: usize = 15;
 const REPETITIONS: usize = 3;
-/// The factor by which the number of rounds grows if a ratio is above the limit and the measurement is repeated.
+/// The maximum number of attempts. While a ratio is above the limit, each attempt adds `ROUNDS` rounds to the
+/// measurement.
 const ATTEMPTS: usize = 4;
-/// The number of bytes parsed per repetition, large enough that parsing short URLs takes longer than the clock's
-/// resolution.
+/// The approximate number of bytes that a repetition parses; at least one URL is parsed. The number is so large that
+/// parsing short URLs takes longer than the clock's resolution.
 const BYTES: usize = 1 << 16;
 
 struct Shape {
@@ -126,7 +127,7 @@ fn shortest(url: &str, operation: impl Fn(&str)) -> f64 {
     (0..REPETITIONS).map(|_| timed(pass) / times as f64).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the highest ratio of a time to the time of half the length, and the length for which it occurs.
+/// Returns the highest ratio of the time for a length to the time for half that length, and the length.
 fn worst(times: &[f64]) -> (f64, usize) {
     let ratios = times.windows(2).map(|pair| pair[1] / pair[0]);
     let lengths = SIZES.skip(1).map(|bits| 1 << bits);

@@ -78,7 +78,7 @@ fn group(c: &Rc<Functions>, name: &str, head: String) -> Result<Group, String> {
     Ok(Group { name, references: &["httparse"], operations })
 }
 
-/// The result of parsing: the status, the number of headers and the length of the head.
+/// The result of parsing: the status code, the number of headers and the length of the head.
 type Answer = Option<(i32, usize, usize)>;
 
 #[inline]

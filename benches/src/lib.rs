@@ -2,8 +2,8 @@
 //! docs/contributing/benchmarks.md explains the output.
 //!
 //! A *group* is a list of operations to be compared. Two programs measure the same groups: `time` measures times, and
-//! `count` counts allocations. Times and counts are measured by separate programs, so that counting does not slow down
-//! the timed code.
+//! `count` counts allocations and system calls. Times and counts are measured by separate programs, so that counting
+//! does not slow down the timed code.
 
 pub mod rng;
 pub mod library;
@@ -86,8 +86,8 @@ pub struct Counts {
     pub waits: f64,
 }
 
-/// A group of operations that are compared. The column of ratios divides each time by that of the first available
-/// operation in `references`.
+/// A group of operations that are compared. The column of ratios shows each time divided by the time of the first
+/// available operation in `references`.
 pub struct Group {
     pub name: String,
     pub references: &'static [&'static str],
@@ -102,7 +102,7 @@ pub struct Section {
     pub groups: Vec<Group>,
 }
 
-/// Returns the sections that both programs measure, in the order in which they are printed.
+/// Returns the sections that the programs `time` and `count` measure, in the order in which they are printed.
 pub fn sections(wanted: impl Fn(&str) -> bool) -> Result<Vec<Section>, String> {
     let mut sections = Vec::new();
     if wanted("url") {

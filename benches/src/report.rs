@@ -60,7 +60,7 @@ impl Measured {
         Measured { name: name.into(), references: &[], rows: Vec::new() }
     }
 
-    /// Returns the median ratio of the time of row `i` to the time of the group's reference.
+    /// Returns the median ratio of the times of row `i` to the times of the row with the name `reference`.
     fn ratio(&self, i: usize, reference: &str) -> Option<f64> {
         let reference = self.rows.iter().find(|row| row.name == reference)?;
         Some(median_ratio(&self.rows[i].times, &reference.times))

@@ -13,8 +13,8 @@ pub const PREFIX_SIZE: usize = 18;
 /// The length of the CRLF after the data of a chunk.
 pub const SUFFIX_SIZE: usize = 2;
 
-/// Puts a chunk-size line before the data that begins at [`PREFIX_SIZE`], and a CRLF after it. Returns the range of the
-/// chunk in `buf`. The range is empty if there is no data, because an empty chunk would end the body.
+/// Puts a chunk-size line before the data that begins at [`PREFIX_SIZE`], and a CRLF after the data. Returns the range
+/// of the chunk in `buf`. The range is empty if there is no data, because an empty chunk would end the body.
 pub fn encode_chunk(buf: &mut [u8], data_length: usize) -> Result<Range<usize>> {
     let size = data_length.saturating_add(PREFIX_SIZE + SUFFIX_SIZE);
     let Some(room) = buf.get_mut(..size) else { return Err(small_buffer_error(size, buf.len())) };
@@ -33,8 +33,8 @@ pub fn encode_chunk(buf: &mut [u8], data_length: usize) -> Result<Range<usize>> 
     Ok(start..size)
 }
 
-/// Stores the end of the body at the start of `buf`: the last chunk, the trailer, and an empty line. Returns its
-/// length. Fails for a field that a trailer must not contain, and for a control character in a value.
+/// Stores the end of the body at the start of `buf`: the last chunk, the trailer, and an empty line. Returns the number
+/// of stored bytes. Fails for a field that a trailer must not contain, and for a control character in a value.
 pub fn encode_last_chunk(trailers: Option<&Headers>, buf: &mut [u8]) -> Result<usize> {
     let fields = match trailers {
         Some(trailers) => {

@@ -1,4 +1,4 @@
-//! Facts that errors record as values.
+//! Details that an error records as values, in addition to its message.
 
 use std::any::Any;
 use std::ffi::CString;
@@ -87,10 +87,10 @@ pub struct HeaderDefect {
     pub offset: usize,
 }
 
-/// A value of the application, which netlib only keeps and drops.
+/// A value that the application attached to an error. netlib stores and drops the value, but never reads it.
 pub(super) type UserData = Arc<dyn Any + Send + Sync>;
 
-/// The facts that few errors record. The facts are in an allocation of their own, to keep other errors small.
+/// The facts that few errors record. They are in a separate allocation, so that errors without such facts stay small.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Facts {
     pub(super) http_status: Option<u16>,

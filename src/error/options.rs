@@ -37,7 +37,7 @@ impl ErrorOptions {
         }
     }
 
-    /// Sets the status code of the response that caused the error; 0 stands for no response.
+    /// Sets the status code of the response that caused the error; 0 means that no response caused the error.
     pub fn set_http_status(&mut self, code: i32) -> Result<()> {
         self.http_status = match code {
             0 => None,

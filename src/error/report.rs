@@ -4,13 +4,14 @@ use std::ffi::{CStr, CString};
 
 use once_cell::race::OnceBox;
 
-/// The maximum length of a report in bytes. A message of the application may have any length.
+/// The maximum length of a report in bytes. Without a maximum, the report could have any length, because the
+/// application may create errors with long messages.
 pub(super) const MAX_LENGTH: usize = 65_536;
 
 /// Ends a report that was truncated.
 const ELLIPSIS: &str = "…";
 
-/// The report of an error, made on first use. A clone of an error makes a report of its own, because the clone may get
+/// The report of an error, made on first use. A clone of an error does not copy the report, because the clone may get
 /// another message.
 #[derive(Debug, Default)]
 pub(super) struct CachedReport(OnceBox<CString>);
@@ -51,7 +52,7 @@ enum State {
 }
 
 impl ReportWriter {
-    /// Returns false if no further line fits into the report.
+    /// Returns false if the report is full, or if memory has run out.
     pub(super) fn is_open(&self) -> bool {
         self.state == State::Open
     }
@@ -74,7 +75,7 @@ impl ReportWriter {
         let room = MAX_LENGTH.saturating_sub(self.text.len() + ELLIPSIS.len());
         let fits = text.len() <= room;
         let shown = if fits { text } else { truncated(text, room) };
-        // The space for the ellipsis and the NUL is reserved together with the text.
+        // Reserves space for the text, and for the ellipsis and the NUL that may follow the text.
         if self.text.try_reserve(shown.len() + ELLIPSIS.len() + 1).is_err() {
             self.state = State::OutOfMemory;
             return;
@@ -95,7 +96,7 @@ impl ReportWriter {
     }
 }
 
-/// Returns the longest start of the text that has at most `length` bytes.
+/// Returns the longest prefix of the text that has at most `length` bytes and ends at a character boundary.
 fn truncated(text: &str, length: usize) -> &str {
     (0..=length).rev().find_map(|end| text.get(..end)).unwrap_or_default()
 }

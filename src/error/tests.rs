@@ -51,8 +51,8 @@ fn a_long_chain_of_causes_is_truncated() {
     assert!((1..=MAX_DEPTH).contains(&depth), "{depth}");
 }
 
-/// Each of 8 levels has 16 causes, which are all the same shared error. If netlib kept all causes, the tree would
-/// have more than 16^8 errors.
+/// The error at each of 8 levels has 16 causes, which are all the same shared error. If netlib kept all causes, the
+/// tree would have more than 16^8 errors.
 #[test]
 fn a_large_tree_of_causes_is_truncated() {
     fn count_errors(error: &Error) -> usize {
@@ -99,7 +99,7 @@ fn an_error_after_the_request_was_sent_becomes_a_read_error() {
         let sent = error.after_request_was_sent();
         let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
         assert_eq!(sent.retry_kind(), expected, "{status:?}");
-        // An error with the cause `sent` becomes a read error, unless this error or `sent` is never retried.
+        // `outer` becomes a read error if its cause is `sent`, unless `outer` or `sent` is never retried.
         for outer in
             [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
         {

@@ -315,8 +315,8 @@ pub(crate) fn utf8<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str> {
     })
 }
 
-/// The maximum length of a path: Linux's PATH_MAX. Error messages may contain paths, so this maximum also bounds their
-/// length.
+/// The maximum length of a path: Linux's PATH_MAX. Error messages may contain paths, so this maximum also bounds the
+/// length of these messages.
 const MAX_PATH: usize = 4096;
 
 pub(crate) fn path(bytes: &[u8], name: &str) -> Result<PathBuf> {

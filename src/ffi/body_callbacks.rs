@@ -1,5 +1,5 @@
-//! Wraps the application's body callbacks in closures for the core. The callbacks store numbers, for which every bit
-//! pattern is valid, and the core checks the values.
+//! Wraps the application's body callbacks in closures for the core. The callbacks store their results as numbers, for
+//! which every bit pattern is valid; this module and the core check the values.
 
 use std::ffi::c_void;
 

@@ -109,8 +109,8 @@ pub(super) fn check_verdict(result: i32, name: &str) -> Result<Verdict> {
     }
 }
 
-/// Makes the error for an unexpected result of a callback. The foreign-function layers of other languages return 0 if
-/// the callback raised an exception, so 0 is not a valid result.
+/// Makes the error for an unexpected result of a callback. The foreign-function layers of languages such as Python
+/// return 0 if the callback raised an exception, so 0 is not a valid result of callbacks without an output parameter.
 fn invalid_result(result: i32, name: &str, expected: &str) -> Error {
     let message = match result {
         0 => format!("the {name} callback failed: it returned 0"),

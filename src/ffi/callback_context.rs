@@ -45,8 +45,8 @@ impl CallbackContext {
         self.0.ctx
     }
 
-    /// Returns the identity of a callback that is set as an option. Without a function there is no callback, so the
-    /// identity is the default for any `ctx`.
+    /// Returns the identity of a callback that is set as an option. If `function` is `None`, there is no callback, and
+    /// the identity is `CallbackId::default()` for any `ctx`.
     pub(crate) fn id(&self, function: Option<*const ()>) -> CallbackId {
         function.map_or_else(CallbackId::default, |function| CallbackId {
             function: function.addr(),

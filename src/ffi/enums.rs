@@ -3,7 +3,7 @@
 //! pass any number, and each function checks the number.
 //!
 //! `tests/contract/header.rs` renames the types when it generates the header. Bit masks and `netlib_status` are
-//! integers in C as well.
+//! integers both in Rust and in netlib.h.
 #![allow(non_camel_case_types)]
 
 pub type enum_netlib_action = i32;

@@ -62,7 +62,7 @@ static READS: AtomicU64 = AtomicU64::new(0);
 static WRITES: AtomicU64 = AtomicU64::new(0);
 static WAITS: AtomicU64 = AtomicU64::new(0);
 
-/// Defines functions that count their calls and make the system call of the same name.
+/// Defines functions of the C library: each function counts its calls and makes the corresponding system call.
 macro_rules! counted {
     ($($counter:ident $name:ident = $number:ident($($argument:ident: $type:ty),*) -> $result:ty $(, $more:expr)*;)*) => { $(
         /// # Safety

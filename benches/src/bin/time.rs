@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the URL benchmarks. Returns false if the results of two parsers differ.
+/// Runs the selected benchmarks and prints their tables. Returns false if the results of two URL parsers differ.
 fn run() -> Result<bool, String> {
     let mut wanted: Vec<String> = std::env::args().skip(1).collect();
     if let Some(unknown) = wanted.iter().find(|name| !NAMES.contains(&name.as_str())) {
@@ -101,8 +101,8 @@ fn beside(name: &str) -> Result<Command, String> {
     std::env::current_exe().map(|program| Command::new(program.with_file_name(name))).map_err(|e| e.to_string())
 }
 
-/// Runs the program `stopping`, which prints a table. The comment in stopping.rs explains why `stopping` is a separate
-/// program.
+/// Runs the program `stopping`, which prints three tables. The comment in stopping.rs explains why `stopping` is a
+/// separate program.
 fn stopping() -> Result<(), String> {
     let status = beside("stopping")?.status().map_err(|e| format!("stopping: {e}"))?;
     if status.success() { Ok(()) } else { Err("stopping failed".into()) }

@@ -1,5 +1,5 @@
-//! The URL parsers that are compared. A pass parses each URL of a corpus, reads its components, touches their bytes and
-//! frees the URL.
+//! The URL parsers that are compared. A pass parses each URL of a corpus, reads the length and the first byte of each
+//! component, and frees the URL.
 
 mod netlib;
 mod ada;
@@ -26,8 +26,8 @@ pub enum Part {
     /// A segment of the path, without the "/" before it.
     Segment,
     Query,
-    /// A composed string, which is read only for [`Reading::Nine`]: the whole URL, the authority, the host with port,
-    /// or the request target.
+    /// A string that is read only for [`Reading::Nine`]: a composed string (the whole URL, the authority, the host with
+    /// port, or the request target), or a component that is read because the parser cannot return a composed string.
     More,
 }
 
@@ -36,7 +36,7 @@ pub enum Part {
 pub enum Reading {
     /// Reads scheme, host, port, path and query.
     Five,
-    /// Reads the five components and the composed strings.
+    /// Reads the five components, and the strings of [`Part::More`].
     Nine,
 }
 
@@ -56,7 +56,7 @@ pub trait UrlParser {
         Self: Sized;
 }
 
-/// A parser with its own loop over a corpus. The compiler can specialise the loop for the parser.
+/// A parser with a method that loops over a corpus. The compiler can specialise the loop for each parser.
 pub trait Timed {
     fn name(&self) -> &str;
     fn once(&self, url: &str, reading: Reading);

@@ -127,7 +127,7 @@ fn connects(c: &Rc<Calls>, name: &str, host: &'static CStr, port: u16) -> Result
     Ok(Group { name: name.into(), references: &[BARE], operations })
 }
 
-/// Measures connecting and closing the descriptor.
+/// Measures establishing a connection and closing its descriptor.
 fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result<Operation, String> {
     let mut closed = move || {
         let (status, fd) = once();
@@ -142,8 +142,8 @@ fn connect(name: &str, mut once: impl FnMut() -> (i32, i32) + 'static) -> Result
     }))
 }
 
-/// Connects with getaddrinfo(3) and a blocking connect(2), as a program without netlib does. Returns the result of
-/// getaddrinfo(3) or -1, and the descriptor.
+/// Connects with getaddrinfo(3) and a blocking connect(2), as a program without netlib does. Returns a status and the
+/// descriptor. The status is the result of getaddrinfo(3), or -1 if no address could be connected.
 fn bare(host: &CStr, service: &CStr) -> (i32, i32) {
     unsafe {
         let mut hints: libc::addrinfo = std::mem::zeroed();

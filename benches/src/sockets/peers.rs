@@ -126,8 +126,8 @@ pub fn accepting(v6: bool) -> io::Result<SocketAddr> {
             if fd >= 0 {
                 let mut byte = 0_u8;
                 unsafe {
-                    // Waits for the peer to close the connection, because an earlier reset could arrive while the peer
-                    // still checks whether it is connected.
+                    // Waits until the peer has closed the connection. Otherwise the reset could arrive before the peer
+                    // has checked that the connection was established.
                     libc::read(fd, (&raw mut byte).cast(), 1);
                     libc::close(fd);
                 }

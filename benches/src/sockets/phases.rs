@@ -130,7 +130,7 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     ])
 }
 
-/// The size of a write, more than the buffers of a connection hold. The data is constant, because after a write that
+/// The size of a write: a few writes fill the buffers of a connection. The data is constant, because after a write that
 /// was stopped the next write must pass the same bytes.
 const MUCH: usize = 1 << 20;
 

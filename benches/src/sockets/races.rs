@@ -13,8 +13,9 @@ use super::{
 use crate::rng::Rng;
 
 const TIMES: usize = 11;
-/// The smallest and the default delay between connection attempts, in seconds.
+/// The smallest allowed delay between connection attempts, in seconds.
 const SHORT: f64 = 0.01;
+/// The default delay between connection attempts, in seconds.
 const STAGGER: f64 = 0.25;
 
 /// The addresses that the resolve callback returns.

@@ -31,7 +31,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     frees(&c)
 }
 
-/* Lookups that hang: the getaddrinfo of the program that measures calls `hang` for this name. */
+/* Lookups that hang: the getaddrinfo of the measuring program calls `hang` for this name. */
 
 pub const HANGS: &CStr = c"hangs.test";
 
@@ -56,14 +56,14 @@ pub fn hang() {
     CHANGED.notify_all();
 }
 
-/// Waits at most a second until `count` lookups are blocked. Returns false if fewer lookups are blocked.
+/// Waits until exactly `count` lookups are blocked, for at most a second. Returns false if the second passes first.
 fn wait_for_lookups(count: usize) -> bool {
     let lookups = LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner);
     let waited = CHANGED.wait_timeout_while(lookups, Duration::from_secs(1), |lookups| lookups.inside != count);
     !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
 }
 
-/// Releases all blocked lookups, so that each measurement starts without any.
+/// Releases all blocked lookups, so that each measurement starts without a blocked lookup.
 fn release() {
     LOOKUPS.lock().unwrap_or_else(PoisonError::into_inner).released += 1;
     CHANGED.notify_all();
@@ -115,7 +115,7 @@ fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Strin
     let mut names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
     names.push("poll(2) alone");
     let measured = rounds(rng, &names, |i, rng| {
-        // Like real deadlines, the time is not a whole number of milliseconds.
+        // Like a real deadline, the time is rarely a whole number of milliseconds.
         let seconds = rng.between(5_000, 15_000) as f64 / 1e6;
         let began = Instant::now();
         let Some(phase) = phases.get_mut(i) else {

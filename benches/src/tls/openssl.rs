@@ -1,5 +1,5 @@
-//! The TLS client of OpenSSL, on a non-blocking socket with poll(2), as a client with a timeout needs it. The server
-//! for all clients also uses OpenSSL.
+//! The TLS client of OpenSSL, on a non-blocking socket with poll(2), because a client with a timeout needs both. The
+//! server for all clients also uses OpenSSL.
 
 #![allow(non_snake_case)]
 

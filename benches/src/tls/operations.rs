@@ -17,8 +17,8 @@ const ROUND_TRIPS: usize = 256;
 /// The number of connections for round trips. A pass uses one connection and a round uses all of them, because the
 /// kernel's time differs by 1 % between connections.
 const CONNECTIONS: usize = 4;
-/// The number of batches per round. A batch fits in the socket's buffers. Several batches average out the effect of
-/// their addresses in memory.
+/// The number of batches of records that a download reads per round. A batch fits in the socket's buffers. Its time
+/// depends on its addresses in memory, and several batches average out this effect.
 const BATCHES: usize = 4;
 /// The number of bytes of an upload, several times the size of the sockets' buffers (8 to 16 MiB), because the time
 /// does not include sending the data that is still in the buffers at the end.
@@ -67,7 +67,7 @@ pub const ECHO_16K: &str = "round trip of 16 KiB";
 
 pub fn section() -> Result<Section, String> {
     pin(Processor::Client);
-    // The server runs until this process ends, because this process holds the other end of its standard input.
+    // The server runs until this process ends, because the server reads its standard input from a pipe of this process.
     let server = Box::leak(Box::new(Server::start()?));
     // The resumed handshakes use separate contexts, so that the other contexts never have a ticket that the server
     // would accept.
@@ -109,7 +109,7 @@ fn unknown(number: usize) -> CString {
     CString::new(format!("n{number}.wild.test")).unwrap_or_default()
 }
 
-/// Measures a full handshake, from the first call of the library until all its objects are freed.
+/// Measures a full handshake, from the creation of the session until the session is freed.
 fn full(rival: &str, client: &Rc<dyn Client>, port: u16, name: fn(usize) -> CString) -> Operation {
     let mut count = 0;
     let client = Rc::clone(client);
@@ -144,7 +144,7 @@ fn resumed(rival: &str, client: &Rc<dyn Client>, port: u16) -> Operation {
 struct Peer {
     session: Box<dyn Session>,
     socket: TcpStream,
-    /// The number of bytes that fit in the socket's buffers.
+    /// The number of bytes of a batch, which fits in the socket's buffers.
     batch: usize,
 }
 

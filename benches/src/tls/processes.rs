@@ -17,7 +17,7 @@ const WARM: usize = 32;
 const IDLE: usize = 256;
 const IDLE_TIMES: usize = 3;
 
-/// The number of processes among which the rounds are divided.
+/// The number of processes; each process measures `ROUNDS` rounds.
 pub const PROCESSES: usize = 5;
 
 /// Returns the operations of the TLS section, with the times of all rounds in all processes.
@@ -29,7 +29,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
         if !output.status.success() {
             return Err(said.into_owned());
         }
-        // All processes skip the same libraries, so only the first process prints them.
+        // All processes skip the same libraries, so only the messages of the first process are printed.
         if process == 0 {
             eprint!("{said}");
         }

@@ -1,5 +1,5 @@
-//! The TLS server for all clients, a separate process on another processor. The server uses OpenSSL, so that no client
-//! except OpenSSL's is connected to its own library.
+//! The TLS server for all clients, a separate process on another processor. The server uses OpenSSL, so only OpenSSL's
+//! client has a peer that uses the client's library.
 
 use std::ffi::CStr;
 use std::io::{BufRead, BufReader, Read};
@@ -95,7 +95,7 @@ pub fn program() -> Result<Command, String> {
     Ok(program)
 }
 
-/// Connects to the server, with socket buffers of up to 4 MiB, as far as the system allows.
+/// Connects to the server. Requests socket buffers of 4 MiB, which the system may reduce.
 pub fn connect(port: u16) -> TcpStream {
     unsafe {
         let fd = libc::socket(libc::AF_INET, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0);
@@ -113,7 +113,7 @@ pub fn connect(port: u16) -> TcpStream {
     }
 }
 
-/// Sets options of a listener. The connections that it accepts inherit these options.
+/// Sets options of a client's socket, or of a listener. The connections that a listener accepts inherit its options.
 fn prepare(fd: RawFd) {
     let size: i32 = 4 << 20;
     for option in [libc::SO_RCVBUF, libc::SO_SNDBUF] {
