@@ -3,13 +3,14 @@
 //! A forked child has a copy of its parent's memory, but only one of its threads. A lock that another thread held at
 //! the time of the fork stays locked forever in the child. aws-lc aborts a child that was forked while another thread
 //! signed with the same key (`rsa_blinding_get`). So a thread holds a [`Delay`] while it calls aws-lc or holds a lock
-//! that a child needs. A handler of pthread_atfork(3) makes fork(2) wait until no thread holds a [`Delay`], and lets no
-//! further thread take one until the fork is done. Each wait is bounded, because handlers of other libraries can make
-//! two threads wait for each other.
+//! that a child needs. A handler of pthread_atfork(3) makes fork(2) wait until no other thread holds a [`Delay`], and
+//! lets no further thread take one until the fork is done. Each wait is bounded, because handlers of other libraries
+//! can make two threads wait for each other.
 //!
 //! After vfork(2) and clone(2) with CLONE_VM, parent and child share their memory, so each process sees the changes
-//! that the other one makes. Fork handlers do not run for `_Fork` and for clone(2) without CLONE_VM, but netlib still
-//! distinguishes the two processes by a memory page that the kernel wipes in the child.
+//! that the other one makes. Fork handlers do not run for `_Fork` and for clone(2) without CLONE_VM. In these cases,
+//! netlib distinguishes the two processes by a memory page that the kernel wipes in the child, if the kernel can wipe
+//! pages.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -48,8 +49,8 @@ impl Process {
 
     #[cold]
     fn identify() -> Process {
-        /// The generation: the number of forks that led to this process. A child inherits the number, because it is in
-        /// ordinary memory.
+        /// The number of identities that this process and its ancestors have made. A child inherits the number, because
+        /// the number is in ordinary memory.
         static GENERATION: AtomicU32 = AtomicU32::new(0);
         let current = current();
         let generation = GENERATION.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
@@ -70,8 +71,9 @@ impl Process {
         (self.0.get() >> 32) as u32
     }
 
-    /// Fails unless the current process made the object. Two processes must not use the keys of the same object,
-    /// because they would encrypt different data with the same key and nonce.
+    /// Fails unless this process, which made an object, is the current process. `what` names the object in the error
+    /// message. Two processes must not use the keys of the same object, because they would encrypt different data with
+    /// the same key and nonce.
     #[inline(always)]
     pub(crate) fn check_owner(self, what: &str) -> Result<()> {
         let current = Process::current();
@@ -96,8 +98,9 @@ fn current() -> &'static AtomicU64 {
     })
 }
 
-/// Installs the fork handler. If two threads call this function at the same time, both install the handler, so that
-/// neither continues without a handler. A handler that is installed twice runs twice at each fork, which does no harm.
+/// Installs the fork handler. If two threads call this function at the same time, both may install the handler, so that
+/// neither thread continues without a handler. A handler that is installed twice runs twice at each fork, which does no
+/// harm.
 fn install() {
     if !INSTALLED.load(Ordering::Relaxed) && sys::at_fork::<Gate>() {
         INSTALLED.store(true, Ordering::Relaxed);
@@ -253,7 +256,8 @@ fn wait_until(time: Instant, condition: impl Fn() -> bool) -> bool {
     false
 }
 
-/// A mutex that no thread holds during fork(2), because locking it takes a [`Delay`]. The mutex ignores poisoning.
+/// A mutex for which fork(2) waits: while another thread holds the mutex, that thread holds a [`Delay`]. The mutex
+/// ignores poisoning.
 #[derive(Debug, Default)]
 pub(crate) struct Mutex<T>(std::sync::Mutex<T>);
 
@@ -299,8 +303,7 @@ impl<T> std::ops::DerefMut for LockGuard<'_, T> {
     }
 }
 
-/// Does what [`OnceLock::get_or_init`] does, but under a [`Delay`], so that fork(2) never happens during the
-/// initialisation.
+/// Does what [`OnceLock::get_or_init`] does, but under a [`Delay`], so that fork(2) waits for the initialisation.
 pub(crate) fn get_or_init<T>(cell: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
     match cell.get() {
         Some(value) => value,

@@ -291,7 +291,8 @@ const TOKEN: [bool; 256] = {
     table
 };
 
-/// Checks that a request method is a token (RFC 9110 section 9.1). `parameter` is the method's name in the API.
+/// Checks that a request method is a token (RFC 9110 section 9.1). `parameter` is the name of the API parameter that
+/// contains the method.
 pub(crate) fn check_method(parameter: &str, method: &str) -> Result<()> {
     let invalid = |message: String, at| Err(Error::new(Status::InvalidArgument, message).at(at));
     if method.is_empty() {

@@ -1,4 +1,4 @@
-//! Limits for waiting: an absolute deadline and a cancel flag, which a parent limit can tighten.
+//! Limits for waiting: an absolute deadline and a cancel flag. A limit also ends when its parent limit ends.
 
 mod per_process;
 
@@ -26,10 +26,11 @@ pub struct Limit {
     cancelled: AtomicBool,
     parent: Option<Arc<Limit>>,
     interrupt_check: Option<InterruptCheck>,
-    /// Descriptors that become readable when this limit is cancelled, but not when an ancestor is. The first wait opens
-    /// a descriptor, because most limits are never waited on.
+    /// One descriptor per process, which becomes readable when this limit is cancelled, but not when an ancestor is
+    /// cancelled. The first wait opens the descriptor, because most limits are never waited on.
     own_wakes: PerProcess<Wake>,
-    /// For a limit with a parent: descriptors that become readable when this limit or an ancestor is cancelled.
+    /// For a limit with a parent: one descriptor per process, which becomes readable when this limit or an ancestor is
+    /// cancelled.
     group_wakes: PerProcess<OwnedFd>,
 }
 
@@ -156,10 +157,10 @@ impl Limit {
         Ok(self.group_wakes.add(process, self.open_wake_fd()?).as_raw_fd())
     }
 
-    /// Opens another descriptor that becomes readable as the descriptor of [`Limit::wake_fd`] does.
+    /// Opens a new descriptor that becomes readable when the limit or one of its ancestors is cancelled.
     pub(crate) fn open_wake_fd(&self) -> Result<OwnedFd> {
-        // Watches the descriptors of the ancestors themselves and not their groups, because epoll instances can be
-        // nested only five levels deep, and the application may nest them too.
+        // Watches the `own_wakes` of each ancestor and not the `group_wakes`, because epoll instances can be nested
+        // only five levels deep, and the application may nest the descriptor in further epoll instances.
         let fds = self.with_ancestors().map(Limit::own_wake_fd).collect::<Result<Vec<RawFd>>>()?;
         sys::open_poll_group(&fds)
             .map_err(|error| Error::from_io(Status::Io, "cannot watch the limit's descriptor", &error))
@@ -238,7 +239,7 @@ mod tests {
         }
     }
 
-    /// A limit without a deadline for each of `count` generations; the last limit is the youngest.
+    /// Returns `count` limits without a deadline. Each limit is the parent of the next limit.
     fn generations(count: usize) -> Vec<Arc<Limit>> {
         let mut family: Vec<Arc<Limit>> = Vec::new();
         for _ in 0..count {

@@ -136,14 +136,14 @@ fn target(url: &Url, authority: &[u8], form: TargetForm) -> Result<Vec<u8>> {
         TargetForm::Authority => joined(&[authority])?,
         TargetForm::Asterisk => joined(&[b"*"])?,
     };
-    // The parser encodes invalid bytes, but only in URLs whose scheme is http, https or absent.
+    // The URL parser encodes invalid bytes, but only in URLs whose scheme is http, https or absent.
     check_bytes(&target, |byte| is_authority_byte(byte) || matches!(byte, b'/' | b'?' | b'@'))
         .map_err(|(byte, at)| url_error(&format!("the request target: {byte} is not allowed at byte {at}")).at(at))?;
     Ok(target)
 }
 
-/// Returns name and value of the Host field: the one of the header list, otherwise one with the host and port of the
-/// URL.
+/// Returns name and value of the Host field: the field of the header list, or, if the list has none, a field with the
+/// host and port of the URL.
 fn host_field<'a>(headers: &'a Headers, authority: &'a [u8], form: TargetForm) -> Result<(&'a [u8], &'a [u8])> {
     let mut given = headers.iter().filter(|(name, _)| is_host(name));
     let (name, value) = match (given.next(), given.next()) {
@@ -183,7 +183,7 @@ fn check_connection_options(headers: &Headers) -> Result<()> {
     Ok(())
 }
 
-/// Checks that every recipient of the request finds the same end of its body (RFC 9112 section 6).
+/// Checks that every recipient of the request finds the same end of the request's body (RFC 9112 section 6).
 fn check_framing(headers: &Headers, form: TargetForm) -> Result<()> {
     let mut lengths = headers.get_all("content-length").map(CStr::to_bytes);
     let (length, second) = (lengths.next(), lengths.next());

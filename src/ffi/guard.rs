@@ -1,6 +1,6 @@
 //! Runs the body of every exported function. A panic is a bug in netlib. The guard converts a panic to a status or to
-//! the documented fallback, because unwinding into C is undefined behaviour. The guard also disables pthread_cancel(3)
-//! for the duration of the call.
+//! the documented fallback, because unwinding into C is undefined behaviour. The guards outside of [`nonblocking`] also
+//! disable pthread_cancel(3) for the duration of the call.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -12,8 +12,8 @@ use crate::ffi::cancellation::DisableCancellation;
 use crate::ffi::handle::{self, Handle, Shared};
 use crate::status::Status;
 
-/// Runs the body of a function that returns a `netlib_status`. Overwrites `*err` with the error, or with NULL on
-/// success and progress.
+/// Runs the body of a function that returns a `netlib_status`. Overwrites `*err` with the error, or with NULL if the
+/// body returns no error.
 ///
 /// # Safety
 /// `err` is NULL or points to a writable `netlib_error *`.
@@ -47,7 +47,7 @@ pub(crate) fn nothing(body: impl FnOnce()) {
 pub(crate) mod nonblocking {
     use super::*;
 
-    /// Does the same as [`super::status`].
+    /// Does what [`super::status`] does, but leaves cancellation enabled.
     ///
     /// # Safety
     /// The conditions of [`super::status`] apply.
@@ -88,7 +88,7 @@ pub(crate) mod nonblocking {
         status as i32
     }
 
-    /// Does the same as [`super::value`].
+    /// Does what [`super::value`] does, but leaves cancellation enabled.
     pub(crate) fn value<T>(fallback: T, body: impl FnOnce() -> Result<T>) -> T {
         match catch_unwind(AssertUnwindSafe(body)) {
             Ok(Ok(value)) => value,
@@ -96,7 +96,7 @@ pub(crate) mod nonblocking {
         }
     }
 
-    /// Does the same as [`super::nothing`].
+    /// Does what [`super::nothing`] does, but leaves cancellation enabled.
     pub(crate) fn nothing(body: impl FnOnce()) {
         let _ = catch_unwind(AssertUnwindSafe(body));
     }

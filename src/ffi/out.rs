@@ -54,7 +54,7 @@ pub(crate) unsafe fn zero<T: OutValue>(p: *mut T) {
     }
 }
 
-/// Converts a pointer to an output parameter. Fails for NULL.
+/// Makes an [`Out`] from the pointer that C passed. Fails for NULL.
 ///
 /// # Safety
 /// `p` is NULL or points to an initialised `T`, as [`zero`] leaves it, that nothing else uses during the call.
@@ -64,8 +64,8 @@ pub(crate) unsafe fn out<'a, T: OutValue>(p: *mut T, name: &str) -> Result<Out<'
 }
 
 /// Zeroes every given output parameter, then makes a tuple of [`Out`]s. If a parameter is NULL, the enclosing function
-/// fails with an error that names the first such parameter. Must be the first statement of a body, so that an earlier
-/// failure cannot leave an output parameter unchanged.
+/// fails with an error that names the first such parameter. Only [`in_out`] and [`out_opt`] may precede this call in a
+/// body, so that no earlier failure can leave an output parameter unchanged.
 macro_rules! outs {
     ($($p:ident),+) => {{
         // SAFETY: netlib.h requires that each is NULL or points to memory of its type that no other argument uses.
@@ -97,8 +97,8 @@ macro_rules! in_out {
     };
 }
 
-/// Converts a pointer to an output parameter for a descriptor, and sets the descriptor to -1. The initial value is not
-/// 0, because a caller that closes descriptor 0 after an error would close its standard input.
+/// Makes an [`Out`] from the pointer to a descriptor that C passed, and sets the descriptor to -1. The initial value is
+/// not 0, because a caller that closes descriptor 0 after an error would close its standard input.
 ///
 /// # Safety
 /// `p` is NULL or points to writable memory for an `int` that nothing else uses during the call.

@@ -1,5 +1,5 @@
-//! Wraps the transport callbacks of a stream in closures for the core. The core checks the numbers that the callbacks
-//! return.
+//! Wraps the transport callbacks of a stream in closures for the core. The core checks the status that a callback
+//! returns and the count that it stores.
 
 use std::ffi::c_void;
 

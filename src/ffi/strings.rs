@@ -77,8 +77,8 @@ unsafe fn lend<H: Handle, T>(
     })
 }
 
-/// Runs the body of a getter that cannot fail. Returns `fallback` if the handle is NULL. A getter that makes a system
-/// call must also use a [`guard`](crate::ffi::guard), which disables cancellation.
+/// Runs the body of a getter that cannot fail. Returns `fallback` if the handle is NULL or busy, or if the body panics.
+/// A getter that makes a system call must also use a [`guard`](crate::ffi::guard), which disables cancellation.
 ///
 /// # Safety
 /// `handle` is NULL or live.

@@ -1,9 +1,9 @@
 //! Finds the defects of a raw header block, for `assert_header_parsing`.
 //!
-//! urllib3 parses a header block with Python's mail parser, and reports the parser's defects and the data that it left
-//! unread. This module finds the defects that urllib3 reports, in one pass over the lines. A block ends with its first
-//! empty line. Unlike urllib3, this module always reports data after a bare CR that ends the headers early, and never
-//! searches this data for multipart bodies (docs/reference/differences.md, bare-cr).
+//! urllib3 parses a header block with Python's mail parser, and reports the defects that the parser found, and the data
+//! that the parser left unread. This module finds the defects that urllib3 reports, in one pass over the lines. A block
+//! ends with its first empty line. Unlike urllib3, this module always reports data after a bare CR that ends the
+//! headers early, and never searches this data for multipart bodies (docs/reference/differences.md, bare-cr).
 
 use std::sync::Arc;
 
@@ -25,7 +25,8 @@ fn text(kind: DefectKind) -> &'static str {
     }
 }
 
-/// Fails if a header block has defects. The error for a block with defects has one cause per defect.
+/// Fails if a header block has defects. The error for a block with defects has one cause per defect, but at most
+/// `MAX_LISTED` causes.
 pub fn assert_header_parsing(block: &[u8]) -> Result<()> {
     let FoundDefects { mut listed, count, unparsed } = find_defects(block);
     listed.sort_by_key(|defect| defect.offset);

@@ -1,9 +1,9 @@
 //! Parses the field lines of a head that the peer sent (RFC 9112 section 5), in one pass. Every error states the byte
 //! offset of the defect.
 //!
-//! netlib has its own parser, because errors must state an offset, folded lines must be joined, and the documentation
-//! states which defects are refused and which are repaired. The parser copies the block once, and writes the NULs that
-//! end names and values into the copy.
+//! netlib does not use the parser of a library, because errors must state an offset, folded lines must be joined, and
+//! the documentation states which defects are refused and which are repaired. The parser copies the block once, and
+//! writes the NULs that end names and values into the copy.
 
 use super::{Fields, Headers, Span, describe_byte, is_token_byte, truncated_name};
 use crate::error::{Error, Result};

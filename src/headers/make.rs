@@ -14,7 +14,7 @@ use super::{
 use crate::error::{Error, Result};
 use crate::memory;
 
-/// The content codings that every HTTP client is expected to decode.
+/// The content codings that every caller of netlib is expected to decode.
 const ACCEPT_ENCODING: &[u8] = b"gzip,deflate";
 
 /// The options of [`make_headers`]. Each setter checks its value, so that an error can name the setter. Clones of the
@@ -51,7 +51,8 @@ enum AcceptEncoding {
     Absent,
     /// The header lists [`ACCEPT_ENCODING`] and the codings that the caller added.
     Supported,
-    /// The header is a list of codings joined with commas. A list of one empty coding gives an empty header.
+    /// The header is a list of codings joined with commas. A list of one empty coding gives a header with an empty
+    /// value.
     List(Arc<Vec<u8>>),
     Given(Arc<Vec<u8>>),
 }
@@ -119,7 +120,8 @@ impl HeaderOptions {
         Ok(())
     }
 
-    /// Adds a header with any name. The added headers follow the headers of the options, in the order of the calls.
+    /// Adds a header with any name. The added headers follow the headers that the other options make, in the order of
+    /// the calls.
     pub fn add_header(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         memory::make_mut(&mut self.added, HeadersBuilder::try_clone)?.add(name, value)
     }
@@ -190,7 +192,7 @@ enum Kind {
     CacheControl,
 }
 
-/// The headers that options make, in the order of urllib3's dict.
+/// The headers that options make, in the order in which urllib3's `make_headers` adds them.
 const ORDER: [(Kind, &str); 6] = [
     (Kind::AcceptEncoding, "accept-encoding"),
     (Kind::UserAgent, "user-agent"),

@@ -14,7 +14,7 @@ mod trailer;
 
 pub use chunked::ChunkedLimits;
 
-/// The decoder of one body. The decoder copies no bytes of the body: it returns slices of its input.
+/// The decoder of one body. [`BodyDecoder::decode`] copies no bytes of the body: it returns slices of its input.
 #[derive(Debug)]
 pub struct BodyDecoder {
     body: Body,

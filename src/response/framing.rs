@@ -20,8 +20,9 @@ pub enum Framing {
 }
 
 impl Response {
-    /// Returns how the body is delimited. Fails if the head contradicts itself; the connection must not be used after
-    /// this error. Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
+    /// Returns how the body is delimited. Fails if the Transfer-Encoding is invalid. Without a Transfer-Encoding, fails
+    /// if the Content-Length is invalid or states two lengths. The connection must not be used after these errors.
+    /// Methods are case-sensitive (RFC 9110 section 9.1), so the response to "head" may have a body.
     pub fn framing(&self) -> Result<Framing> {
         let method = self.request_method.to_bytes();
         if method == b"HEAD" || self.opens_tunnel() || matches!(self.status, 100..=199 | 204 | 304) {

@@ -400,7 +400,8 @@ mod tests {
         }
     }
 
-    /// Passes many numbers as `state`. A wrong state is refused or delays the result, but never changes the result.
+    /// Passes many numbers as `state`. A wrong state can cause an error or delay the response, but never changes a
+    /// response that is returned.
     #[test]
     fn a_wrong_parser_state_never_changes_the_response() {
         let heads: [&[u8]; 5] = [
@@ -442,7 +443,8 @@ mod tests {
                 assert_eq!(state, 0, "{last:x}");
             }
         }
-        // The states of other bytes: an offset beyond the searched bytes, and skipped interim responses.
+        // States that belong to other bytes: an offset beyond the searched bytes, and more skipped interim responses
+        // than the parser skips.
         for (parser, last) in [(parsers[0], 1 << 19), (parsers[0], 1 | 1 << 38 | 1 << 57), (parsers[1], 17 << 57)] {
             let mut state = last;
             let error = parser("GET", b"HTTP/1.1 200 OK\r\n", &mut state).unwrap_err();

@@ -38,7 +38,7 @@ impl Response {
         decoder.map_or(is_empty, BodyDecoder::is_done)
     }
 
-    /// Returns whether another recipient may conclude from the header fields that the response ends elsewhere.
+    /// Returns whether another recipient may conclude from the header fields that the response ends at another byte.
     fn has_suspicious_framing(&self, is_http_1_1: bool) -> bool {
         let has_coding = self.headers.get("transfer-encoding").is_some();
         let has_length = self.headers.get("content-length").is_some();
@@ -102,7 +102,7 @@ mod tests {
             ("GET", "HTTP/1.1 204 x\r\nContent-Length: 0", true),
             ("GET", "HTTP/1.1 204 x\r\nContent-Length: 5", false),
             ("GET", "HTTP/1.1 204 x\r\nTransfer-Encoding: chunked", false),
-            // The response to the request has not arrived, or the connection is a tunnel.
+            // Responses with a status of 100 to 199, and responses to CONNECT.
             ("GET", "HTTP/1.1 100 x", false),
             ("GET", "HTTP/1.1 101 x", false),
             ("GET", "HTTP/1.1 103 x", false),

@@ -28,9 +28,9 @@ impl Default for ChunkedLimits {
 const LARGEST: ChunkedLimits =
     ChunkedLimits { size_line: 64 * 1024, trailer: 256 * 1024, trailer_fields: MAX_FIELDS };
 
-/// The maximum excess of the chunk-size lines over the data. A size line adds its length to the excess, and its chunk
-/// then subtracts 16 bytes and twice the size of the chunk's data, down to an excess of 0. Without this limit, a peer
-/// could send 4 KiB of chunk extensions for each byte of the body.
+/// The maximum excess of the chunk-size lines over the data. For each chunk, the length of the size line is added to
+/// the excess, and 16 bytes and twice the size of the data are subtracted; the excess is never below 0. Without this
+/// limit, a peer could send 4 KiB of chunk extensions for each byte of the body.
 const MAX_EXCESS: u64 = 16 * 1024;
 
 impl ChunkedLimits {
@@ -78,11 +78,11 @@ impl Default for Part {
     }
 }
 
-/// The next piece of the body, or its end. Offsets refer to the input of the call.
+/// The next piece of the body, or the end of the body. Offsets count from the start of the call's input.
 pub(super) enum Next {
     /// The start and the end of the piece. The piece is empty if all input is consumed.
     Piece(usize, usize),
-    /// The trailer fields, and the end of the body.
+    /// The trailer fields, and the offset of the end of the body.
     End(Headers, usize),
 }
 
@@ -143,8 +143,8 @@ impl Chunks {
     }
 }
 
-/// Ends a chunk-size line at the byte `line_end`, and returns the size of the chunk. Updates `excess`, and fails if it
-/// is above [`MAX_EXCESS`] and above the limit for one size line.
+/// Ends a chunk-size line at the byte `line_end`, and returns the size of the chunk. Updates `excess`, and fails if the
+/// excess is above both [`MAX_EXCESS`] and the limit for one size line.
 fn end_size_line(
     line: &SizeLine,
     line_end: u8,

@@ -25,7 +25,7 @@ enum End {
     Done(usize, String),
     /// The decoder needs more input.
     Open,
-    /// The error message and its offset.
+    /// The message and the offset of the error.
     Failed(String, Option<usize>),
 }
 
@@ -164,7 +164,7 @@ fn malformed_chunked_bodies_are_refused_with_an_offset() {
             format!("{message} at byte {at}")
         };
         assert_eq!(decode_all_ways(chunked, input).end, End::Failed(message.clone(), Some(*at)), "{input:?}");
-        // Offsets count from the start of the body, also after decoded chunks.
+        // Offsets count from the start of the body, even if chunks precede the error.
         let message = message.replace(&format!("byte {at}"), &format!("byte {}", at + 6));
         let after_chunk = [b"1\r\na\r\n", *input].concat();
         assert_eq!(decode_all_ways(chunked, &after_chunk).end, End::Failed(message, Some(at + 6)));
@@ -222,7 +222,7 @@ fn chunked_bodies_beyond_the_limits_are_refused() {
     assert_eq!(decode_all_ways(limited, largest.as_bytes()).end, end);
 }
 
-/// 16 bytes of a size line, and twice as many bytes as the chunk has data, do not count towards the limit.
+/// In each size line, 16 bytes and two further bytes per byte of the chunk's data do not count towards the limit.
 #[test]
 fn chunk_extensions_have_a_limit_for_the_whole_body() {
     let chunk = |data: usize| format!("{data:x};a={}\r\n{}\r\n", "b".repeat(1000), "d".repeat(data));

@@ -11,16 +11,16 @@ use crate::memory;
 /// A trailer that is not complete.
 #[derive(Debug, Default)]
 pub(super) struct Trailer {
-    /// The bytes of the last line, without the LF at its end.
+    /// The received bytes of the current line, whose LF has not arrived.
     line: Vec<u8>,
-    /// The length of the lines before the last line.
+    /// The length of the lines before the current line.
     length: usize,
     fields: HeadersBuilder,
 }
 
 impl Trailer {
-    /// Adds bytes of one line, whose last byte may be LF. Returns the fields after the empty line at the end of the
-    /// trailer. `offset` is the offset of the bytes in the body.
+    /// Adds bytes of one line; the last of these bytes may be the LF of the line. Returns the fields of the trailer if
+    /// the line is the empty line at the end of the trailer. `offset` is the offset of the bytes in the body.
     pub(super) fn add(
         &mut self,
         bytes: &[u8],
@@ -56,7 +56,7 @@ impl Trailer {
     }
 }
 
-/// Returns name and value of the field in a trailer line without its line end.
+/// Returns name and value of the field in `text`, a trailer line without its line end.
 fn field(text: &[u8], start: usize) -> Result<(&[u8], &[u8])> {
     if let [b' ' | b'\t', ..] = text {
         return Err(protocol_error("a trailer line begins with whitespace", start));
