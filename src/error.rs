@@ -455,9 +455,9 @@ impl Error {
         self.0.facts.as_deref()
     }
 
-    /// Returns the retry kind of this error, which selects the retry counter that the error decrements: the kind set
-    /// for the error, otherwise the kind of its status. A proxy error has the kind of its first cause, or `Other`
-    /// without a cause. Never returns `ByCause`.
+    /// Returns the retry kind of this error, which selects the retry counter that a retry after the error decrements:
+    /// the kind set for the error, otherwise the kind of its status. A proxy error has the kind of its first cause, or
+    /// `Other` without a cause. Never returns `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
         match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
             // A proxy error whose cause is a read error must be a read error too, because a forward proxy may have

@@ -34,8 +34,8 @@ pub struct Limit {
     group_wakes: PerProcess<OwnedFd>,
 }
 
-/// A callback that a waiting thread calls after a signal has interrupted its wait. An error ends the wait. The callback
-/// does not end the limit, so a later wait with the limit is not affected.
+/// A callback that a waiting thread calls after a signal has interrupted its wait. If the callback returns an error,
+/// the wait fails with this error. The callback does not end the limit, so a later wait with the limit is not affected.
 pub type InterruptCheck = Box<dyn Fn() -> Result<()> + Send + Sync>;
 
 /// The maximum number of ancestors of a limit. Checking and dropping a limit visits each ancestor.

@@ -34,7 +34,7 @@ pub enum CertificateProblem {
     NotCa = 22,
 }
 
-/// Which of a request's timeouts has a value that is not allowed.
+/// The kinds of timeouts of a request. An error records the kind of the timeout that is invalid.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
@@ -47,7 +47,7 @@ pub enum TimeoutKind {
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RewindProblem {
-    /// No position was recorded to which the body could be rewound.
+    /// No position was recorded, so the position to which to rewind the body is unknown.
     NoPosition = 1,
     /// The body could not report its position when the position was to be recorded.
     PositionFailed = 2,

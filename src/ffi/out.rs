@@ -1,4 +1,5 @@
-//! Output parameters, which are zeroed before anything can fail, and filled only on success.
+//! Output parameters. Before anything can fail, each is set to 0, or to -1 for a descriptor. Values are stored only on
+//! success.
 
 use std::ffi::c_int;
 
@@ -19,7 +20,7 @@ unsafe impl OutValue for f64 {}
 unsafe impl<T> OutValue for *mut T {}
 unsafe impl<T> OutValue for *const T {}
 
-/// An output parameter that was zeroed and can be set once.
+/// An initialised output parameter, which can be set once.
 pub(crate) struct Out<'a, T>(&'a mut T);
 
 impl<T> Out<'_, T> {

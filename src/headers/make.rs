@@ -222,8 +222,8 @@ pub fn make_headers(options: &HeaderOptions) -> Result<Headers> {
 
 impl Headers {
     /// Returns options that make the same list of headers. The fields at the start of the list become the options that
-    /// make them, so that setting such an option again replaces the field. The first field that no option can make in
-    /// this order, and all fields after it, become added headers.
+    /// make them, so that setting such an option again replaces the field. The first field that no option makes at this
+    /// place of the list, and all fields after it, become added headers.
     pub fn to_options(&self) -> Result<HeaderOptions> {
         let mut options = HeaderOptions::default();
         let mut choices = ORDER.iter();

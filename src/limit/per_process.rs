@@ -1,4 +1,4 @@
-//! Values that each process makes for itself, in memory that a forked child has copied from its parent.
+//! Values that each process makes for itself. A forked child has a copy of its parent's values, but does not use them.
 
 use once_cell::race::OnceBox;
 

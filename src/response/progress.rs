@@ -111,8 +111,8 @@ impl Progress {
         }
     }
 
-    /// Returns the start of the search for the head after an interim response, whose head was found. Fails if there are
-    /// too many interim responses.
+    /// Returns the start of the search for the head that follows an interim response, after the interim response's head
+    /// was found. Fails if there are too many interim responses.
     pub(super) fn after_interim(&self) -> Result<Progress> {
         if self.interim == MAX_INTERIM {
             return Err(protocol_error(

@@ -18,7 +18,7 @@ const WAITS: usize = 20_000;
 const BLOCKING_WAITS: usize = 20;
 const CONNECTS: usize = 200;
 /// A time limit in seconds that is longer than the whole program takes, because limits that are created before the
-/// first table are used in the last one.
+/// first table are used in the last table.
 const LONG: f64 = 3600.0;
 
 pub const GOALS: &[Goal] = &[(WAIT, 1.05), (CONNECT, 1.10)];

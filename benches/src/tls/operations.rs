@@ -69,8 +69,8 @@ pub fn section() -> Result<Section, String> {
     pin(Processor::Client);
     // The server runs until this process ends, because the server reads its standard input from a pipe of this process.
     let server = Box::leak(Box::new(Server::start()?));
-    // The resumed handshakes use separate contexts, so that the other contexts never have a ticket that the server
-    // would accept.
+    // The resumed handshakes use separate contexts, so that the contexts of the full handshakes never have a ticket
+    // that the server would accept.
     let (classical, post_quantum) = (Clients::load(Share::Classical), Clients::load(Share::PostQuantum));
     let resuming = Clients::load(Share::Classical);
     let clients = &classical;

@@ -43,7 +43,7 @@ pub fn rounds(rng: &mut Rng) -> Result<Vec<Measured>, String> {
     Ok(measured)
 }
 
-/// Returns the entry for which `is` returns true, or adds a new entry at the end.
+/// Returns the first entry for which `is` returns true. If there is none, adds a new entry at the end and returns it.
 fn entry<T>(all: &mut Vec<T>, is: impl Fn(&T) -> bool, new: impl FnOnce() -> T) -> &mut T {
     let at = all.iter().position(is).unwrap_or_else(|| {
         all.push(new());

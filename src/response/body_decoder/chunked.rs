@@ -162,7 +162,7 @@ fn end_size_line(
     Ok(size)
 }
 
-/// Returns the part that follows a chunk-size line.
+/// Returns the part of the body that follows the chunk-size line of a chunk of `size` bytes.
 fn after_size_line(size: u64) -> Part {
     if size == 0 { Part::Trailer(Trailer::default()) } else { Part::Data(size) }
 }
