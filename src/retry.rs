@@ -179,8 +179,8 @@ impl Retry {
         &self.policy.remove_headers_on_redirect
     }
 
-    /// Returns the only headers that are kept on a redirect to another origin. `None` if the policy has no such list,
-    /// and keeps all headers except those that it removes.
+    /// Returns the only headers that are kept on a redirect to another origin. `None` if the policy has no such list:
+    /// then it keeps all headers except those that it removes.
     pub fn keep_headers_on_redirect(&self) -> Option<&NameSet> {
         self.policy.keep_headers_on_redirect.as_deref()
     }

@@ -189,7 +189,7 @@ impl Progress {
     }
 }
 
-/// Makes the error for a state that belongs to other bytes.
+/// Makes the error for a `state` that does not belong to the passed bytes.
 pub(super) fn unknown_state_error() -> Error {
     let message =
         "state is not the value that the previous call stored for these bytes; it must be 0 in the first call";

@@ -23,7 +23,8 @@ impl Response {
         let error = Error::new(Status::ProxyFailed, message.trim_end()).with_http_status(Some(self.status));
         Err(match self.status {
             407 => error.with_advice(CREDENTIALS),
-            // The proxy may reach the server later. The cause makes the failure a connect error for the retry policy.
+            // A later request through the proxy may succeed. The cause makes the failure a connect error for the retry
+            // policy.
             500.. => {
                 let cause = "the proxy did not connect to the server, so the request was not sent";
                 error.with_cause(Arc::new(Error::new(Status::ConnectFailed, cause)))

@@ -113,7 +113,8 @@ impl Backoff {
     }
 
     fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
-        // `previous` may be below the factor: the factor may have been raised since the draw, or the cap may be lower.
+        // `previous` may be below the factor: the factor may have been raised since the draw, or the cap may be below
+        // the factor.
         let previous = draw.previous.max(self.factor);
         self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))
     }

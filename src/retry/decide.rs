@@ -47,8 +47,8 @@ impl Decision {
         &self.retry
     }
 
-    /// Returns the counter that the decision decremented. If the response is returned because a counter is used up,
-    /// returns that counter.
+    /// Returns the counter that the decision decremented. If the response is returned because no further request is
+    /// allowed, returns the counter that a further request would have decremented.
     pub fn counter(&self) -> Counter {
         self.counter
     }
@@ -83,7 +83,8 @@ impl Decision {
         self.retry.wait_for_delay(self.delay, limit)
     }
 
-    /// Returns the headers of the next request: those of the last request without the dropped ones.
+    /// Returns the headers of the next request: `request_headers`, which are those of the last request or of the first
+    /// one, without the dropped headers.
     pub fn headers(&self, request_headers: &Headers) -> Result<Headers> {
         request_headers.without(|name| self.dropped_headers.contains(name.as_bytes()))
     }
@@ -105,9 +106,10 @@ impl<'a> Attempt<'a> {
 }
 
 impl Retry {
-    /// Decides what the caller does after `attempt`. Fails with `MaxRetry` or the attempt's own error if no retry is
-    /// allowed, with `UnsafeRedirect` if the redirect profile refuses the redirect, and with `Cancelled` or
-    /// `DeadlineExceeded` if the limit leaves no time for the delay.
+    /// Decides what the caller does after `attempt`. If no further request is allowed, fails with `MaxRetry` or the
+    /// error of the attempt, or decides to return the response, as the policy says. Fails with `UnsafeRedirect` if the
+    /// redirect profile refuses the redirect, and with `Cancelled` or `DeadlineExceeded` if the limit leaves no time
+    /// for the delay.
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
         name_set::check_token("method", attempt.method)?;
         let outcome = Outcome::new(attempt.response, attempt.error);

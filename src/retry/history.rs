@@ -20,8 +20,8 @@ const HIDDEN: &[u8] = b"***";
 
 /// The maximum number of history entries that are added to an error as causes.
 const MAX_ATTEMPTS: usize = 16;
-/// The maximum number of causes of an error. The maximum keeps an error that is reported repeatedly from growing each
-/// time.
+/// The maximum number of causes of an error. Without a maximum, an error that the application passes to `increment`
+/// repeatedly would grow each time.
 const MAX_CAUSES: usize = 64;
 
 /// A request and its outcome, recorded because another request may follow.
@@ -158,7 +158,7 @@ struct Node {
     failures: usize,
     previous: Option<Arc<Node>>,
     /// An older node, chosen so that a node n entries back is reached in O(log n) steps (as in Myers, "An applicative
-    /// random-access stack", 1983). The same node can also be reached through `previous`.
+    /// random-access stack", 1983). Repeated steps through `previous` also reach this node.
     jump: Option<Arc<Node>>,
 }
 
@@ -219,8 +219,8 @@ impl History {
 }
 
 impl Node {
-    /// Returns the target of the next node's `jump` if two jumps from this node have the same length: the node at the
-    /// end of the second jump. Otherwise returns `None`, and the next node's `jump` refers to this node.
+    /// Returns the node to which the `jump` of the next node refers; `None` if it refers to this node. If the jump from
+    /// this node and the jump after it have the same length, the result is the node that the second jump reaches.
     fn next_jump(&self) -> Option<&Arc<Node>> {
         let first = self.jump.as_ref()?;
         let second = first.jump.as_ref()?;

@@ -27,12 +27,13 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
     Some((minutes * 60 + second - zone_offset(zone)) as f64)
 }
 
-/// The five words of a date, usually in the order day, month, year, time of day, zone. `parse` swaps the words of dates
-/// that have a different order.
+/// The five words of a date, usually in the order day, month, year, time of day, zone. If a date has another order,
+/// `parse` moves its words into this order.
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {
-    /// Splits a date into its five words; `None` if the date has fewer words. Words after the fifth are ignored.
+    /// Splits a date into its five words, without the weekday. The zone is empty if it is missing. `None` if the date
+    /// has fewer than four words. Words after the fifth are ignored.
     fn split(text: &'a [u8]) -> Option<DateFields<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;

@@ -16,7 +16,7 @@ impl Retry {
     /// given, the error came after the response; if neither is given, the outcome is unknown.
     ///
     /// Fails with `MaxRetry` if a count is used up, and with `error` itself if the policy does not retry it. If retries
-    /// are disabled, fails with an error that describes the outcome, because no count was used up.
+    /// are disabled, the error is never `MaxRetry`: it is `error`, or a new error that describes the outcome.
     pub fn increment(
         &self,
         method: Option<&CStr>,

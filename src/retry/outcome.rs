@@ -100,7 +100,7 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The request that an outcome belongs to. A method or URL that is unknown is absent.
+/// The request that an outcome belongs to. An unknown method or URL is `None`.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Request<'a> {
     /// The request method. The caller has checked that it is a token.

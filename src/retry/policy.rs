@@ -188,7 +188,7 @@ impl RetryOptions {
         }
     }
 
-    /// Returns a mutable reference to the settings. Settings that a Retry shares are copied first.
+    /// Returns a mutable reference to the settings. If a Retry shares the settings, they are copied first.
     fn policy(&mut self) -> &mut Policy {
         Arc::make_mut(&mut self.policy)
     }

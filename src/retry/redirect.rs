@@ -126,7 +126,7 @@ impl Retry {
             named.add(sensitive_headers())?;
         }
         if hop.is_some_and(|hop| hop.leaves_origin) && safe {
-            // The Host header of the last request names the previous server.
+            // The Host header of the last request names the server that redirected it.
             named.add(constant(&HOST, &[c"Host"]))?;
         }
         let mut all_but = None;
@@ -138,8 +138,8 @@ impl Retry {
     }
 }
 
-/// Returns a set of constant names, made on first use. The cell has no lock, because a forked child could find the lock
-/// taken forever.
+/// Returns a set of constant names, made on first use. The cell has no lock, because fork(2) could copy a taken lock
+/// into the child, where no thread would release it.
 fn constant<'a>(cell: &'a OnceBox<NameSet>, names: &[&'static CStr]) -> &'a NameSet {
     cell.get_or_init(|| Box::new(NameSet::of_constants(Case::Lower, names)))
 }
@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn headers_dropped_by_a_redirect_stay_dropped_in_the_rest_of_the_chain() {
         let request = headers(&["Authorization", "Content-Type", "Accept"]);
-        // Every step passes all headers of the first request to `Decision::headers`.
+        // Each call of `step` passes all headers of the first request to `Decision::headers`.
         let step = |retry: &Arc<Retry>, method, url: &str, response: &Response| {
             let decision = decide(retry, method, url, response).unwrap();
             let kept = names(&decision.headers(&request).unwrap()).join(" ");

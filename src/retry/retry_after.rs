@@ -28,10 +28,10 @@ impl LongRetryAfter {
 /// The statuses for which Retry-After is obeyed.
 #[derive(Clone, Debug)]
 pub enum RetryAfterStatuses {
-    /// Retry-After is obeyed for every status that is retried. The header alone does not cause a retry.
+    /// Retry-After is obeyed for every status that causes a retry. A Retry-After alone does not cause a retry.
     Retried,
     /// Retry-After is obeyed for these statuses, sorted and unique. A response that has one of these statuses and a
-    /// Retry-After is retried even if `status_forcelist` does not contain the status.
+    /// Retry-After causes a retry even if `status_forcelist` does not contain the status.
     Listed(Arc<Vec<i32>>),
 }
 
@@ -57,7 +57,7 @@ pub(super) struct RetryAfterRules {
 impl RetryAfterRules {
     pub(super) const DEFAULT_MAX: f64 = 21_600.0;
 
-    /// Returns whether the Retry-After of a retried response with this status is obeyed.
+    /// Returns whether a retry after a response with this status waits as the response's Retry-After requests.
     pub(super) fn applies_to(&self, status: i32) -> bool {
         self.respect
             && match &self.statuses {

@@ -135,8 +135,8 @@ pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), Attempt
 
 fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     if local.port() == 0 {
-        // Leaves the choice of the port to connect(2), which may choose a port that is in use with another peer. The
-        // option's failure is ignored, because systems without the option only have fewer ports to choose from.
+        // Leaves the choice of the port to connect(2), which may choose a port that a connection to another peer uses.
+        // The option's failure is ignored, because systems without the option only have fewer ports to choose from.
         let _ = sys::set_bind_address_no_port(socket.as_raw_fd());
         return Ok(());
     }
@@ -234,8 +234,8 @@ impl AttemptFailure {
         AttemptFailure { status: Status::ConnectTimeout, errno: 0, reason }
     }
 
-    /// Converts the error that ended a wait, for example the error of an ended limit, to the failure of the attempt
-    /// that was waited for.
+    /// Converts the error of a wait for an attempt, for example the error of an ended limit, to the failure of that
+    /// attempt.
     pub(super) fn from_wait(error: &Error) -> AttemptFailure {
         let is_kept = is_final(error.status()) || error.status() == Status::ConnectTimeout;
         let status = if is_kept { error.status() } else { Status::ConnectFailed };

@@ -84,7 +84,7 @@ enum Phase {
     AwaitSource(Lookup, Target),
     ResolveTarget(Target),
     AwaitTarget(Lookup),
-    /// The addresses of the host are missing, until the application calls [`Connect::supply`].
+    /// Waits until the application supplies the addresses of the host with [`Connect::supply`].
     AwaitSupply(HostPort),
     Supplied(HostPort, Result<Vec<Endpoint>>),
     RunScheduler,
@@ -202,8 +202,8 @@ impl Connect {
         result
     }
 
-    /// Closes the descriptors that the previous step no longer needed. A limit's descriptor that was replaced since the
-    /// previous step stays open for one more step.
+    /// Closes the descriptors that the previous step no longer needed. If a limit was replaced since the previous step,
+    /// the descriptor of the replaced limit stays open for one more step.
     fn close_ended(&mut self) {
         self.ended_lookup = None;
         self.closing_limit_fds = std::mem::take(&mut self.replaced_limit_fds);
@@ -244,7 +244,8 @@ impl Connect {
         matches!(self.phase, Phase::AwaitSupply(_))
     }
 
-    /// Supplies the addresses of the host, or the error of their lookup. The next step continues.
+    /// Supplies the addresses of the host, or the error of their lookup. The next call of [`Connect::step`] continues
+    /// with them.
     pub(crate) fn supply(&mut self, found: Result<&[Endpoint]>) -> Result<()> {
         let found = match found {
             Ok(addresses) => Ok(copy_addresses(addresses)?),
@@ -385,8 +386,8 @@ impl Connect {
     fn advance(&mut self) -> Result<Option<OwnedFd>> {
         self.started.get_or_insert_with(Instant::now);
         loop {
-            // A phase that may start a lookup checks the limit itself, but not for a numeric host, which needs no
-            // lookup.
+            // The phases that may start a lookup check the limit themselves, immediately before the lookup. A numeric
+            // host needs no lookup.
             if !matches!(self.phase, Phase::ResolveSource(_) | Phase::ResolveTarget(_)) {
                 self.check_limit().map_err(|error| self.interruption_error(error))?;
             }
@@ -424,8 +425,8 @@ impl Connect {
                 }
                 ended @ (Phase::Connected | Phase::Failed(_)) => ended,
             };
-            // The step that starts a lookup never polls it, even if the lookup ends immediately. So the number of steps
-            // does not depend on how long a lookup takes.
+            // The step that starts a lookup never polls it, even if the lookup ends immediately. If the caller waits
+            // for descriptors between the steps, the number of steps does not depend on how long a lookup takes.
             if self.lookup().is_some() || self.wants_addresses() || self.has_ended() {
                 return Ok(None);
             }

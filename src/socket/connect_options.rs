@@ -22,7 +22,7 @@ pub struct ConnectOptions {
     /// gives up.
     pub timeout: f64,
     pub source: Option<SourceAddress>,
-    /// TCP options with their own setters, applied before `socket_options`, which may override them.
+    /// The TCP options for which netlib has setters. They are applied before `socket_options`, which may override them.
     pub tcp: TcpOptions,
     pub socket_options: Vec<SocketOption>,
     /// The policy for addresses to connect to. The policy does not apply to the source address.
@@ -82,8 +82,8 @@ impl ConnectOptions {
             policy,
             family,
             attempt_delay,
-            // The digest identifies connections in a pool. These timeouts limit only one request, so they are not
-            // included.
+            // The digest is a part of the key of a pooled connection. These timeouts limit only one request, so they
+            // are not included.
             total: _,
             read_timeout: _,
             supplies_addresses,
@@ -114,15 +114,15 @@ impl ConnectOptions {
     }
 
     pub fn set_timeout(&mut self, seconds: f64) -> Result<()> {
-        // The result of `resolve` is not used, because only the number is validated here. The process default is read
-        // when connecting starts.
+        // This call only validates the number: its result is not used, because the process default is read when
+        // connecting starts.
         timeout::resolve(seconds, "timeout")?;
         self.timeout = seconds;
         Ok(())
     }
 
-    /// Copies the timeouts. If the clock of the total timeout is running, the rest of the total timeout
-    /// counts from now, otherwise from the start of each connect operation.
+    /// Copies the timeouts. If the clock of the total timeout is running, connecting must end within the rest of the
+    /// total timeout, counted from now. Otherwise each connect operation gets the whole total timeout.
     pub fn use_timeout(&mut self, timeout: &Timeout) -> Result<()> {
         self.total = timeout.rest_of_total()?;
         // A total timeout replaces the process default. The total timeout is not copied to `timeout`, because `timeout`
@@ -197,7 +197,8 @@ impl AddressFamily {
     }
 }
 
-/// The local address of connections. For an empty host or port 0, the system chooses the address or port.
+/// The local address of connections. If the host is empty, the system chooses the address; if the port is 0, the system
+/// chooses the port.
 #[derive(Clone, Debug)]
 pub struct SourceAddress {
     pub host: String,

@@ -62,8 +62,8 @@ impl HostPort {
         if let Some((at, byte)) = find(|b| matches!(b, b'/' | b'?' | b'#' | b'\\')) {
             return Err(refused(&format!("has {byte:?} at byte {at}: pass only the host of the URL")).at(at));
         }
-        // A host with colons is an IPv6 address, which has at least two. Dots in an IPv6 address or its zone do not
-        // separate labels.
+        // A host with at least two colons is an IPv6 address; a host with one colon has a port. Dots in an IPv6 address
+        // or its zone do not separate labels.
         if let Some(colon) = inner.find(':') {
             if inner.rfind(':') == Some(colon) {
                 return Err(refused("has a port: pass it in the port parameter").at(colon + skipped));
@@ -111,8 +111,8 @@ impl HostPort {
         self.host.to_str().unwrap_or("")
     }
 
-    /// Returns the address if the host is an IP address in any form that inet_aton(3) or inet_pton(3) accepts. `None`
-    /// for a host name.
+    /// Returns the address if the host is an IP address in any form that getaddrinfo(3) accepts without a lookup, for
+    /// example 127.1 or fe80::1%2. `None` for a host name.
     pub(super) fn numeric(&self) -> Option<Result<Vec<SocketAddr>>> {
         if let Ok(address) = self.host_text().parse::<IpAddr>() {
             return Some(Ok(vec![SocketAddr::new(address, self.port)]));
@@ -135,7 +135,7 @@ impl HostPort {
         self.with_port(found)
     }
 
-    /// Replaces port 0 in addresses that were found for the host. Fails if there are no addresses.
+    /// Sets the port of each found address whose port is 0 to `self.port`. Fails if there are no addresses.
     pub(super) fn with_port(&self, found: Vec<Endpoint>) -> Result<Vec<Endpoint>> {
         self.require_addresses(set_missing_ports(found, self.port))
     }

@@ -1,4 +1,4 @@
-//! Runs name lookups on their own threads. The number of threads per process is bounded; further lookups wait in a
+//! Runs name lookups on background threads. The number of threads per process is bounded; further lookups wait in a
 //! queue.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,6 @@
-//! Resolves names within a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on its
-//! own thread. Abandoning a lookup does not wait for its thread; the thread frees the remaining data when it ends.
+//! Resolves names within a limit. getaddrinfo(3) cannot be interrupted, so a lookup that a limit may end runs on a
+//! background thread. Abandoning a lookup does not wait for its thread; the thread frees the remaining data when it
+//! ends.
 
 use std::net::{Ipv6Addr, SocketAddr};
 use std::os::fd::RawFd;
@@ -46,7 +47,8 @@ impl Resolver {
         host.require_addresses(found)
     }
 
-    /// Starts a lookup on its own thread, even for a numeric host.
+    /// Starts a lookup on a background thread, or queues it while the maximum number of threads runs; this includes a
+    /// numeric host.
     pub(crate) fn start(&self, host: HostPort) -> Result<Lookup> {
         let done = Wake::open()?;
         let done_fd = done.fd();
@@ -70,7 +72,7 @@ impl Resolver {
     }
 }
 
-/// A name lookup on its own thread. Dropping the `Lookup` abandons the lookup without waiting for the thread.
+/// A name lookup on a background thread. Dropping the `Lookup` abandons the lookup without waiting for the thread.
 pub(crate) struct Lookup {
     host: HostPort,
     /// The process in which the thread runs.

@@ -27,7 +27,7 @@ use crate::status::Status;
 /// The order in which attempts start, and the delay between their starts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Schedule {
-    /// Only one attempt is in progress at a time, in the given order of addresses.
+    /// Tries the addresses in the given order, one at a time.
     Sequential,
     /// As in RFC 8305 ("Happy Eyeballs"): address families alternate, and the next attempt starts after this Connection
     /// Attempt Delay even if the previous attempt is still in progress.

@@ -91,8 +91,9 @@ const SIX_TO_FOUR: &[EmbeddedAddress] = &[|bits| Some((bits >> 80) as u32)];
 /// Teredo server, which gets the first packet.
 const TEREDO: &[EmbeddedAddress] = &[|bits| Some(!(bits as u32)), |bits| Some((bits >> 64) as u32)];
 /// RFC 8215 leaves the prefix length to the network, so the IPv4 address may start at any of the four bit offsets of
-/// RFC 6052 section 2.2, and skips bits 64 to 71. An address has the classes of all four possible IPv4 addresses. A
-/// wrong offset usually gives an address in 0.0.0.0/8, to which a translator forwards nothing.
+/// RFC 6052 section 2.2, and skips bits 64 to 71. An address has the classes of all four possible IPv4 addresses,
+/// except those in 0.0.0.0/8: a translator forwards nothing to 0.0.0.0/8, and a wrong offset usually gives such an
+/// address.
 const LOCAL_TRANSLATION: &[EmbeddedAddress] = &[
     |bits| if_translated((bits >> 48) as u32 & 0xffff_0000 | (bits >> 40) as u32 & 0xffff),
     |bits| if_translated((bits >> 40) as u32 & 0xff00_0000 | (bits >> 32) as u32 & 0x00ff_ffff),
@@ -140,8 +141,8 @@ pub(super) const V6: &[V6Row] = &[
 ];
 
 /// Returns the functions that extract the IPv4 address from an ISATAP address (RFC 5214 section 6.1). An ISATAP address
-/// may be in any network; the last 32 bits of its interface identifier are the IPv4 address. IANA reserves these
-/// identifiers.
+/// may be in any network; the last 32 bits of its interface identifier are the IPv4 address. For ISATAP, IANA reserves
+/// the interface identifiers that begin with 0000:5efe or 0200:5efe.
 pub(super) fn isatap(bits: u128) -> &'static [EmbeddedAddress] {
     const UNIVERSAL: u32 = 0x0200_0000;
     if (bits >> 32) as u32 & !UNIVERSAL == 0x0000_5efe { LAST_32_BITS } else { EMBEDS_NOTHING }

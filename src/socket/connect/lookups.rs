@@ -21,8 +21,9 @@ impl Connect {
         self.resolver.start(host).map(Resolution::Pending)
     }
 
-    /// Returns the addresses that a lookup found, or the lookup itself if it is still running. The descriptor of a
-    /// lookup that has ended stays open for one more step.
+    /// Returns the addresses that a lookup found, or the lookup if it is still running. If the lookup was started
+    /// before a fork(2), starts a new lookup and returns it. The descriptor of a lookup that has ended stays open for
+    /// one more step.
     pub(super) fn poll_lookup(&mut self, lookup: Lookup) -> Result<Resolution> {
         if lookup.is_orphaned() {
             let restarted = self.resolver.restart(&lookup)?;

@@ -89,7 +89,8 @@ fn a_cancelled_limit_ends_the_lookup_of_source_address_and_host() {
     assert_eq!(connect.step().unwrap_err().status(), Status::DeadlineExceeded);
 }
 
-/// With a numeric host, which needs no lookup, the limit is first checked before the first attempt.
+/// The limit is checked before a lookup starts. A numeric host needs no lookup: then the limit is checked before the
+/// first attempt.
 #[test]
 fn no_lookup_and_no_attempt_starts_after_the_limit_has_ended() {
     let source = |host: &str| Some(SourceAddress { host: host.to_owned(), port: 0 });
