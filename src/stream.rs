@@ -4,8 +4,9 @@
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
 //! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
-//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`: what the calls of both kinds of stream do.
-//! - `unread`: bytes that were received too early.
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`: the parts of calls that plain streams and TLS
+//!   streams share.
+//! - `unread`: received application data that no read has returned yet.
 
 mod call;
 mod callbacks;

@@ -117,7 +117,7 @@ impl<N: Network> Scheduler<N> {
     }
 
     /// Checks all attempts in progress, then starts at most one new attempt. `will_free_descriptor` means that the
-    /// caller closes a descriptor of its own before the next step.
+    /// caller will close one of its descriptors before the next step.
     pub(super) fn step(&mut self, will_free_descriptor: bool) -> Step<N::Socket> {
         let now = self.network.now();
         if let Some(socket) = self.check_attempts(now) {
@@ -264,8 +264,8 @@ impl<N: Network> Scheduler<N> {
         }
     }
 
-    /// Ends and closes all attempts in progress. `error` is the reason, which is not a failure of the network, for
-    /// example that the limit has ended.
+    /// Ends and closes all attempts in progress. `error` is the reason: not a failure of the network, but for example
+    /// the end of the limit.
     pub(super) fn stop(&mut self, error: &Error) {
         let now = self.network.now();
         for attempt in &mut self.attempts {
@@ -299,8 +299,7 @@ impl<N: Network> Scheduler<N> {
 
     /// Returns the error to report when no attempt has succeeded.
     pub(super) fn error(&self, target: &dyn fmt::Display) -> Error {
-        // The error message states the number of skipped addresses, unless connecting ended before all other addresses
-        // were tried.
+        // The error message states the number of skipped addresses only if all addresses before them were tried.
         let ended_early = self.failures().any(|failed| is_final(failed.failure.status));
         attempt::all_attempts_failed_error(
             target,

@@ -1,4 +1,4 @@
-//! TCP socket options that have their own setters. The setters validate the options, and each connection attempt
+//! The TCP socket options for which netlib has setters. The setters validate the options, and each connection attempt
 //! applies them.
 
 use std::io;

@@ -67,7 +67,7 @@ pub(crate) fn wait_for(fd: RawFd, events: i16, seconds: f64, limit: Option<&Limi
     Ok(if ready & !events == 0 { ready } else { events })
 }
 
-/// Returns the status of a wait from the events that [`wait_for`] returned.
+/// Converts the events that [`wait_for`] returned to the status of the wait.
 pub(crate) fn wait_status(ready: i16) -> Status {
     if ready != 0 { Status::Ok } else { Status::TimedOut }
 }

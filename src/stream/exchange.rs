@@ -17,7 +17,7 @@ use crate::tls::Io;
 
 /// The result of [`Call::await_input`].
 pub(super) enum Awaited {
-    /// The caller must receive next, in this mode.
+    /// The caller must now call [`Transport::receive`](super::Transport::receive) in this mode.
     Input(ReceiveMode),
     /// The wait would have to continue, and the policy does not allow waiting.
     Want(Io),

@@ -81,8 +81,9 @@ impl Drop for OuterTls {
     }
 }
 
-/// A plain stream below. The inner stream uses the transport of the plain stream directly, because a plain stream does
-/// not change bytes, and [`Core::lend_to_inner_stream`](super::state::Core::lend_to_inner_stream) refuses unread bytes.
+/// A plain stream that carries the bytes of another stream. The inner stream uses the transport of the plain stream
+/// directly, because a plain stream does not change bytes, and
+/// [`Core::lend_to_inner_stream`](super::state::Core::lend_to_inner_stream) refuses unread bytes.
 struct OuterPlain {
     stream: Arc<PlainStream>,
     /// Whether the peer had ended its data before the inner stream was created.

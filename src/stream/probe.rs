@@ -1,4 +1,4 @@
-//! Concludes whether an idle stream is still usable.
+//! Decides whether an idle stream is still usable.
 
 use super::state::{Protocol, State};
 use crate::error::{Error, Result};
@@ -6,7 +6,7 @@ use crate::status::Status;
 
 impl<P: Protocol> State<P> {
     /// Returns the status that a read would return, or the reason why nothing can be written. `WantRead` means that the
-    /// stream is idle and usable. `looked` is the result of looking for input.
+    /// stream is idle and usable. `looked` is the status or the error of the search for input.
     pub(super) fn conclude_probe(&mut self, looked: Result<Status>) -> Result<Status> {
         self.begin_window();
         match looked {

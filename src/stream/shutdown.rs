@@ -15,7 +15,7 @@ impl<P: Protocol> Call<'_, P> {
     pub(super) fn await_end(&mut self, sent: Result<Io>, wait: impl FnOnce(&mut Self) -> Result<Io>) -> Result<Io> {
         match sent {
             Ok(Io::Done(_)) => {}
-            // The peer may have ended its data before it closed the connection.
+            // Sending failed because the peer closed the connection, but the peer may have ended its data before that.
             Err(ref error) if error.status() == Status::Protocol => {}
             other => return other,
         }

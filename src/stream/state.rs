@@ -37,7 +37,7 @@ pub(super) trait Protocol {
     /// Records that the stream has failed. Returns the first failure.
     fn fail(&mut self, failure: Error) -> Error;
 
-    /// Records that sending has failed. Received data can still be read. Returns the first such failure.
+    /// Records that sending has failed. Received data can still be read. Returns the first failure of sending.
     fn fail_sending(&mut self, failure: Error) -> Error;
 
     /// Sets the retry kind of an error before the error is returned to the application.
@@ -118,7 +118,8 @@ impl<P> State<P> {
         Ok(())
     }
 
-    /// Fails if a write of `data` does not repeat the bytes that the previous write did not report as written.
+    /// Fails if `data` is shorter than the bytes that the previous write accepted but did not report as written,
+    /// because the caller must pass these bytes again.
     pub(super) fn check_repeats(&self, data: Pieces<'_>) -> Result<()> {
         let (unreported, len) = (self.unreported, data.len());
         if len < unreported {
@@ -226,8 +227,8 @@ impl<P: Protocol> Core<P> {
     }
 
     /// Runs a public call and sets the retry kind of its error from the state of this stream. A stream that uses this
-    /// stream as its transport calls other functions (those of `outer`), because the retry kind of its errors depends
-    /// only on its own application data.
+    /// stream as its transport calls the functions of `outer` instead: they do not set the retry kind, because it
+    /// depends only on the application data of the calling stream.
     #[inline(always)]
     pub(super) fn classified<T>(&self, act: impl FnOnce() -> Result<T>) -> Result<T> {
         act().map_err(|error| self.classify(error))

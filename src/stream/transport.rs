@@ -58,8 +58,7 @@ pub(super) trait OuterTransport: Send + Sync {
 /// How [`Transport::receive`] waits for input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ReceiveMode {
-    /// poll(2) has waited for input, until the limit or the timeout. The receive operation after poll(2) does not
-    /// block.
+    /// poll(2) waits for input until the limit or the timeout ends, and then the receive operation does not block.
     AfterPoll,
     /// recv(2) itself blocks until there is input.
     Blocking,

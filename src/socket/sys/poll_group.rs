@@ -20,8 +20,8 @@ pub(crate) fn open_poll_group(fds: &[RawFd]) -> io::Result<OwnedFd> {
     Ok(group)
 }
 
-/// Opens a close-on-exec descriptor that is readable while one of `fds` is readable: a copy of a single descriptor, or
-/// a kqueue for several descriptors, because a forked child does not inherit a kqueue.
+/// Opens a close-on-exec descriptor that is readable while one of `fds` is readable. For several descriptors, it is a
+/// kqueue. For a single descriptor, it is a copy of that descriptor, because a forked child does not inherit a kqueue.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn open_poll_group(fds: &[RawFd]) -> io::Result<OwnedFd> {
     match fds {

@@ -74,7 +74,8 @@ fn time_after_want_read_counts_in_the_minimum_throughput_check() {
     let error = stream.read(&mut room).unwrap_err();
     assert_eq!(error.status(), Status::TooSlow);
     assert!(error.message().starts_with("0 bytes arrived from the peer in 20."), "{}", error.message());
-    // Bytes that have arrived are returned. Nine bytes are too few, and ten bytes begin a new window.
+    // Bytes that have arrived are returned. Nine bytes are below the minimum; ten bytes reach it and begin a new
+    // window.
     for (count, then) in [(9, Err(Status::TooSlow)), (10, Ok(Io::WantRead))] {
         back();
         far.write_all(&vec![0; count]).unwrap();

@@ -54,7 +54,8 @@ impl TlsCall<'_> {
     fn end_input_because(&mut self, fault: Fault, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let error = self.fail_receive(fault, policy);
         if error.status() == Status::TlsTruncated {
-            // The stream below was truncated, but this session may have ended with close_notify before the truncation.
+            // The stream below was truncated, but the close_notify of this session may have arrived before the
+            // truncation.
             self.state()?.protocol.engine.end_input_because(error);
             return Ok(None);
         }
@@ -78,9 +79,9 @@ impl TlsCall<'_> {
     pub(super) fn flush(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         loop {
             while self.state()?.is_held(Role::Sender) {
-                // Even a call that must not wait waits for a sender that does not wait itself. If the call returned
-                // `NETLIB_WANT_WRITE` instead, the caller would wait for a change of the socket, but the socket may
-                // already have room when that sender is done.
+                // A sender that does not wait for the transport is done soon, so even a non-blocking call waits for
+                // that sender. If the call returned `NETLIB_WANT_WRITE` instead, the caller would wait for a change of
+                // the socket, but the socket may already have room when that sender is done.
                 if !policy.blocking && self.state()?.protocol.sender_may_wait {
                     return Ok(Some(Io::WantWrite));
                 }

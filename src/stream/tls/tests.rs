@@ -54,7 +54,7 @@ impl TlsStream {
 enum Trouble {
     NotNow,
     Failure,
-    /// Fails with the netlib status of a stream below that has lost its peer.
+    /// The callback returns this status, as if it used another stream whose call failed.
     Named(Status),
     Senseless,
     Panic,
@@ -126,7 +126,8 @@ pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context>
     Arc::new(Context::new(&options).unwrap())
 }
 
-/// A client's nested streams over callbacks, the outermost stream first, and a server's stream over a descriptor.
+/// The nested streams of a client and of a server, each list with its outermost stream first. The client's outermost
+/// stream uses callbacks, the server's uses a descriptor.
 struct Pair {
     client: Vec<Arc<TlsStream>>,
     wire: Arc<Wire>,
@@ -475,7 +476,8 @@ fn one_thread_performs_the_handshake_and_others_wait() {
             client.set_limit(None).unwrap();
             let writer = scope.spawn(|| client.write(b"data"));
             await_waiting(client);
-            // The pending flight is sent now. The next input ends the first thread's call, but not the writer's.
+            // The pending flight is sent now. The result of the next receive operation ends the call of `handshaker`.
+            // The writer continues the handshake if it is not done.
             pair.wire.set(outcome, None);
             pair.wire.barrier.wait();
             let handshake_done = joined(handshaker);
@@ -485,7 +487,7 @@ fn one_thread_performs_the_handshake_and_others_wait() {
                 Some(_) => assert_eq!(handshake_done.unwrap().unwrap_err().status(), Status::CallbackFailed),
             }
             pair.wire.set(None, None);
-            // The writer may have failed with the same error.
+            // The writer fails with the same outcome if it used the callback before the outcome was reset.
             let written = catch_unwind(AssertUnwindSafe(|| joined(writer)));
             if !matches!(written, Ok(Ok(_))) {
                 assert!(outcome.is_some());
@@ -531,9 +533,9 @@ fn stream_calls_inside_a_callback_of_the_stream_return_busy() {
     }
 }
 
-/// A non-blocking write waits for another thread that is sending if that thread does not itself wait for the transport.
-/// If the write returned `NETLIB_WANT_WRITE` instead, its caller could poll a socket that already has room in its send
-/// buffer.
+/// While another thread is sending, a non-blocking write waits for that thread, unless that thread may wait for the
+/// transport. If the write returned `NETLIB_WANT_WRITE` instead, its caller could poll a socket that already has room
+/// in its send buffer.
 #[test]
 fn a_nonblocking_write_waits_for_a_sender_unless_the_sender_may_wait() {
     let context = context_with(|_| {});
