@@ -108,8 +108,8 @@ impl BodyDecoder {
     }
 
     /// Decodes `data`, which begins where the last call stopped, and moves the body's bytes to the front of `data`.
-    /// Returns the number of the body's bytes, and the number of consumed bytes. If bytes of the body precede an error,
-    /// the next call returns the error.
+    /// Returns the number of the body's bytes, and the number of consumed bytes. If an error follows valid bytes of the
+    /// body, this call returns those bytes, and the next call returns the error.
     pub fn decode_in_place(&mut self, data: &mut [u8]) -> Result<(usize, usize)> {
         let (mut decoded, mut consumed) = (0, 0);
         loop {
@@ -130,9 +130,9 @@ impl BodyDecoder {
         }
     }
 
-    /// Returns the maximum number of bytes to receive before the next call of [`BodyDecoder::decode_in_place`]. Bytes
-    /// that follow a body with a known length are not received. The number of bytes that follow a chunked body, and
-    /// that the caller must keep, is bounded.
+    /// Returns the maximum number of bytes to receive before the next call of [`BodyDecoder::decode_in_place`]. If the
+    /// body has a known length, no byte after the body is received. If the body is chunked, the maximum bounds the
+    /// bytes after the body, which the caller must keep.
     pub fn max_read(&self) -> usize {
         match self.body {
             Body::Done(_) => 0,

@@ -32,8 +32,8 @@ pub(super) fn parse(text: &[u8]) -> Option<f64> {
 struct DateFields<'a>([&'a [u8]; 5]);
 
 impl<'a> DateFields<'a> {
-    /// Splits a date into its five words, without the weekday. The zone is empty if it is missing. `None` if the date
-    /// has fewer than four words. Words after the fifth are ignored.
+    /// Splits a date into its five words, without the weekday. If the zone is missing, the fifth word is empty. `None`
+    /// if the date has fewer than four words. Words after the fifth are ignored.
     fn split(text: &'a [u8]) -> Option<DateFields<'a>> {
         let mut list: Vec<&[u8]> = text.split(|b| is_space(*b)).filter(|word| !word.is_empty()).take(6).collect();
         let first = *list.first()?;

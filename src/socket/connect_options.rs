@@ -33,7 +33,7 @@ pub struct ConnectOptions {
     pub attempt_delay: Duration,
     /// The time limit for a whole connect operation.
     pub total: Option<TotalTimeout>,
-    /// The read timeout of a stream that is made with the connection.
+    /// The read timeout of the stream that [`Stream::connect`](crate::stream::Stream::connect) makes.
     pub read_timeout: f64,
     /// Whether the application supplies the addresses of the host, instead of a resolver.
     pub supplies_addresses: bool,

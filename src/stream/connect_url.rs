@@ -18,7 +18,8 @@ use crate::url::Url;
 
 impl Stream {
     /// Connects to the host and port of a URL. If the scheme is https, makes a TLS stream and performs the handshake.
-    /// The stream owns its descriptor, and keeps the limit and the timeouts.
+    /// The stream owns its descriptor. `limit`, the read timeout and the total timeout also apply to later calls on the
+    /// stream.
     pub fn connect(
         url: &Url,
         context: Option<&Arc<Context>>,

@@ -182,7 +182,8 @@ impl PlainStream {
     }
 }
 
-/// The functions that record what a stream inside this stream has done and found on the transport.
+/// The inner stream uses the transport of its plain stream directly. These functions record in the plain stream what
+/// the inner stream has sent or received.
 impl PlainStream {
     /// Records that the inner stream has sent bytes.
     pub(super) fn mark_sent(&self) {

@@ -41,7 +41,7 @@ impl<P: Protocol> Core<P> {
 }
 
 impl<P: Protocol> Call<'_, P> {
-    /// Reads the unread bytes if there are any, and from the transport otherwise.
+    /// Returns unread bytes if there are any, otherwise reads from the transport.
     #[inline(always)]
     pub(super) fn read(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         if buffer.is_empty() {
@@ -99,7 +99,7 @@ impl<P: Protocol> Call<'_, P> {
             let (decoded, consumed) = decoder.decode_in_place(received)?;
             if let Some(rest) = received.get(consumed..).filter(|rest| !rest.is_empty()) {
                 let state = self.state()?;
-                // Without memory, the bytes are lost, so no later call may read on.
+                // If memory runs out, the bytes are lost, so the stream fails and later reads return no bytes.
                 state.unread.put_back(rest).map_err(|error| state.protocol.fail(error))?;
             }
             if decoded > 0 {
@@ -109,8 +109,8 @@ impl<P: Protocol> Call<'_, P> {
     }
 }
 
-/// Makes the error for a peer that has ended its data after `received` bytes of a response. Without any byte, the error
-/// has no offset: the peer has probably closed an idle connection before it received the request.
+/// Makes the error for a peer that has ended its data after `received` bytes of a response. If `received` is 0, the
+/// error has no offset: the peer has probably closed an idle connection before it received the request.
 fn early_end_error(protocol: &impl Protocol, received: usize) -> Error {
     let peer = protocol.peer();
     if received == 0 {

@@ -78,7 +78,8 @@ pub(super) struct State<P> {
     pub(super) settings: Settings,
     /// The minimum throughput of the application's reads.
     pub(super) throughput: Option<Box<Throughput>>,
-    /// Application data that was received too early. Every read returns these bytes first.
+    /// Received application data that no read has returned yet, for example the bytes after a response head. Every read
+    /// returns these bytes first.
     pub(super) unread: Unread,
     /// The thread that holds each [`Role`].
     pub(super) roles: [Option<ThreadId>; Role::COUNT],

@@ -1,11 +1,11 @@
-//! Holds application data that a stream has received too early: the bytes after a response head, and the bytes after a
-//! chunked body.
+//! Holds received application data that no read has returned yet: an incomplete response head, or the bytes after a
+//! response head or a chunked body.
 
 use crate::error::Result;
 use crate::memory;
 use crate::response::{MAX_HEAD, Response};
 
-/// The room for the first bytes of a response head. Most heads fit.
+/// The initial size of the buffer for a response head, sufficient for most heads.
 const FIRST_ROOM: usize = 4096;
 
 /// The unread bytes of a stream, at most [`MAX_HEAD`]. Between two calls, a stream without unread bytes holds no buffer.
@@ -37,7 +37,7 @@ impl Unread {
         self.buffer.get(self.start..self.end).unwrap_or_default()
     }
 
-    /// Moves bytes from the front to `target`. Returns their number.
+    /// Moves as many unread bytes as fit to `target`, and returns their number.
     pub(super) fn move_to(&mut self, target: &mut [u8]) -> usize {
         let count = self.len().min(target.len());
         if let (Some(target), Some(bytes)) = (target.get_mut(..count), self.bytes().get(..count)) {
@@ -47,7 +47,7 @@ impl Unread {
         count
     }
 
-    /// Puts bytes back in front of the unread bytes. The last read returned `bytes`.
+    /// Puts `bytes`, the last bytes that the previous read returned, back in front of the unread bytes.
     pub(super) fn put_back(&mut self, bytes: &[u8]) -> Result<()> {
         self.parser_state = 0;
         if self.is_empty() {
@@ -71,8 +71,8 @@ impl Unread {
         }))
     }
 
-    /// Returns room for at least one byte after an incomplete head. Heads that arrive in pieces are copied a constant
-    /// number of times per byte, because the buffer doubles its size.
+    /// Returns the free part of the buffer after an incomplete head, at least one byte. A full buffer is doubled, so a
+    /// head that arrives in many pieces costs only a constant number of copies per byte.
     pub(super) fn room(&mut self) -> Result<&mut [u8]> {
         if self.end == self.buffer.len() {
             self.buffer.drain(..self.start);
@@ -85,7 +85,7 @@ impl Unread {
         Ok(self.buffer.get_mut(self.end..).unwrap_or_default())
     }
 
-    /// Adds `count` bytes, which were stored in [`Unread::room`].
+    /// Adds the `count` bytes that the caller has stored at the start of [`Unread::room`].
     pub(super) fn add(&mut self, count: usize) {
         self.end += count;
     }
