@@ -16,8 +16,8 @@ pub enum Count {
 /// (`NETLIB_RETRY_DISABLED`).
 const NONE_CODE: i32 = i32::MIN;
 const FALSE_CODE: i32 = i32::MIN + 1;
-/// The lowest number of a count. Counting down stops at this number, because the two lower numbers are the codes of
-/// None and False.
+/// The lowest value of a `Count::Number`. Counting down stops at this number, because the two lower numbers are the
+/// codes of None and False.
 const LOWEST: i32 = i32::MIN + 2;
 
 impl Count {

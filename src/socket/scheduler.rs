@@ -53,11 +53,11 @@ pub(super) trait Network {
 /// The result of [`Scheduler::step`].
 pub(super) enum Step<S> {
     Connected(S),
-    /// An attempt was started. The caller calls [`Scheduler::step`] again without waiting.
+    /// An attempt was started, and may have ended already. The caller calls [`Scheduler::step`] again without waiting.
     Started,
     /// The caller must wait until a descriptor is ready or [`Scheduler::next_timer`] is reached.
     Pending,
-    /// No address is left and no attempt is in progress.
+    /// No address is left and no attempt is in progress, or an attempt has failed with a status that ends connecting.
     Failed,
 }
 

@@ -1,5 +1,5 @@
-//! Carries a stream's bytes: over a descriptor, over callbacks, or through another stream. All system calls of a stream
-//! are made in this module, while the stream's lock is released.
+//! Carries a stream's bytes: over a descriptor, over callbacks, or through another stream. All I/O system calls of a
+//! stream are made in this module, while the stream's lock is released.
 //!
 //! Waiting for input and receiving are separate steps, so that a waiting TLS stream holds no buffer. Only a read without
 //! limit, timeout and minimum throughput has no separate wait: it waits in recv(2), which saves a call of poll(2).

@@ -11,8 +11,8 @@ pub(crate) fn read(fd: RawFd, buffer: &mut [u8]) -> io::Result<usize> {
     retry_on_eintr(|| unsafe { libc::read(fd, buffer.as_mut_ptr().cast(), buffer.len()) })
 }
 
-/// Calls write(2) without raising SIGPIPE. write(2) has no flag to suppress SIGPIPE, so this function blocks the signal
-/// and then consumes it.
+/// Calls write(2) without raising SIGPIPE. write(2) has no flag to suppress SIGPIPE, so this function blocks the
+/// signal, and consumes it if this write raised it.
 pub(crate) fn write_without_signal(fd: RawFd, data: &[u8]) -> io::Result<usize> {
     // SAFETY: the signal sets are written before they are read; the pointer and length describe `data`, which lives
     // across the call. sigwait does not wait, because the signal is pending.

@@ -58,7 +58,7 @@ enum Trouble {
     Named(Status),
     Senseless,
     Panic,
-    /// Waits twice at the barrier of `Wire` before it continues.
+    /// The callback waits twice at `Wire::barrier`, so that the test decides when the callback continues.
     Hang,
 }
 
