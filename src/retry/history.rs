@@ -1,7 +1,7 @@
 //! The history of a Retry: one entry per call of `increment`.
 //!
-//! Each Retry has one more entry than the Retry that it was made from, and both may exist at the same time. All Retries
-//! of a request share their entries in a linked list whose newest entry comes first.
+//! Each call of `increment` makes a Retry with one more entry, and the old and the new Retry may exist at the same
+//! time. All Retries of a request share their entries in a linked list whose newest entry comes first.
 
 use std::ffi::{CStr, CString};
 use std::fmt;

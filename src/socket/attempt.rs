@@ -15,7 +15,7 @@ use crate::socket::endpoint::{Endpoint, UnixAddress};
 use crate::socket::sys;
 use crate::status::Status;
 
-/// The maximum number of addresses that one connection tries.
+/// The maximum number of addresses that one connect operation tries.
 pub(super) const MAX_ADDRESSES: usize = 64;
 
 /// The interval between two calls of connect(2) while the listener's backlog is full.
@@ -218,7 +218,7 @@ impl AttemptFailure {
 
     fn from_system(error: &io::Error, reason: String) -> AttemptFailure {
         let errno = error.raw_os_error().unwrap_or(0);
-        // connect(2) fails with ETIMEDOUT after the system's own connect timeout.
+        // connect(2) fails with ETIMEDOUT after the connect timeout of the system, not that of the options.
         let status = if errno == libc::ETIMEDOUT { Status::ConnectTimeout } else { Status::ConnectFailed };
         AttemptFailure { status, errno, reason }
     }

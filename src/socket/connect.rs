@@ -74,7 +74,7 @@ pub(crate) struct Connect {
     source: Option<SourceAddresses>,
     /// A lookup that has ended, whose descriptor the next step closes, as [`Connect::interests`] explains.
     ended_lookup: Option<Lookup>,
-    /// The attempts, kept after connecting has ended so that the application can still read their results.
+    /// The scheduler, kept after connecting has ended so that the application can read the results of its attempts.
     scheduler: Option<Scheduler<SystemNetwork>>,
 }
 

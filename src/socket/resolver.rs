@@ -114,8 +114,8 @@ impl Drop for Lookup {
         {
             queue.cancel(ticket);
         }
-        // fork(2) waits until the lookup thread releases the lock, but only for a bounded time. So a forked child may
-        // find the lock taken and must not wait for it.
+        // fork(2) waits until the lookup thread releases the lock, but only for a bounded time. If that time was too
+        // short, a forked child finds the lock taken, and must not wait for it.
         let state = if self.is_orphaned() { self.state.try_lock() } else { Some(self.state.lock()) };
         // Closes the descriptor now; the thread may drop the state much later.
         drop(state.and_then(|mut state| state.done.take()));

@@ -36,7 +36,7 @@ struct Keepalive {
 const SECOND: Duration = Duration::from_secs(1);
 const MILLISECOND: Duration = Duration::from_millis(1);
 
-/// The maximum of a keep-alive time on Linux, in seconds. A system with a lower maximum refuses the value itself.
+/// The maximum of a keep-alive time on Linux, in seconds. On a system with a lower maximum, setting the option fails.
 const MAX_KEEPALIVE: f64 = 32_767.0;
 const MAX_PROBES: u32 = 127;
 /// The maximum user timeout: INT_MAX milliseconds, in whole seconds.

@@ -109,8 +109,8 @@ pub(super) const V6: &[V6Row] = &[
     v6(&[], 128, Classes::UNSPECIFIED, EMBEDS_NOTHING), // [6] Unspecified Address: RFC 4291
     v6(&[0, 0, 0, 0, 0, 0, 0, 1], 128, Classes::LOOPBACK, EMBEDS_NOTHING), // [6] Loopback Address: RFC 4291
     v6(&[], 96, Classes::RESERVED, LAST_32_BITS),       // IPv4-compatible, deprecated: RFC 4291 section 2.5.5.1
-    // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address itself, so an IPv4-mapped address has
-    // no class of its own.
+    // [6] IPv4-mapped Address: RFC 4291. The system connects to the IPv4 address, so an IPv4-mapped address has only
+    // the classes of the IPv4 address.
     v6(&[0, 0, 0, 0, 0, 0xffff], 96, Classes::NONE, LAST_32_BITS),
     v6(&[0, 0, 0, 0, 0xffff, 0], 96, Classes::RESERVED, LAST_32_BITS), // IPv4-translated, obsolete: RFC 2765 section 2.1
     v6(&[0x64, 0xff9b], 96, Classes::GLOBAL, LAST_32_BITS),            // [6] IPv4-IPv6 Translation: RFC 6052

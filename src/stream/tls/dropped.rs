@@ -36,7 +36,7 @@ impl TlsCall<'_> {
         if !self.state()?.unread.is_empty() {
             return Ok(Status::Ok);
         }
-        // During the handshake, one receive is enough to find out whether the connection is still open.
+        // During the handshake, one receive operation is enough to find out whether the connection is open.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return self.probe_records(policy, most, false);
         }
