@@ -16,7 +16,7 @@ const TIMES: usize = 11;
 /// The smallest allowed delay between connection attempts, in seconds.
 const SHORT: f64 = 0.01;
 /// The default delay between connection attempts, in seconds.
-const STAGGER: f64 = 0.25;
+const ATTEMPT_DELAY: f64 = 0.25;
 
 /// The addresses that the resolve callback returns.
 struct Answer {
@@ -37,14 +37,14 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     let c = Calls::load()?;
     let good = accepting(false).map_err(|e| e.to_string())?;
     let (dead, silent) = (Bound::refusing()?, Silent::new()?);
-    let options = |addresses: &[SocketAddr], timeout, stagger| options(&c, addresses, timeout, stagger);
+    let options = |addresses: &[SocketAddr], timeout, attempt_delay| options(&c, addresses, timeout, attempt_delay);
     let dead_first = [dead.address, good];
     let silent_first = [silent.bound.address, good];
     let of = |addresses: &[SocketAddr]| addresses.iter().copied().map(Address::new).collect::<Vec<_>>();
     let (one, two) = (of(&[good]), of(&dead_first));
-    let to_two = options(&dead_first, NONE, STAGGER);
-    let timed = options(&silent_first, STAGGER, STAGGER);
-    let (staggered, soon) = (options(&silent_first, NONE, STAGGER), options(&silent_first, NONE, SHORT));
+    let to_two = options(&dead_first, NONE, ATTEMPT_DELAY);
+    let timed = options(&silent_first, ATTEMPT_DELAY, ATTEMPT_DELAY);
+    let (delayed, soon) = (options(&silent_first, NONE, ATTEMPT_DELAY), options(&silent_first, NONE, SHORT));
     let name = c"name.test";
     let sequential = |host: &CStr, options| c.create_connection(host, good.port(), options, NO_LIMIT);
     let racing = |host: &CStr, options| c.race(host, good.port(), options, NO_LIMIT);
@@ -59,8 +59,8 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         ("a refusing address first: create_connection", Box::new(|| sequential(name, to_two))),
         ("a refusing address first: connect_run", Box::new(|| racing(name, to_two))),
         ("a silent address first: create_connection, timeout 250 ms", Box::new(|| sequential(name, timed))),
-        ("a silent address first: connect_run, stagger 250 ms", Box::new(|| racing(name, staggered))),
-        ("a silent address first: connect_run, stagger 10 ms", Box::new(|| racing(name, soon))),
+        ("a silent address first: connect_run, attempt delay 250 ms", Box::new(|| racing(name, delayed))),
+        ("a silent address first: connect_run, attempt delay 10 ms", Box::new(|| racing(name, soon))),
     ];
     let mut times = vec![Vec::new(); cases.len()];
     let mut order: Vec<usize> = (0..cases.len()).collect();
@@ -87,13 +87,13 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
 
 /// Returns connect options with a resolve callback that returns these addresses. The options are not freed before the
 /// process ends.
-fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, stagger: f64) -> Handle {
+fn options(c: &Calls, addresses: &[SocketAddr], timeout: f64, attempt_delay: f64) -> Handle {
     let options = c.options(timeout);
-    let Functions { netlib_connect_options_set_attempt_delay: set_stagger, .. } = c.0;
+    let Functions { netlib_connect_options_set_attempt_delay: set_attempt_delay, .. } = c.0;
     let addresses = addresses.iter().copied().map(Address::new).collect();
     let ctx = Box::into_raw(Box::new(Answer { addresses, add: c.0.netlib_addresses_add }));
     unsafe {
-        set_stagger(options, stagger);
+        set_attempt_delay(options, attempt_delay);
         (c.0.netlib_connect_options_set_resolve_callback)(options, Some(answer), ctx.cast(), null_mut());
     }
     options
