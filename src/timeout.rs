@@ -144,7 +144,7 @@ impl Timeout {
     }
 
     /// Returns the time at which the total timeout passes; `None` without a total timeout. Fails if there is a total
-    /// timeout and the clock is not running.
+    /// timeout and the timeout's clock has not been started.
     pub(crate) fn total_deadline(&self) -> Result<Option<Instant>> {
         match self.rest_of_total()? {
             Some(TotalTimeout { since: None, .. }) => Err(state_error("the timeout's clock has not been started")),
@@ -201,8 +201,9 @@ impl Timeout {
     }
 }
 
-/// Returns the shorter of a timeout and the total. A total timeout replaces [`DEFAULT`]. Without a total timeout,
-/// [`DEFAULT`] is returned, and the process default is looked up when the timeout is used.
+/// Returns the shorter of a timeout and the total timeout. If the timeout is [`DEFAULT`], returns the total timeout; if
+/// there is no total timeout either, returns [`DEFAULT`], and the process default is looked up when the timeout is
+/// used.
 fn shorter(limit: f64, total: f64) -> f64 {
     match (limit == DEFAULT, total == NONE) {
         (true, true) => DEFAULT,

@@ -126,8 +126,8 @@ impl Transport {
         }
     }
 
-    /// Returns whether a call can wait until the transport is ready. A call on transport callbacks returns
-    /// `NETLIB_WANT_*` instead of waiting.
+    /// Returns whether a call can wait until the transport is ready. A call on a stream with transport callbacks
+    /// returns `NETLIB_WANT_*` instead of waiting.
     pub(super) fn can_wait(&self) -> bool {
         match &self.kind {
             Kind::Descriptor(_) => true,
@@ -147,7 +147,8 @@ impl Transport {
     }
 
     /// Waits for input, if the policy allows waiting and the last call of [`Transport::receive`] emptied the socket.
-    /// Returns `Some` if a stream below first needs input or room for output that it cannot wait for.
+    /// Returns `Some` if a stream below must first receive input or send output, and cannot wait until that is
+    /// possible.
     pub(super) fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         match &self.kind {
             // Receiving from an empty socket would cost a system call, and would hold a buffer for as long as the
@@ -292,7 +293,7 @@ fn send_to(fd: RawFd, policy: WaitPolicy<'_>, send: impl Fn() -> io::Result<usiz
 
 fn wait_for(fd: RawFd, events: i16, policy: WaitPolicy<'_>) -> Outcome<()> {
     let total_status = if events == sys::POLL_IN { Status::ReadTimeout } else { Status::WriteTimeout };
-    // Without this check, the wait would succeed after the total timeout if the descriptor is ready.
+    // Without this check, the wait for a ready descriptor would succeed even after the total timeout has passed.
     policy.check_total(total_status).map_err(Fault::Passthrough)?;
     let (timeout, status) = match events {
         sys::POLL_IN => match (policy.settings.read_timeout, policy.throughput_time_left()) {

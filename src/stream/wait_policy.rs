@@ -23,7 +23,7 @@ pub(super) struct Settings {
 pub(super) struct WaitPolicy<'a> {
     pub(super) blocking: bool,
     pub(super) settings: &'a Settings,
-    /// Whether the stream's own minimum throughput applies.
+    /// Whether the minimum throughput that is set on the stream itself applies.
     pub(super) counts_throughput: bool,
     /// The end of the current throughput window. A wait that reaches this time fails with `NETLIB_TOO_SLOW`.
     pub(super) throughput_deadline: Option<Instant>,
@@ -75,8 +75,8 @@ impl WaitPolicy<'_> {
         self.settings.total_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Returns a copy of the policy for a call other than the application's own read: a copy without the minimum
-    /// throughput.
+    /// Returns a copy of the policy in which the minimum throughput that is set on the stream does not apply. The copy
+    /// is for all calls except the application's reads.
     pub(super) fn without_throughput(self) -> Self {
         WaitPolicy { counts_throughput: false, ..self }
     }
@@ -86,8 +86,9 @@ impl WaitPolicy<'_> {
         self.throughput_deadline.map(|at| at.saturating_duration_since(Instant::now()))
     }
 
-    /// Fails if the window of the minimum throughput has ended. An outer stream calls this function before each further
-    /// receive operation, because it must enforce the minimum of the inner stream instead of its own.
+    /// Fails if the window of the minimum throughput has ended. A stream below another stream calls this function
+    /// before each further receive operation, because it enforces the minimum throughput of the stream above it, not
+    /// the minimum that is set on itself.
     pub(super) fn check_throughput(self) -> Result<()> {
         if self.throughput_time_left() == Some(Duration::ZERO) { Err(too_slow()) } else { Ok(()) }
     }

@@ -22,9 +22,9 @@ impl ThreadId {
 /// Stores at most one value for each thread.
 ///
 /// Passes data between a session and an object that all sessions of a context share, such as the certificate verifier.
-/// rustls calls the shared object without saying for which session, but on the thread of the session's own call to
-/// rustls. So the shared object sets a value for the current thread, and the session takes the value after its call to
-/// rustls.
+/// rustls does not tell the shared object which session a call is for, but makes the call on the thread on which the
+/// session has called rustls. So the shared object sets a value for the current thread, and the session takes the value
+/// after its call to rustls.
 #[derive(Debug)]
 pub(crate) struct PerThread<T> {
     values: Mutex<Vec<(ThreadId, T)>>,

@@ -28,7 +28,7 @@ pub(crate) use list::ConfigList;
 pub enum EchStatus {
     NotOffered = 0,
     Grease = 1,
-    /// ECH was offered, and the server has not answered yet or has sent a malformed answer.
+    /// ECH was offered. The handshake is not complete yet, or has failed for a reason other than a rejection of ECH.
     Offered = 2,
     Accepted = 3,
     Rejected = 4,

@@ -42,7 +42,8 @@ pub enum VerifyMode {
 /// The destination of the key log.
 #[derive(Clone, Debug)]
 pub(crate) enum KeylogSetting {
-    /// The file named by SSLKEYLOGFILE, if it is set and `use_environment` is true.
+    /// The file that the environment variable SSLKEYLOGFILE names, if the variable is set and `use_environment` is
+    /// true.
     Environment,
     Nowhere,
     To(PathBuf),
@@ -126,7 +127,8 @@ impl Default for TlsOptions {
 
 impl TlsOptions {
     /// Adds to a context's digest those options whose values enter the digest unchanged. This function ignores the
-    /// other options, because the digest instead contains values that the context computes from them.
+    /// other options: the digest contains values that the context computes from these options, except for
+    /// `keeps_trust_anchors`, which does not affect sessions.
     pub(crate) fn plain_settings(&self, digest: Settings) -> Settings {
         // The pattern lists every option, so that a new option causes a compile error here until somebody adds it.
         let TlsOptions {
@@ -213,15 +215,15 @@ impl TlsOptions {
         self.embedded_trust = on;
     }
 
-    /// Returns true if the system's trust store is used. By default the system's trust store is used if certificates
-    /// are verified and the application has set no other source of trusted authorities.
+    /// Returns true if the system's trust store is used. By default the system's trust store is used if certificate
+    /// chains are verified and the application has set no other source of trusted authorities.
     pub(crate) fn trusts_system(&self) -> bool {
         let is_chosen = !self.custom_trust.is_empty() || self.embedded_trust;
         let verifies_nobody = self.server_only && self.server_mode() == VerifyMode::None;
         self.system_trust.unwrap_or(!is_chosen && self.verifies_chain() && !verifies_nobody)
     }
 
-    /// Sets the verify mode. CERT_NONE is refused while check_hostname is on, as in Python.
+    /// Sets the verify mode. CERT_NONE is refused if the application has turned check_hostname on, as in Python.
     pub fn set_verify_mode(&mut self, code: i32) -> Result<()> {
         let mode = match code {
             0 => VerifyMode::None,
@@ -434,17 +436,17 @@ impl TlsOptions {
         self.client_mode() != VerifyMode::None && !self.pins_replace_chain
     }
 
-    /// Returns true if the host name is checked. By default the host name is checked whenever certificates are
-    /// verified. With CERT_OPTIONAL, urllib3 turns this check off and compares the host name itself after the
-    /// handshake, but netlib has no check after the handshake.
+    /// Returns true if the host name is checked. By default the host name is checked unless the verify mode is
+    /// CERT_NONE. This default includes CERT_OPTIONAL. For CERT_OPTIONAL, urllib3 turns this check off and compares the
+    /// host name after the handshake, but netlib has no check after the handshake.
     pub(crate) fn checks_hostname(&self) -> bool {
         self.check_hostname.unwrap_or(self.client_mode() != VerifyMode::None)
     }
 }
 
-/// If `protocol` is probably a list of several ALPN protocols instead of one, returns the offset at which this shows
-/// and a text that describes it. RFC 7301 allows any bytes, but no registered protocol name contains a comma or begins
-/// with its own length. In OpenSSL's list format, each name follows a byte with its length.
+/// If `protocol` is probably a list of several ALPN protocols instead of one, returns the offset of the first sign of a
+/// list, and a text that describes the sign. RFC 7301 allows any bytes, but no registered protocol name contains a
+/// comma or begins with its own length. In OpenSSL's list format, each name follows a byte with its length.
 fn find_list_separator(protocol: &[u8]) -> Option<(usize, &'static str)> {
     if let Some(at) = memchr::memchr(b',', protocol) {
         return Some((at, "has a comma"));

@@ -30,7 +30,8 @@ pub(super) struct ConfigInput<'a> {
 }
 
 impl ConfigInput<'_> {
-    /// Returns the policy for the chains of servers; `None` if clients verify nothing.
+    /// Returns the policy for the chains of servers; `None` if clients verify neither chains nor pins. Fails if chains
+    /// are verified and no authority is trusted.
     fn server_policy(&self) -> Result<Option<Arc<Policy>>> {
         if self.options.client_mode() == VerifyMode::None && self.options.pins.is_empty() {
             return Ok(None);
@@ -41,7 +42,8 @@ impl ConfigInput<'_> {
         Ok(Some(Arc::clone(&self.policy)))
     }
 
-    /// Returns the verifier for the certificates of servers. Fails if the options do not allow clients.
+    /// Returns the verifier for the certificates of servers. Fails if the context is for servers only, or if chains are
+    /// verified and no authority is trusted.
     pub(super) fn verifier(&self) -> Result<ServerVerifier> {
         if self.options.server_only {
             let error = Error::new(

@@ -18,10 +18,10 @@ const HTTP: &[u8] = b"http/1.1";
 
 impl Context {
     /// Returns the context for a client's socket, as urllib3's ssl_wrap_socket does: `context` extended by the
-    /// authorities and the identity in `options`, or, without `context`, a new context created from `options`. The
-    /// returned context offers http/1.1 unless the options set ALPN protocols. The pins in `options` are added if
-    /// `context` has no pins. Pins in both `options` and `context` are an error, because it would be unclear whether a
-    /// peer must match both.
+    /// authorities, CRLs, pins, identity and ECHConfigList in `options`, or, without `context`, a new context created
+    /// from `options`. The returned context offers http/1.1 unless the options set ALPN protocols. The pins in
+    /// `options` are added if `context` has no pins. Pins in both `options` and `context` are an error, because it
+    /// would be unclear whether a peer must match both.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -49,7 +49,7 @@ impl Context {
         }
         let mut combined = TlsOptions::clone(&context.options);
         combined.alpn = if options.alpn.is_empty() { http() } else { options.alpn.clone() };
-        // Early data requires a single ALPN protocol.
+        // Early data allows at most one ALPN protocol.
         combined.early_data &= combined.alpn.len() < 2;
         combined.system_trust = Some(context.options.trusts_system() || adds_system);
         combined.embedded_trust |= options.embedded_trust;
@@ -86,9 +86,9 @@ impl Context {
         let config = made.map_err(|error| configs::internal("the client's configuration", &error))?;
         let mut derived = self.clone();
         derived.client = Ok(Arc::new(config));
-        // A context with ECH does not resume sessions, so it gets an empty store of its own. In a shared store, its
-        // session count would include the sessions of the original context, and removing its sessions would remove them
-        // too.
+        // A context with ECH does not resume sessions, so the copy gets a new, empty store. If the copy shared the
+        // store of the original context, the session count of the copy would include the sessions of the original
+        // context, and removing the sessions of the copy would remove the sessions of the original context.
         derived.sessions = Arc::default();
         derived.client_without_name = OnceLock::new();
         derived.http = OnceLock::new();
@@ -98,7 +98,8 @@ impl Context {
         Ok(Arc::new(derived))
     }
 
-    /// Returns a copy of the context that offers http/1.1. The copy is created on first use and then reused.
+    /// Returns a context like this one that offers only the ALPN protocol http/1.1: this context if it offers only
+    /// http/1.1 already, otherwise a copy, which is created on first use and then reused.
     fn for_http(self: &Arc<Self>) -> Arc<Context> {
         if self.options.alpn.iter().eq([HTTP]) {
             return Arc::clone(self);
@@ -110,7 +111,7 @@ impl Context {
     /// the original share a session store, which keeps sessions for different lists of protocols apart.
     fn with_alpn(&self, protocols: &[Vec<u8>]) -> Arc<Context> {
         let mut derived = self.clone();
-        // Early data requires a single ALPN protocol.
+        // Early data allows at most one ALPN protocol.
         derived.early_data_limits = self.early_data_limits.clone().filter(|_| protocols.len() < 2);
         if let Ok(client) = &self.client {
             let mut client = ClientConfig::clone(client);

@@ -1,5 +1,6 @@
 //! Computes the digest of a TLS context. Contexts with equal digests accept the same servers, present the same
-//! identity, and behave the same. The digest depends on the contents of the configured files, not on their paths.
+//! identity, and behave the same. The digest depends on the contents of the files that the context has read, not on
+//! their paths, and on the path of the key log file.
 
 use std::ffi::{CStr, CString};
 

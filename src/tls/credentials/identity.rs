@@ -14,8 +14,8 @@ use crate::error::{ApiName, Error, Result};
 use crate::status::Status;
 use crate::tls::error_text;
 
-/// Where an identity is loaded from. If `key` is `None`, the chain's data or file also contains the private key. Data
-/// in PKCS#12 is recognised by its bytes. Clones share the bytes.
+/// Where an identity is loaded from. If `key` is `None`, `chain` contains both the certificates and the private key.
+/// Data in PKCS#12 is recognised by its bytes. Clones share the bytes.
 #[derive(Clone)]
 pub(crate) enum Source {
     Data { chain: Arc<Zeroizing<Vec<u8>>>, key: Option<Arc<Zeroizing<Vec<u8>>>> },

@@ -24,7 +24,8 @@ use crate::tls::x509;
 pub(crate) const MAX_FILE: u64 = 16 * 1024 * 1024;
 
 /// The timeout for reading a file that is not a regular file, for example the pipe of a shell's `<(…)`.
-/// `netlib_tls_context_new` waits for nothing else, so it has no parameter for a limit.
+/// `netlib_tls_context_new` waits only for such files, and never longer than this timeout for each file, so the
+/// function has no parameter for a limit.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The number of bytes that are reserved for the content of a pipe; a private key has fewer bytes.
@@ -88,8 +89,9 @@ fn read_within(path: &Path, what: &str, patience: Duration) -> Result<Zeroizing<
     Ok(bytes)
 }
 
-/// Reads to the end of file. Calls `wait` before each read if `waits_first` is true, or once a read has failed with
-/// EWOULDBLOCK, as some files in /proc do although they look like regular files.
+/// Reads to the end of file. If `waits_first` is true, calls `wait` before each read; otherwise calls `wait` only once
+/// a read has failed with EWOULDBLOCK. Reading some files in /proc can fail with EWOULDBLOCK, although these files look
+/// like regular files.
 fn read_to_end(
     input: &mut impl Read,
     bytes: &mut Vec<u8>,
@@ -104,7 +106,7 @@ fn read_to_end(
         }
         match input.read_to_end(bytes) {
             Ok(_) => return Ok(()),
-            // `bytes` keeps the bytes that were read before.
+            // `bytes` keeps the bytes that were read before the error.
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => waits = true,
             Err(error) => return Err(failed(error)),
         }

@@ -58,7 +58,7 @@ struct Contents {
     state: PasswordState,
 }
 
-/// The result of checking the password, as far as the file has been read.
+/// The state of the password: not given, given but not checked, or confirmed by the MAC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PasswordState {
     NoneGiven,

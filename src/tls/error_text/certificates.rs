@@ -32,7 +32,7 @@ pub(crate) fn certificate(error: &CertificateError) -> Cow<'static, str> {
         C::InvalidOcspResponse => "came with an invalid OCSP response",
         C::ApplicationVerificationFailure => "was not accepted",
         C::Other(error) => return without_identifiers(&error.to_string()).into(),
-        // rustls' deprecated variants of the errors above.
+        // Variants that rustls has deprecated, and variants of later releases.
         _ => "was not accepted",
     })
 }

@@ -106,7 +106,7 @@ mod tests {
             let error = check(bit).unwrap_err();
             assert_eq!(error.message(), format!("bits has unknown bits: {bit:#x}"));
         }
-        // Python 3.11 sets these bits by default, except for one bit that netlib refuses.
+        // The bits that Python 3.11 sets by default, without OP_IGNORE_UNEXPECTED_EOF, which netlib refuses.
         assert!(check(0x8252_0050).is_ok());
     }
 }

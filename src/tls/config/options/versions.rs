@@ -16,8 +16,8 @@ use crate::tls::config::groups::{self, Group};
 pub(crate) enum Method {
     /// PROTOCOL_TLS or PROTOCOL_TLS_CLIENT: negotiates the version.
     Negotiate,
-    /// PROTOCOL_TLS_SERVER: also negotiates the version. PROTOCOL_TLS_SERVER conflicts with a version range, because
-    /// urllib3 treats every number except PROTOCOL_TLS and PROTOCOL_TLS_CLIENT as an exact version.
+    /// PROTOCOL_TLS_SERVER: negotiates the version, like PROTOCOL_TLS. PROTOCOL_TLS_SERVER conflicts with a version
+    /// range, because urllib3 treats every number except PROTOCOL_TLS and PROTOCOL_TLS_CLIENT as an exact version.
     TlsServer,
     Tls12,
 }

@@ -47,8 +47,8 @@ pub(in crate::tls) struct PasswordEncoding {
 impl PasswordEncoding {
     /// Returns all encodings of a password, in the order to try them. A password in UTF-8 becomes UTF-16, as in
     /// OpenSSL. A password that is not ASCII is also encoded with one character per byte, as older OpenSSL releases
-    /// did. An empty password has two encodings: the terminator alone, and zero bytes, which files without a password
-    /// use.
+    /// did. An empty password has two encodings: the terminator alone, and the empty string, which files without a
+    /// password use.
     pub(in crate::tls) fn all(password: Option<&Password>) -> Opened<Vec<PasswordEncoding>> {
         let bytes = password.map_or(&[][..], Password::bytes);
         let encoding =

@@ -43,7 +43,7 @@ impl Shape {
     }
 
     /// Returns a description of an unsupported key for an error message: the type of the key, and the supported types.
-    /// `None` if the key is supported.
+    /// `None` if the key is supported or malformed.
     pub(crate) fn unusable(self, der: &[u8]) -> Option<String> {
         let fields = fields(der)?;
         match self {

@@ -117,8 +117,8 @@ fn altered_encrypted_keys_never_yield_another_key() {
     }
 }
 
-/// If an encrypted key is altered, its padding may still be correct. So the parser of the decrypted key must detect the
-/// change; this test alters a key that was never encrypted.
+/// If an encrypted key is altered, the padding of the decrypted key may still be correct. So the parser of the
+/// decrypted key must detect the change; this test alters a key that was never encrypted.
 #[test]
 fn altered_unencrypted_keys_are_refused() {
     for at in 0..SERVER.len() {

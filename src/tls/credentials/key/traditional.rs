@@ -14,8 +14,8 @@ use crate::tls::credentials::pem::split_line;
 /// The encryption headers of a PEM section.
 pub(crate) struct Headers {
     cipher: Cipher,
-    /// The initialization vector, of one cipher block. The first eight bytes of the vector are also the salt of the key
-    /// derivation.
+    /// The initialization vector, which is as long as one block of the cipher. The first eight bytes of the vector are
+    /// also the salt of the key derivation.
     iv: Vec<u8>,
 }
 

@@ -123,8 +123,8 @@ fn scheme(algorithm: &Element<'_>, safe: &Span<'_>) -> Opened<Scheme> {
 
 /// The prefix of the object identifiers of bag types.
 const BAGS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.12.10.1");
-/// The prefix of the object identifiers of PKCS #9. The prefix with .21 is the attribute localKeyID, and with .22.1 the
-/// certificate type X.509.
+/// The prefix of the object identifiers of PKCS #9. The prefix followed by .21 is the attribute localKeyID. The prefix
+/// followed by .22.1 is the certificate type X.509.
 const PKCS9: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.9");
 
 impl Bags {

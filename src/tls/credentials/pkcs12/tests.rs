@@ -1,5 +1,5 @@
 //! Tests PKCS#12 files that other programs wrote (tests/certs/pkcs12), mutations of every byte of these files, and
-//! files that the tests construct. The suite `keys` tests the output of the openssl command.
+//! files that the tests construct. The suite `keys` tests PKCS#12 files that the openssl command writes.
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::crypto::aws_lc_rs;
@@ -95,7 +95,8 @@ fn corrupted_pkcs12_files_are_refused_or_yield_the_same_chain() {
             for mask in [0x01, 0x80, 0xff] {
                 bytes[at] ^= mask;
                 match load_with(&bytes, password.as_deref()) {
-                    // A file without a password has no MAC, so changes of its certificates are not detected.
+                    // The tested files without a password have no MAC, so changes of their certificates are not
+                    // detected.
                     Ok(_) if password.is_none() => {}
                     Ok(identity) => assert_eq!(chain_of(&identity), whole, "{name}, byte {at} ^ {mask:#x}"),
                     Err(error) => {
@@ -491,8 +492,8 @@ fn malformed_or_excessive_pkcs12_mac_parameters_are_refused() {
     }
 }
 
-/// A file may need several key derivations. Even if the iteration count of each derivation is within its limit, the sum
-/// of these counts is limited.
+/// A file may need several key derivations. The sum of their iteration counts is limited, in addition to the iteration
+/// count of each derivation.
 #[test]
 fn pkcs12_files_that_need_over_8000000_iterations_in_total_are_refused() {
     let mut budget = WorkBudget::new();
