@@ -335,7 +335,7 @@ impl Context {
         Ok(Arc::clone(client_without_name))
     }
 
-    /// Returns which settings restrict what sessions offer: versions, ECH, cipher suites or groups.
+    /// Returns which settings may restrict what sessions offer: versions, ECH, cipher suites or groups.
     pub(crate) fn restrictions(&self) -> Restrictions {
         Restrictions {
             versions: self.minimum_version() == self.maximum_version(),

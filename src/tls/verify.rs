@@ -87,7 +87,7 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
 type AcceptPath<'a> = dyn Fn(&VerifiedPath<'_>) -> Result<(), webpki::Error> + 'a;
 
 /// Verifies the chain, but neither the name nor the strength of the peer's key. Prefers a path with a pinned
-/// certificate, and returns whether such a path was found.
+/// certificate. Returns true if such a path was found, or if there are no pins.
 fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>) -> Result<bool, Refusal> {
     if !path_budget::within_limit(leaf, request.others, policy.anchors.len()) {
         return Err(explain::explain(policy, request, &webpki::Error::MaximumPathBuildCallsExceeded));

@@ -29,13 +29,14 @@ pub(crate) struct SessionFacts<'a> {
     /// Encrypted Client Hello was rejected: the peer is the server of the public name.
     pub(crate) is_rejected: bool,
     pub(crate) restrictions: Restrictions,
-    /// The peer's ClientHello or certificate request, if this side has received one.
+    /// The peer's ClientHello or certificate request, if this side has received one and the peer may still refuse this
+    /// side's certificate.
     pub(crate) peer_request: Option<&'a PeerRequest>,
     pub(crate) handshaking: bool,
     /// Input that rustls has not consumed. The unconsumed input is empty if the error is inside the last record.
     pub(crate) unread: &'a [u8],
     pub(crate) received_record: bool,
-    /// On a server: the newest version in the ClientHello, if the ClientHello could be parsed.
+    /// On a server: the newest version in a refused ClientHello, if that version could be found.
     pub(crate) newest_offered: Option<u16>,
 }
 
@@ -83,7 +84,8 @@ impl SessionFacts<'_> {
             || judged.is_some_and(|judged| is_public(judged) && self.name != Some(judged))
     }
 
-    /// Turns an error of rustls into an error of netlib. `verifier_error` is the certificate verifier's result.
+    /// Turns an error of rustls into an error of netlib. `verifier_error` is the error of the certificate verifier, if
+    /// the verifier has failed or has refused a certificate.
     pub(crate) fn explain(&self, error: &TlsError, verifier_error: Option<VerifierError>) -> Error {
         let peer = self.peer();
         match verifier_error {
@@ -178,8 +180,9 @@ impl SessionFacts<'_> {
         }
     }
 
-    /// Returns the error for input that is not TLS. `bytes` begins at a record boundary. The error message names only
-    /// the protocol of the data, because the data may contain a secret.
+    /// Returns the error for input that is not TLS. `bytes` begins at a record boundary. The error message contains
+    /// only the protocol of the data, or the first byte if the protocol is unknown, because the data may contain a
+    /// secret.
     fn not_tls(&self, bytes: &[u8]) -> Error {
         let looks = if bytes.starts_with(b"HTTP/") {
             "plain HTTP response"

@@ -12,8 +12,8 @@ use crate::fork::{LockGuard, Mutex};
 use crate::memory;
 use crate::status::Status;
 
-/// The size of a buffer: enough to receive 64 KiB after a partial record, and for four full records to send (4 × 16 KiB
-/// and their overhead). The size also limits the length of a handshake message.
+/// The size of a buffer: enough to receive 64 KiB after a partial record of up to 4 KiB, and for four full records to
+/// send (4 × 16 KiB and their overhead). The size also limits the length of a handshake message.
 pub(crate) const BUFFER_SIZE: usize = 68 * 1024;
 
 /// The maximum number of buffers in a pool; further buffers are freed.
@@ -24,7 +24,7 @@ const MAX_POOLED: usize = 16;
 pub(crate) struct Pool {
     /// The most recently returned buffer. Usually this buffer is the only one in the pool, and taking it needs no lock.
     last: AtomicCell<Option<Bytes>>,
-    /// The other returned buffers.
+    /// The buffers that were returned before `last`.
     others: Mutex<Vec<Bytes>>,
 }
 

@@ -12,7 +12,7 @@
 //!
 //! Early data adds two rules:
 //! - Early data can be encrypted only in the state after the ClientHello. rustls returns that state until the caller
-//!   marks it as done, so it is marked as done only when no more early data may be sent.
+//!   marks it as done, so netlib marks the state as done only when no more early data may be sent.
 //! - An unbuffered connection does not report whether the server accepted early data. netlib derives the server's
 //!   decision from the size of the client's next record; see [`Step::Sealed`].
 
@@ -41,8 +41,8 @@ pub(crate) use size::{HEADER_SIZE, RECORD_SIZE, WRITE_SIZE, whole_record};
 /// The content type of every encrypted record of TLS 1.3.
 const APPLICATION_DATA: u8 = 23;
 
-/// The size of a record with EndOfEarlyData, which is the only handshake message without a body: record header, message
-/// header, content type and tag. Alerts are shorter, and Finished messages are longer.
+/// The size of a record with EndOfEarlyData, which is the only handshake message of TLS 1.3 without a body: record
+/// header, message header, content type and tag. Alerts are shorter, and Finished messages are longer.
 const END_OF_EARLY_DATA_SIZE: usize = HEADER_SIZE + 4 + 1 + 16;
 
 /// The number of bytes that TLS 1.3 adds to [`WRITE_SIZE`] bytes of plaintext.

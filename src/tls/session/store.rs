@@ -1,6 +1,6 @@
-//! Stores the sessions that clients can resume. A context stores sessions by verified server name and offered
-//! application protocols. Contexts that differ in any other setting have separate stores. The application may take a
-//! session out and keep it ([`SavedSession`]).
+//! Stores the sessions that clients can resume. A context stores sessions by server name and offered application
+//! protocols. Two contexts share a store only if one is derived from the other and they differ only in the offered
+//! protocols. The application may take a session out and keep it ([`SavedSession`]).
 //!
 //! rustls calls the store while a connection is created or processes input, but does not pass the connection. So the
 //! store first marks a new session with the current thread. Before a call of the engine returns, the engine marks the
@@ -137,7 +137,7 @@ impl Sessions {
         }
     }
 
-    /// Removes the TLS 1.2 session of a server name.
+    /// Removes the TLS 1.2 session for a server name and a list of offered protocols.
     pub(crate) fn forget_tls12(&self, name: &ServerName<'_>, protocols: &[Vec<u8>]) {
         if let Some(entry) = self.lock().find(name, protocols) {
             entry.sessions.retain(|session| !matches!(session.secret, Secret::Tls12(_)));
@@ -160,7 +160,7 @@ impl Sessions {
         self.arrivals.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Takes the newest TLS 1.3 ticket for a server name.
+    /// Takes the newest TLS 1.3 ticket for a server name and a list of offered protocols.
     fn take_ticket(&self, name: &ServerName<'_>, protocols: &Protocols) -> Option<Tls13ClientSessionValue> {
         let now = now();
         let mut entries = self.lock();

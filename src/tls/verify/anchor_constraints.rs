@@ -12,7 +12,8 @@ use crate::tls::verify::anchors::{AnchorCertificate, Anchors, Unfit};
 use crate::tls::verify::crl::{Signer, flag};
 use crate::tls::x509::Name;
 
-/// Accepts the path if at least one trusted certificate with the anchor's name and key allows the path.
+/// Accepts the path if the anchor is a built-in authority, or if at least one trusted certificate with the anchor's
+/// name and key allows the path.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
     let anchor = path.anchor();
     let origin = policy

@@ -121,8 +121,8 @@ impl Pins {
             || self.contains(&digest(&certificate.subject_public_key_info()), true)
     }
 
-    /// Returns true if a certificate of the verified path is pinned. Other certificates that the peer sent do not
-    /// count, because anyone can send a copy of a pinned certificate.
+    /// Returns true if a certificate of the verified path is pinned, or if there are no pins. Other certificates that
+    /// the peer sent do not count, because anyone can send a copy of a pinned certificate.
     pub(crate) fn allow_path(&self, path: &VerifiedPath<'_>) -> bool {
         self.allow(path.end_entity())
             || path.intermediate_certificates().any(|certificate| self.allow(certificate))

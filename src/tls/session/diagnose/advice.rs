@@ -2,7 +2,8 @@
 
 use crate::error::{Advice, ApiName};
 
-/// Whether the options exclude any version, cipher suite or group that netlib supports.
+/// The settings that may exclude a version, cipher suite or group that netlib supports: `versions` is true if only one
+/// version is offered; `ciphers` and `groups` are true if the application has set them.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Restrictions {
     pub(crate) versions: bool,

@@ -1,4 +1,4 @@
-//! Makes the errors of sessions that the peer ended with an alert.
+//! Creates the errors for sessions that the peer has ended with an alert.
 
 use rustls::AlertDescription;
 

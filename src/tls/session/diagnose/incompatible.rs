@@ -1,4 +1,4 @@
-//! Makes the errors of peers that have no version, cipher suite or other parameter in common with this side.
+//! Creates the errors for peers that have no version, cipher suite or other parameter in common with this side.
 
 use rustls::{AlertDescription, PeerIncompatible};
 

@@ -22,7 +22,7 @@ pub(crate) enum CertificateTime {
     FromCallback(Box<CallbackTime>),
 }
 
-/// The clock callback's result, and the system's time when it returned.
+/// The clock callback's result, and the system's time when the callback returned.
 pub(crate) struct CallbackTime {
     pub(crate) time: Result<UnixTime>,
     pub(crate) at: SystemTime,

@@ -28,8 +28,8 @@ const UNRECOGNIZED_NAME: u8 = 112;
 pub(crate) enum ClientHelloState {
     /// The parser, and the number of bytes that it has received.
     Reading(Box<Acceptor>, usize),
-    /// The ClientHello is parsed, and this is its server name. `None` means that [`Engine::take_pending_callback`] has
-    /// already returned the callback.
+    /// The ClientHello is parsed. The value is the callback with its argument, the server name; `None` means that
+    /// [`Engine::take_pending_callback`] has already returned the callback.
     Complete(Option<ServerNameCall>),
 }
 
@@ -82,8 +82,8 @@ impl ClientHelloState {
 }
 
 impl Engine {
-    /// Parses the ClientHello. Returns `Some` as long as a pending callback has not returned, because until then
-    /// rustls' connection must not process input.
+    /// Parses the ClientHello. Returns `Some` as long as the ClientHello is incomplete or a pending callback has not
+    /// returned, because until then rustls' connection must not process input.
     pub(crate) fn read_client_hello(&mut self) -> Result<Option<Step>> {
         let Some(client_hello) = self.client_hello.as_deref_mut() else {
             return Ok(self.certificate_time.is_missing().then_some(Step::Blocked));
@@ -131,7 +131,8 @@ impl Engine {
         Ok(Some(Step::Blocked))
     }
 
-    /// Returns the callback and its argument; `None` if they were returned before.
+    /// Returns the callback and its argument; `None` if the ClientHello is not complete, or if this function has
+    /// already returned the callback.
     pub(crate) fn take_server_name_call(&mut self) -> Option<ServerNameCall> {
         match self.client_hello.as_deref_mut() {
             Some(ClientHelloState::Complete(pending)) => pending.take(),

@@ -24,7 +24,8 @@ pub(crate) struct EarlyDataState {
     /// The number of bytes of early data that the ticket still allows; 0 if none may be sent.
     left: u32,
     sent: u32,
-    /// The server has not accepted the early data.
+    /// rustls accepts no more early data and waits for input: the server has rejected the early data, unless `accepted`
+    /// is true.
     refused: bool,
     accepted: bool,
     /// The client has sent its first encrypted handshake message.

@@ -88,7 +88,8 @@ impl MemoryEngine {
         self.classified(MemoryEngine::do_handshake)
     }
 
-    /// Reads at least one byte, and as many as are available and fit.
+    /// Reads at least one byte of plaintext. Returns `WantRead` if no plaintext is available, and `End` after
+    /// close_notify.
     pub fn read(&mut self, buffer: &mut [u8]) -> Result<Io> {
         self.classified(|this| this.do_read(buffer))
     }

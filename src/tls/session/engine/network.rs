@@ -53,7 +53,7 @@ impl Engine {
         }
     }
 
-    /// Takes as many bytes from the front of `data` as there is space for. Takes none while the buffer is full of
+    /// Takes as many bytes from the front of `data` as there is space for. Takes no bytes while the buffer is full of
     /// unprocessed input.
     pub(crate) fn feed(&mut self, data: &[u8]) -> Result<usize> {
         self.check()?;

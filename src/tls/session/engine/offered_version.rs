@@ -18,7 +18,8 @@ pub(crate) enum Layout {
     Joined,
 }
 
-/// Returns the newest offered version; `None` if `input` does not begin with a complete ClientHello.
+/// Returns the newest offered version; `None` if `input` does not begin with a complete ClientHello, or if the
+/// extension supported_versions contains no version from SSL 3.0 to TLS 1.3.
 pub(crate) fn newest(input: &[u8], layout: Layout) -> Option<u16> {
     let message = match layout {
         Layout::Joined => Cow::Borrowed(input.strip_prefix(&[HANDSHAKE])?.get(record::HEADER_SIZE - 1..)?),

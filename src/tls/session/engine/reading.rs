@@ -59,8 +59,8 @@ impl Engine {
         Ok(Read::Blocked)
     }
 
-    /// Returns the result that the next read will have, without removing plaintext. Decrypts records up to the first
-    /// plaintext, except during the handshake.
+    /// Returns the result that the next read will have, except for the number of bytes. Removes no plaintext. Decrypts
+    /// records up to the first plaintext, except during the handshake.
     pub(crate) fn peek(&mut self) -> Result<Read> {
         while self.pending_plaintext.is_none()
             && self.failure.is_none()
@@ -78,9 +78,9 @@ impl Engine {
         }
     }
 
-    /// Returns the number of plaintext bytes that a read returns without new input.
+    /// Decrypts received records up to the first plaintext, and returns the number of plaintext bytes that are not read
+    /// yet. A read may return more bytes without new input.
     pub(crate) fn pending(&mut self) -> usize {
-        // Decrypts received records to count their plaintext.
         while self.pending_plaintext.is_none() && self.incoming.is_some() && !self.is_handshaking() {
             let whole = self.incoming.as_ref().and_then(|incoming| record::whole_record(incoming.bytes()));
             if self.failure.is_some() || self.peer_closed || self.unconsumed > 0 || whole.is_none() {

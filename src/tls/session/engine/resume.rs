@@ -1,6 +1,6 @@
 //! Implements session resumption. A client's engine marks the sessions that it receives with its connection. The
-//! application can take a session from the engine, and set the session to resume. A server's engine checks the
-//! certificates of clients that resume.
+//! application can take a session from the engine, and can set the session that an engine resumes. A server's engine
+//! checks the certificates of clients that resume.
 
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -23,7 +23,8 @@ impl Engine {
         Ok(self.store_key.and_then(|connection| self.context.sessions().take(connection)))
     }
 
-    /// Sets the session to resume; with `None`, the connection resumes no session. Fails once the handshake has begun.
+    /// Sets the session that the connection resumes; with `None`, the connection resumes no session. Fails once the
+    /// handshake has begun.
     pub(crate) fn set_session(&mut self, saved: Option<&Arc<SavedSession>>) -> Result<()> {
         self.check_client("give a session to")?;
         self.check()?;
@@ -39,7 +40,7 @@ impl Engine {
         if let Some(saved) = saved {
             saved.check(self.context.sessions(), self.name.as_deref(), &config.alpn_protocols)?;
         }
-        // Sessions are stored by server name, so a connection without a server name resumes none.
+        // Sessions are stored by server name, so a connection without a server name resumes no session.
         let Some(name) = &self.name else { return Ok(()) };
         let name = server_name::parse(name)?;
         let session_override = saved.map_or(SessionOverride::None, |saved| SessionOverride::Use(Arc::clone(saved)));
@@ -105,8 +106,9 @@ impl Engine {
         }
     }
 
-    /// Fails a server's session if the certificate of a resuming client has expired. The client presented that
-    /// certificate in the original handshake. rustls does not check again whether that certificate is valid.
+    /// Fails a server's session if the context checks the validity dates of clients' certificates and the certificate
+    /// of a resuming client has expired. The client presented that certificate in the original handshake. rustls does
+    /// not check again whether that certificate is valid.
     pub(crate) fn check_resumed_client(&mut self) -> Result<()> {
         let connection = &self.connection;
         let is_resumed = self.is_server && connection.is_resumed();
@@ -124,8 +126,8 @@ impl Engine {
     }
 
     /// Returns the time during which the server's verified chain stays valid: the intersection of the validity periods
-    /// of all certificates that the server sent and of the CRLs. Certificates that were not valid at verification are
-    /// ignored, because the verified path does not contain them.
+    /// of all certificates that the server sent, up to the earliest coming nextUpdate of a CRL. Certificates that were
+    /// not valid at verification are ignored, because the verified path does not contain them.
     fn proof_validity(&self, now: u64) -> Validity {
         let chain = self.connection.peer_certificates().unwrap_or(&[]);
         let mut found = 0..0;

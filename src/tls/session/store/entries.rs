@@ -12,9 +12,11 @@ use rustls_pki_types::ServerName;
 use crate::tls::config::Version;
 use crate::tls::per_thread::ThreadId;
 
-/// The maximum number of sessions in a store, and of server names. A linear search through 256 entries is fast enough.
+/// The maximum number of sessions in a store, and the maximum number of entries. Each entry is for one server name and
+/// one list of offered protocols. A linear search through 256 entries is fast enough.
 pub(super) const MAX_SESSIONS: usize = 256;
-/// The maximum number of sessions per server name. A server may send any number of tickets.
+/// The maximum number of sessions for one server name and one list of offered protocols. A server may send any number
+/// of tickets.
 pub(super) const MAX_SESSIONS_PER_NAME: usize = 8;
 /// The maximum age of a session in seconds (RFC 8446 section 4.6.1). rustls enforces this limit and the lifetime that
 /// the server sets, but does not report that lifetime.
@@ -53,9 +55,10 @@ pub(super) struct Session {
     pub(super) origin: Origin,
     /// The time at which the session was received, in seconds since 1970.
     pub(super) received_at: u64,
-    /// The time at which the server's certificate expires, in seconds since 1970; `u64::MAX` if expiry is not checked.
+    /// The time of the system's clock at which the server's verified chain expires, in seconds since 1970; `u64::MAX`
+    /// if validity dates are not checked.
     pub(super) expires_at: u64,
-    /// The validity period of the server's certificate; `None` if validity dates are not checked.
+    /// The period in which the server's verified chain is valid; `None` if validity dates are not checked.
     pub(super) validity: Option<Validity>,
 }
 
@@ -135,7 +138,7 @@ impl NameEntries {
         self.0.iter_mut().flat_map(|entry| &mut entry.sessions)
     }
 
-    /// Removes sessions of the least recently used names until the total is within the limit.
+    /// Removes sessions of the least recently used entries until the total is within the limit.
     pub(super) fn evict(&mut self) {
         while self.count() > MAX_SESSIONS {
             let Some(entry) = self.0.iter_mut().find(|entry| !entry.sessions.is_empty()) else { return };

@@ -87,7 +87,7 @@ impl Server {
         Server { connection: ServerConnection::new(Arc::new(config)).unwrap(), early: Vec::new(), later: Vec::new() }
     }
 
-    /// Passes bytes to the server and returns the bytes that it sends.
+    /// Passes bytes to the server and returns the bytes that the server sends.
     fn take(&mut self, mut bytes: &[u8]) -> Vec<u8> {
         while !bytes.is_empty() {
             self.connection.read_tls(&mut bytes).unwrap();
