@@ -5,7 +5,7 @@
 //!
 //! - `crate::stream::tls`: runs a session on a transport (a descriptor, another stream, or callbacks), with waiting,
 //!   limits and locks.
-//! - `session::engine`: runs a session over buffers, without I/O.
+//! - `session::engine`: runs a session over buffers, without network I/O.
 //! - `session::record`: calls rustls, which turns received records into plaintext and plaintext into records.
 //!
 //! [`config`] holds the settings, [`credentials`] loads the caller's certificates and keys, [`x509`] parses

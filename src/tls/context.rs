@@ -136,7 +136,8 @@ impl Context {
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let verifier_config =
             VerifierConfig { algorithms, times: times.clone(), verifier_errors: Arc::clone(&verifier_errors) };
-        // The key log is opened last, so that a context that cannot be created leaves no file behind.
+        // The key log is opened after all other files are loaded, so that an error in another file leaves no key log
+        // file behind.
         let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
@@ -291,7 +292,8 @@ impl Context {
         self.offer.groups.get(index).and_then(|group| groups::name(*group))
     }
 
-    /// Returns the words of the cipher string that match no supported cipher suite.
+    /// Returns the words of the cipher string that are neither a known keyword nor the name of a supported cipher
+    /// suite.
     pub fn unknown_ciphers(&self) -> Option<&CStr> {
         self.options.ciphers.as_ref().and_then(Selection::unknown)
     }

@@ -71,7 +71,8 @@ fn supported(suite: CipherSuite) -> Option<&'static Suite> {
 pub(crate) struct Selection {
     /// The selected suites in order of preference, with the TLS 1.3 suites first, as in OpenSSL.
     suites: Vec<CipherSuite>,
-    /// The words of the cipher string that match no supported suite, joined by ":".
+    /// The words of the cipher string that are neither a known keyword nor the name of a supported suite, joined by
+    /// ":".
     unknown: Option<CString>,
 }
 
@@ -190,8 +191,8 @@ struct Reader<'a> {
     at: usize,
     tls12: Ranking,
     tls13: Ranking,
-    /// True once the cipher string has named a TLS 1.3 suite. If true, only the TLS 1.3 suites that the string names
-    /// are selected; if false, all TLS 1.3 suites.
+    /// True once the cipher string has named a TLS 1.3 suite without an operator. If true, only the TLS 1.3 suites that
+    /// the string has added are selected; if false, all TLS 1.3 suites that the string has not removed.
     tls13_named: bool,
     unknown: Vec<u8>,
 }

@@ -66,7 +66,8 @@ impl Ech {
         Ok(Some(EchMode::Grease(EchGreaseConfig::new(suite, key))))
     }
 
-    /// Returns the ECH status at the start of a session with the server `name`.
+    /// Returns the ECH status at the start of a session with the server `name`. Fails if an ECHConfigList is set and
+    /// `name` is not a DNS name.
     pub(crate) fn initial_status(&self, name: Option<&ServerName<'_>>) -> Result<EchStatus> {
         match (&self.list, name) {
             (Some(_), Some(ServerName::DnsName(_))) => Ok(EchStatus::Offered),

@@ -1,7 +1,8 @@
 //! Reads PKCS#12 (RFC 7292): a private key and certificates in one file, encrypted and authenticated with one password.
 //!
-//! The MAC is verified before anything is decrypted ([`mac`]). The parts of the file are then decrypted, their keys and
-//! certificates are collected ([`bags`]), and one key with its certificate chain is chosen ([`choose`]).
+//! If the file has a MAC, the MAC is verified before anything is decrypted ([`mac`]). The parts of the file are then
+//! decrypted, their keys and certificates are collected ([`bags`]), and one key with its certificate chain is chosen
+//! ([`choose`]).
 
 mod bags;
 mod choose;

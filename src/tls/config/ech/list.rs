@@ -97,7 +97,7 @@ impl ConfigList {
 }
 
 /// Returns true if the bytes are a binary list rather than base64: the first two bytes are the length of the rest, or a
-/// byte is not printable.
+/// byte is neither printable nor white space.
 fn is_list(text: &[u8]) -> bool {
     let is_text = |byte: &u8| byte.is_ascii_graphic() || byte.is_ascii_whitespace();
     match text.first_chunk() {

@@ -1,5 +1,5 @@
-//! Decrypts with the encryption schemes that PKCS#12 had before PBES2 (RFC 7292 appendices B and C): 3DES for keys,
-//! 40-bit RC2 for certificates. PBES1 is weak, but old files use it.
+//! Decrypts with the encryption schemes that PKCS#12 had before PBES2 (RFC 7292 appendices B and C): usually 3DES for
+//! keys and 40-bit RC2 for certificates. PBES1 is weak, but old files use it.
 
 use pkcs5::der::Reader;
 use pkcs5::der::asn1::{AnyRef, ObjectIdentifier, OctetStringRef, UintRef};

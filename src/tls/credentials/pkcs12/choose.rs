@@ -21,7 +21,7 @@ const MOST_KEYS: usize = 64;
 /// The largest number of certificates that the chosen chain may have. webpki accepts at most six intermediates.
 const MOST_LINKS: usize = 16;
 
-/// Returns the first key that has a matching certificate, with the chain of this certificate.
+/// Returns the first usable key that has a matching certificate, with the chain of this certificate.
 pub(crate) fn identity(
     mut contents: Contents,
     what: &str,
@@ -100,7 +100,8 @@ fn mismatch(what: &str, keys: usize, parsed: &[Parsed<'_>]) -> Error {
     Error::new(Status::KeyMismatch, message)
 }
 
-/// Returns the leaf and its issuers in order, up to an issuer that the file does not contain.
+/// Returns the leaf and its issuers in order. The chain ends at a self-issued certificate, at a certificate whose
+/// issuer the file does not contain, or after [`MOST_LINKS`] certificates.
 fn chain(
     leaf: usize,
     certificates: &[bags::Certificate],
