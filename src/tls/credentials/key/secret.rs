@@ -16,7 +16,7 @@ pub(crate) enum Refusal {
     /// The input has no private key in a known format.
     Absent(String),
     Malformed(String),
-    /// The encryption scheme is unknown, or its cost exceeds a limit.
+    /// The encryption scheme is unknown, or one of its parameters is not supported or exceeds a limit.
     Unsupported(String),
     PasswordRequired,
     WrongPassword,

@@ -233,7 +233,8 @@ fn the_first_pkcs12_key_with_a_certificate_is_loaded_with_its_chain() {
             vec![server_key.clone(), client_key.clone(), plain(&client)],
             vec![&client],
         ),
-        // If two certificates have the same key, the certificate with the localKeyID is chosen, in either order.
+        // If two certificates have the same key, the certificate with the key's localKeyID is chosen; if neither has
+        // it, the first certificate is chosen.
         ("not marked", vec![plain(&expired), plain(leaf), leaf_key.clone()], vec![&expired]),
         (
             "marked",

@@ -214,7 +214,7 @@ fn pair(suites: Vec<SupportedCipherSuite>) -> (Peer, Peer) {
     (client, server)
 }
 
-/// Returns the sizes of the records.
+/// Returns the sizes of the records without their headers.
 fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     let mut sizes = Vec::new();
     while let [23, 3, 3, high, low, rest @ ..] = bytes {
@@ -226,7 +226,7 @@ fn sizes(mut bytes: &[u8]) -> Vec<usize> {
     sizes
 }
 
-/// The size of each write, and the sizes of the resulting records.
+/// The size of each write, and the sizes of the resulting records without their headers.
 const WRITES: [(usize, &[usize]); 5] = [
     (1, &[18]),
     (16_384, &[16_401]),

@@ -184,7 +184,7 @@ fn only_a_server_that_accepts_early_data_receives_it() {
             let seen = if outcome == Accepted { &data[..] } else { &[] };
             assert_eq!((&server.early[..], &server.later[..]), (seen, &[][..]), "{row:?}");
 
-            // The session continues after the rejection of early data.
+            // The session continues, whether the early data was accepted or rejected.
             assert_eq!(engine.write(b"later").unwrap(), 5);
             let sent = drain(&mut engine);
             server.take(&sent);
