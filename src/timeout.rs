@@ -358,7 +358,7 @@ mod tests {
         timeout.start_connect().expect("a failed start leaves the clock unstarted");
     }
 
-    /// The only test that changes the process default, because tests run in parallel.
+    /// Only this test changes the process default, because tests run in parallel.
     #[test]
     fn the_default_timeout_resolves_to_the_process_default() {
         assert_eq!(resolve(DEFAULT, "timeout").unwrap(), None);

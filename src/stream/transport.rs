@@ -249,7 +249,8 @@ impl Transport {
         }
     }
 
-    /// Tells the peer that no more bytes follow. Callbacks carry bytes only, so with callbacks the peer is not told.
+    /// Tells the peer that no more bytes follow. Transport callbacks can carry only bytes, so with them the peer is not
+    /// told.
     pub(super) fn end_output(&self) -> Outcome<()> {
         match &self.kind {
             Kind::Descriptor(fd) => sys::shutdown(*fd, Shutdown::Write).map_err(Fault::System),

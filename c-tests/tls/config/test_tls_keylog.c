@@ -164,8 +164,8 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
         netlib_tls_context_free(context);
         if (expected != NULL) CHECK(!holds_open(expected));
     }
-    /* The error names the path of a key log file that cannot be opened. A context that fails for another reason creates
-     * no key log file. */
+    /* The error names the path of a key log file that cannot be opened. If the creation of a context fails because
+     * another file cannot be read, no key log file is created. */
     char message[400];
     setenv("SSLKEYLOGFILE", folder, 1);
     netlib_tls_options *options = client_options();

@@ -10,7 +10,7 @@ use rustls::client::{ClientConfig, EchGreaseConfig, EchMode, Resumption};
 use rustls::crypto::CryptoProvider;
 use rustls::crypto::aws_lc_rs::hpke::DH_KEM_X25519_HKDF_SHA256_AES_128;
 use rustls::crypto::hpke::Hpke;
-// rustls returns the retry configurations as its own type, which only this internal trait can encode.
+// rustls returns the retry configurations in a type of its own, which only this internal trait can encode.
 use rustls::internal::msgs::codec::Codec;
 use rustls::internal::msgs::handshake::EchConfigPayload;
 use rustls_pki_types::ServerName;

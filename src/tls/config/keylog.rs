@@ -15,7 +15,7 @@ use crate::memory;
 use crate::socket::sys;
 use crate::status::Status;
 
-/// An open key log file, which stays open as long as its context lives.
+/// An open key log file, which stays open as long as its context or one of its streams exists.
 #[derive(Debug)]
 pub(crate) struct KeylogFile {
     path: std::ffi::CString,

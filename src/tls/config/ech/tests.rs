@@ -268,7 +268,7 @@ fn errors_for_malformed_ech_config_lists_state_the_offset() {
     let good = config(PUBLIC, &[9; 32]);
     let list = list_of(&[&good]);
     assert_eq!(ConfigList::parse(&list).unwrap().public_name.as_c_str(), c"localhost");
-    // The error for a truncated list reports where the list ends; no truncated list parses as a shorter one.
+    // The error for a truncated list reports where the list ends; no truncated list is accepted as a complete list.
     for end in 0..list.len() {
         let error = ConfigList::parse(&list[..end]).unwrap_err();
         assert_eq!((error.status(), error.offset()), (Status::InvalidArgument, Some(end)), "{end}: {error}");

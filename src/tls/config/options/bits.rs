@@ -8,7 +8,7 @@ pub(crate) const CIPHER_SERVER_PREFERENCE: i64 = 0x0040_0000;
 pub(crate) const NO_TLS12: i64 = 0x0800_0000;
 pub(crate) const NO_TLS13: i64 = 0x2000_0000;
 
-/// Of the bits that urllib3 and Python's `ssl` set by default, those that change netlib's behaviour.
+/// The bits that change netlib's behaviour, among the bits that urllib3 and Python's `ssl` set by default.
 pub(crate) const DEFAULT: i64 = NO_TICKET | CIPHER_SERVER_PREFERENCE;
 
 enum Meaning {
