@@ -50,8 +50,8 @@ pub struct Url {
 }
 
 impl Url {
-    /// Parses text leniently: an absent component is `None`. Text without a scheme begins with the host, unless it
-    /// begins with a slash.
+    /// Parses the text of a URL, in which any component may be absent. Text without a scheme begins with the authority,
+    /// unless the text begins with a slash.
     pub fn parse(text: &[u8]) -> Result<Url> {
         match fast_path::parse(text) {
             Some(block) => Ok(Url::new(block)),

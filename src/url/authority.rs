@@ -16,7 +16,7 @@ pub(super) enum Host {
     Final,
     /// The host is ASCII, and normalisation changes only its letter case.
     Letters,
-    /// Normalisation rewrites the host, because it has percent-encodings, non-ASCII letters, or a zone.
+    /// Normalisation rewrites the host, because the host has percent-encodings, non-ASCII letters, or a zone.
     Rewritten,
 }
 
@@ -31,7 +31,8 @@ pub(super) struct Authority {
     pub(super) port: Option<u16>,
     /// Whether the host may have bytes that are not UTF-8.
     pub(super) may_be_invalid_utf8: bool,
-    /// Whether a slash that belongs to the path follows the host, so that there is no room for the host's NUL.
+    /// Whether a slash that belongs to the path follows the host, so that the host's NUL cannot overwrite the byte
+    /// after the host.
     slash_follows: bool,
 }
 
@@ -152,8 +153,8 @@ impl Authority {
     }
 
     /// Decides what is copied if a slash follows the host: returns true if the path is copied and the host's NUL
-    /// overwrites the slash, false if the host is copied. The path is copied only if it is shorter than the host and
-    /// the host is long.
+    /// overwrites the slash, false if the host is copied. The path is copied only if the host is longer than the path
+    /// and longer than 1024 bytes.
     pub(super) fn overwrites_slash_before(&mut self, path: &Measured) -> bool {
         const SHORT: usize = 1024;
         let takes = self.host_length > path.len().max(SHORT) && self.slash_follows && self.host != Host::Rewritten;

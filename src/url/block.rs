@@ -107,7 +107,7 @@ impl Block {
         self.0.slice.as_flattened().len()
     }
 
-    /// Makes a block whose text `write` fills with at most `room` bytes.
+    /// Makes a block. `write` writes the block's text, of at most `room` bytes.
     pub(super) fn build(room: usize, write: impl FnOnce(&mut Writer<'_>)) -> Result<Block> {
         Block::build_on(&[], room, write)
     }
@@ -133,7 +133,8 @@ impl Block {
     }
 }
 
-/// The size above which a block with many unused bytes is copied to a smaller block.
+/// The maximum size of a small block in bytes. Only a larger block is copied to a smaller one if many of its bytes
+/// are unused.
 const SMALL: usize = 4096;
 
 /// A block whose text is being written.
@@ -276,8 +277,8 @@ impl Writer<'_> {
         }
     }
 
-    /// Copies `length` bytes of `text`. A short range is copied as 32 bytes if enough bytes follow, because a copy of
-    /// constant length takes a third of the time.
+    /// Copies `length` bytes of `text`. A range of at most 32 bytes is copied as 32 bytes if `text` and the block are
+    /// long enough, because a copy of constant length takes a third of the time of a copy of variable length.
     #[inline(always)]
     pub(super) fn copy_short(&mut self, text: &[u8], start: usize, length: usize) {
         const SHORT: usize = 32;

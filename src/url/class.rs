@@ -8,7 +8,8 @@ pub(super) enum Class {
     Path = 2,
     /// The bytes that a query or fragment may contain.
     Query = 4,
-    /// The bytes that normalisation does not change in a host name or IPv4 address, so no upper-case letters.
+    /// The bytes that normalisation does not change in a host name or IPv4 address. Upper-case letters are not in this
+    /// class.
     Host = 8,
     /// The ASCII bytes that a path may contain if its scheme is not normalised. "?" and "#" end the path.
     RawPath = 16,

@@ -6,8 +6,8 @@ use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 pub(super) const MAX_NAME: usize = 253;
 /// The maximum length of a label in a DNS name.
 pub(super) const MAX_LABEL: usize = 63;
-/// The maximum length of a DNS name in UTF-8. The ASCII form of a longer text would exceed [`MAX_NAME`], because an
-/// ASCII form has at least one byte per character.
+/// The maximum length of a DNS name in UTF-8. The ASCII form of a longer text would exceed [`MAX_NAME`], because a
+/// character has at most four bytes in UTF-8 and at least one byte in the ASCII form.
 pub(super) const MAX_TEXT: usize = 4 * MAX_NAME;
 
 /// The characters that IDNA 2003 maps or drops and IDNA 2008 keeps: sharp s, final sigma, and the two joiners.

@@ -29,7 +29,8 @@ pub(super) fn parse(text: &[u8]) -> Option<Block> {
     let mut writer = block.writer_after(text)?;
     writer.in_place(Component::Scheme, 0, colon);
     if path_end > host_end && path == host_end {
-        // The slash after the host belongs to the path, so there is no room for the host's NUL.
+        // The slash after the host belongs to the path, so the host's NUL cannot overwrite the slash, and the host is
+        // copied.
         let start = writer.at();
         writer.copy_short(text, host, host_end - host);
         writer.component(Component::Host, start);

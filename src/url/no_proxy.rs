@@ -28,7 +28,7 @@ enum Host<'a> {
 impl Host<'_> {
     fn of_url(host: &[u8]) -> Option<Host<'_>> {
         let inner = match host.strip_prefix(b"[") {
-            // The zone of an IPv6 address is local to this machine. An entry has no zone.
+            // The zone of an IPv6 address is ignored, because zones are local to this machine and entries have no zone.
             Some(inner) => inner.split(|&byte| matches!(byte, b'%' | b']')).next()?,
             None => without_final_dot(host),
         };
@@ -49,7 +49,7 @@ struct Entry<'a> {
 enum Pattern<'a> {
     /// "*"
     Any,
-    /// The addresses whose first bits are those of the given address.
+    /// The addresses that have the same first bits as this address. The number is the count of these bits.
     Network(IpAddr, u32),
     /// A host name without its final dot, and the names below it.
     Domain(&'a [u8]),
@@ -107,7 +107,8 @@ impl<'a> Pattern<'a> {
         }
     }
 
-    /// Parses a "*", a name, or an IPv4 address. An IPv6 address before a port must be in brackets.
+    /// Parses a "*", a name, or an IPv4 address. [`Entry::parse`] has already parsed IPv6 addresses, which must be in
+    /// brackets before a port.
     fn of_name(name: &'a [u8]) -> Option<Pattern<'a>> {
         if name == b"*" {
             return Some(Pattern::Any);
@@ -296,12 +297,13 @@ mod tests {
         ("10.0.0/8", "http://10.0.0.0", false),
         ("::/129", "http://[::]", false),
         ("example.com/8", "http://example.com", false),
-        // An entry is not a URL.
+        // A URL and a host with userinfo are not valid entries.
         ("http://example.com", "http://example.com", false),
         ("user@example.com", "http://example.com", false),
-        // URLs without a host.
+        // A URL without a host matches no list, not even "*".
         ("*", "/a", false),
         ("*", "http://:80", false),
+        // The URL's scheme may be absent, and may be any scheme.
         ("example.com", "example.com/a", true),
         ("example.com", "ftp://EXAMPLE.com/", true),
     ];

@@ -25,8 +25,8 @@ impl Writer<'_> {
         self.encode_since(component, start, measured);
     }
 
-    /// Writes a path: `base` followed by `path`, without dot segments and percent-encoded. `base` is empty or ends with
-    /// a slash.
+    /// Writes `base` followed by `path` as one path, which has no dot segments and is percent-encoded. `base` is empty
+    /// or ends with a slash.
     pub(super) fn path(&mut self, base: &[u8], path: &[u8], measured: &Measured, dots: Dots) {
         let start = self.at();
         match dots {
@@ -53,8 +53,8 @@ impl Writer<'_> {
             return self.component(component, start);
         }
         let end = self.at();
-        // A "%" that begins no percent-encoding may have been removed together with a dot segment, so encoding looks
-        // for it again.
+        // A "%" that begins no percent-encoding may have been removed together with a dot segment, so `append_encoded`
+        // searches the remaining text for such a "%".
         let stray = measured.has_stray_percent && !measured.may_have_dots;
         if !self.append_encoded(component.class(), start, stray) {
             self.truncate(end);

@@ -9,8 +9,8 @@ use super::scheme::{is_normalised, reference_scheme, scheme};
 use super::text::{MAX_LENGTH, invalid, utf8};
 use crate::error::Result;
 
-/// Parses text leniently: an absent component is `None`. Text without a scheme begins with the host, unless it begins
-/// with a slash.
+/// Parses the text of a URL, in which any component may be absent. Text without a scheme begins with the authority,
+/// unless the text begins with a slash.
 pub(super) fn parse(text: &[u8]) -> Result<Block> {
     let mut parts = MeasuredUrl::default();
     // Invalid UTF-8 is reported before any other error.

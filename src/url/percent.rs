@@ -39,8 +39,9 @@ impl Place {
         Place::ALL.into_iter().find(|&place| place as i32 == code)
     }
 
-    /// Returns whether the byte stands for itself. Of the reserved characters, a part of a component keeps none, because
-    /// the scheme or the server may treat each as a delimiter inside the component (RFC 3986 section 2.2).
+    /// Returns whether the byte stands for itself. In a part of a component, every reserved character except the "*" of
+    /// form data is encoded, because the scheme or the server may treat the character as a delimiter inside the
+    /// component (RFC 3986 section 2.2).
     fn keeps(self, byte: u8) -> bool {
         match self {
             Place::UserinfoPart | Place::PathSegment | Place::QueryPart => is_unreserved(byte),
@@ -75,7 +76,7 @@ pub(super) fn encoded_length(place: Place, data: &[u8]) -> usize {
     data.len() + 2 * data.iter().filter(|&&byte| !stays_one_byte(byte)).count()
 }
 
-/// Appends the encoded form of the data to text that has room for it.
+/// Appends the encoded form of `data` to `text`, which must have room for the encoded form.
 pub(super) fn append_encoded(text: &mut Vec<u8>, place: Place, data: &[u8]) {
     examined(data.len());
     for &byte in data {
@@ -96,8 +97,8 @@ pub fn decode(place: Place, text: &[u8]) -> Result<Vec<u8>> {
     Ok(decoded)
 }
 
-/// Appends the decoded form of text to data that has room for as many bytes as the text has. Fails with the offset of a
-/// "%" that does not begin a percent-encoding.
+/// Appends the decoded form of `text` to `data`, which must have room for `text.len()` bytes. Fails with the offset of
+/// a "%" that does not begin a percent-encoding.
 pub(super) fn append_decoded(data: &mut Vec<u8>, place: Place, text: &[u8]) -> std::result::Result<(), usize> {
     examined(text.len());
     let mut at = 0;
@@ -131,7 +132,8 @@ mod tests {
     use crate::parse_cost::tests::measure;
     use crate::tests::random::Random;
 
-    /// The printable ASCII characters other than letters and digits that each place keeps.
+    /// Each row has a place, and the printable ASCII characters, other than letters and digits, that are not encoded
+    /// there.
     #[test]
     fn percent_encoding_keeps_only_characters_that_the_url_part_allows() {
         for (place, kept) in [

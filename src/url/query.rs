@@ -101,8 +101,8 @@ impl QueryPair {
         self.value_with_nul()?.split_last().map(|(_, value)| value)
     }
 
-    /// Returns the share of the pair in the size of a query: its name, "=", value and "&", each of which the pair stores
-    /// with as many bytes.
+    /// Returns the size of the pair in a query, before percent-encoding: its name, "=", value and "&". In `text`, a NUL
+    /// takes the place of "=" and of "&".
     fn size(&self) -> usize {
         self.text.len()
     }

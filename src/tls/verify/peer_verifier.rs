@@ -39,8 +39,8 @@ pub(crate) struct ClientVerifier {
     hints: Vec<DistinguishedName>,
 }
 
-/// The identity that a server's certificate is verified against: the requested host name, or the public name after the
-/// server has rejected Encrypted Client Hello.
+/// The identity that a server's certificate is verified against: the requested host name, or, if the server has
+/// rejected Encrypted Client Hello, the public name.
 #[derive(Clone, Copy, Default)]
 struct ReferenceIdentity<'a> {
     server: Option<&'a ServerName<'a>>,
@@ -264,8 +264,8 @@ pub(crate) enum VerifierError {
     Failed(Error),
 }
 
-/// Passes the current time from a session to the verifier. The session calls the clock callback earlier, while no lock
-/// is held.
+/// Passes the current time from a session to the verifier. The session calls the clock callback before rustls calls the
+/// verifier, while no lock is held.
 pub(crate) type Times = PerThread<Result<UnixTime>>;
 
 /// Passes the verifier's detailed error to the session. rustls has only one error that could contain these details, and

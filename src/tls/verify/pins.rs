@@ -30,7 +30,7 @@ pub(crate) struct Pin {
 }
 
 impl Pin {
-    /// Returns the digest of the pin, which is part of the digest of a context.
+    /// Returns the digest of the pin's fields, from which the digest of a context is computed.
     pub(crate) fn digest(&self) -> Digest {
         Settings::new("pin").with_number("key", i32::from(self.of_key_alone)).with("digest", &self.digest).finish()
     }
@@ -105,7 +105,7 @@ impl Pins {
         self.pins.is_empty()
     }
 
-    /// Returns the digests of the keys of pinned authorities.
+    /// Returns the digests of the keys of trusted authorities whose certificates are pinned.
     pub(crate) fn anchors(&self) -> impl Iterator<Item = Digest> {
         self.anchors.iter().copied()
     }

@@ -503,8 +503,8 @@ fn chains_with_a_flipped_bit_are_refused_with_a_message() {
     }
 }
 
-/// Makes a leaf, `steps` groups of `of_a_name` authorities with the same name, each group issued by the next one, and
-/// `others` unrelated certificates.
+/// Makes a leaf, `steps` groups of authorities, and `others` unrelated certificates. Each group consists of `of_a_name`
+/// authorities with the same name, which the next group has issued.
 fn many_paths(of_a_name: usize, steps: usize, others: usize) -> Vec<CertificateDer<'static>> {
     let keys: Vec<_> = (0..of_a_name.max(1)).map(|_| rcgen::KeyPair::generate().unwrap()).collect();
     let certificate = |subject: &str, issuer: &str, key: usize| {

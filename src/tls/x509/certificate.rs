@@ -99,7 +99,7 @@ impl<'a> Certificate<'a> {
         self.subject == self.issuer
     }
 
-    /// Returns true if basicConstraints say CA:TRUE, or if the certificate is self-issued, of X.509 version 1 or 2 and
+    /// Returns true if basicConstraints has CA:TRUE, or if the certificate is self-issued, of X.509 version 1 or 2 and
     /// without basicConstraints, like the oldest root certificates.
     pub(crate) fn is_ca(&self) -> bool {
         match self.extensions.basic_constraints {

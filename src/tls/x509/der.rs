@@ -88,7 +88,7 @@ impl<'a> Der<'a> {
     }
 
     /// Returns a cursor that also accepts indefinite lengths, at every level. Finding the end of an element with
-    /// indefinite length takes time linear in its size, once per level.
+    /// indefinite length takes time linear in its size, once per level of nesting.
     pub(crate) fn ber(bytes: &'a [u8], at: usize) -> Der<'a> {
         Der { rest: bytes, at, is_ber: true }
     }
@@ -158,7 +158,7 @@ impl<'a> Element<'a> {
         let mut joined = Zeroizing::new(Vec::new());
         memory::reserve(&mut joined, self.content.len(), "a string")?;
         let mut rest = self.content;
-        // Constructed strings may nest, but all primitive strings in them are in the order of the content.
+        // Constructed strings may nest, but their primitive strings are always in the order in which they are joined.
         while let Some((tag, len, after)) = header(rest) {
             rest = match (tag, len) {
                 (tag::OCTET_STRING, Some(len)) => {
@@ -215,11 +215,12 @@ pub(crate) fn header(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     }
 }
 
-/// The size of the end-of-contents element (two zero bytes), which ends a content of indefinite length.
+/// The size of the end-of-contents element (two zero bytes), which ends the content of an element with indefinite
+/// length.
 const END_OF_CONTENTS: usize = 2;
 
-/// Returns the length of a content of indefinite length. `bytes` begins with the content and contains its
-/// end-of-contents element.
+/// Returns the length of the content of an element with indefinite length. `bytes` begins with the content and contains
+/// its end-of-contents element.
 fn indefinite(bytes: &[u8]) -> Option<usize> {
     let (mut rest, mut open) = (bytes, 1usize);
     loop {

@@ -73,8 +73,8 @@ fn digest<'a, D: Digest>(bytes: &[u8], out: &'a mut [u8; MAX_DIGITS / 2]) -> &'a
     out
 }
 
-/// Decodes hex digits and skips colons. Returns the first 32 bytes, and the number of all digits. `what`: the name of
-/// the parameter, for errors.
+/// Decodes hex digits and skips colons. Returns the first 32 decoded bytes, and the number of digits in the whole text.
+/// `what`: the name of the parameter, for errors.
 pub(crate) fn hex_digits(text: &[u8], what: &str) -> Result<([u8; MAX_DIGITS / 2], usize)> {
     let mut bytes = [0; MAX_DIGITS / 2];
     let mut count = 0usize;

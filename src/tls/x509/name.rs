@@ -264,7 +264,7 @@ mod tests {
         [&[tag, content.len() as u8], content].concat()
     }
 
-    /// Returns the DER of a name with one CN attribute for each tag and value.
+    /// Returns the DER of a name with one CN attribute for each pair of a tag and a value.
     fn content_of(values: &[(u8, &[u8])]) -> Vec<u8> {
         let rdn = |(kind, value): &(u8, &[u8])| {
             let pair = [wrap(tag::OID, &[0x55, 4, 3]), wrap(*kind, value)].concat();
@@ -273,7 +273,7 @@ mod tests {
         values.iter().flat_map(rdn).collect()
     }
 
-    /// Returns the text of a name with one CN attribute for each tag and value.
+    /// Returns the text of a name with one CN attribute for each pair of a tag and a value.
     fn named(values: &[(u8, &[u8])]) -> String {
         Name { der: &[], content: &content_of(values) }.text()
     }

@@ -148,7 +148,8 @@ fn certificate_parse_errors_state_the_byte_offset() {
     assert_eq!(error(&wrong), Malformed { what: "the validity", at });
 }
 
-/// Calls every function of a certificate. Returns false if the certificate cannot be parsed.
+/// Parses a certificate and calls the functions that format or interpret its fields. Returns false if the certificate
+/// cannot be parsed.
 fn ask(der: &[u8]) -> bool {
     let Ok(certificate) = Certificate::parse(der) else { return false };
     let texts = certificate.names().map(|name| name.text());

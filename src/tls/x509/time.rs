@@ -71,7 +71,7 @@ impl Digits<'_> {
 /// Formats seconds since 1970 like "2026-03-09 17:05:00 UTC".
 pub(crate) fn utc(seconds: i64) -> String {
     let (cycles, shifted) = (seconds.div_euclid(CYCLE_SECONDS), seconds.rem_euclid(CYCLE_SECONDS));
-    // Always succeeds: the shifted time is in the years 1970 to 2369.
+    // The conversion always succeeds, because the shifted time is in the years 1970 to 2369.
     let shifted = DateTime::from_unix_duration(Duration::from_secs(shifted.unsigned_abs()));
     let time = shifted.unwrap_or(DateTime::INFINITY);
     let year = i64::from(time.year()) + cycles * CYCLE_YEARS;

@@ -45,7 +45,7 @@ impl Entity {
         params
     }
 
-    /// Makes a certificate issued by `issuer`, with changed parameters.
+    /// Makes a certificate issued by `issuer`. `change` can change the certificate's parameters.
     fn by_with(&self, issuer: &Entity, change: impl FnOnce(&mut CertificateParams)) -> Der509 {
         let mut params = self.params();
         change(&mut params);
@@ -60,7 +60,7 @@ impl Entity {
         self.by_with(self, change)
     }
 
-    /// Makes a CRL that lists the serial numbers `revoked`, with changed parameters.
+    /// Makes a CRL that lists the serial numbers `revoked`. `change` can change the CRL's parameters.
     fn list(&self, revoked: &[u64], change: impl FnOnce(&mut CertificateRevocationListParams)) -> Vec<u8> {
         let entry = |serial: &u64| rcgen::RevokedCertParams {
             serial_number: SerialNumber::from(*serial),
@@ -191,7 +191,7 @@ fn restrictions_in_a_trusted_root_apply_to_the_chain() {
         assert_eq!(verify_with(&root.own_with(change)), expected, "{what}");
     }
     // Critical extensions: policyConstraints, which OpenSSL accepts; an unknown extension; basicConstraints with a
-    // negative pathlen, which allows no path.
+    // negative pathlen, which counts as 0.
     for (oid, content, expected) in [
         (&[2, 5, 29, 36][..], &[0x30, 3, 0x80, 1, 0][..], ca),
         (&[1, 2, 3, 4], &[5, 0], Some(Problem::UnknownCriticalExtension)),
@@ -240,8 +240,8 @@ fn one_acceptable_certification_path_among_several_suffices() {
     ] {
         assert_eq!(problem_of(&policy(trusted, &[], 0), sent, Purpose::Server), expected, "{what}");
     }
-    // A built-in authority has no certificate whose restrictions could be checked. A built-in authority accepts a chain
-    // even if a trusted certificate with the same name and key does not allow the chain.
+    // A built-in authority has no certificate whose restrictions could be checked. A chain to a built-in authority is
+    // accepted even if a trusted certificate with the same name and key does not allow the chain.
     let mut anchors = Collection::default();
     anchors.add(&short).unwrap();
     anchors.add_built_in(webpki::anchor_from_trusted_cert(&own).unwrap().to_owned());
@@ -383,8 +383,8 @@ fn crls_of_authorities_that_may_not_sign_crls_are_not_used() {
     }
 }
 
-/// webpki prefers the errors "expired" and "too many certificates" to CertRevoked. A peer could hide a revocation by
-/// appending certificates that cause one of these errors.
+/// If several paths fail, webpki returns the error "expired" or "too many certificates" rather than CertRevoked. A peer
+/// could hide a revocation by appending certificates that cause one of these errors.
 #[test]
 fn appended_certificates_do_not_hide_the_revocation_of_a_trusted_leaf() {
     let [root, site, other, forger] = ["root", "a.test", "other", "root"].map(Entity::new);

@@ -63,8 +63,8 @@ fn hex_of(der: &Der) -> String {
 /// The verification settings of a test case.
 struct Setup<'a> {
     trusted: &'a [&'a Der],
-    /// True if the anchors come from the system's store. Of the system's anchors, only the keys can be pinned, not the
-    /// certificates.
+    /// True if the anchors count as anchors of the system's store. Of the system's anchors, only the keys can be
+    /// pinned, not the certificates.
     as_system: bool,
     pins: &'a [String],
     verifies_chain: bool,

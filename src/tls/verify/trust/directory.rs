@@ -16,8 +16,8 @@ use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::credentials::pem;
 
-/// The maximum number of files in a directory. The largest known directories contain some hundred authorities with
-/// three file names each.
+/// The maximum number of files in a directory. The largest known directories contain more than a hundred authorities
+/// with three file names each.
 const MAX_ENTRIES: usize = 10_000;
 
 /// The limit on the total size of all files in a directory.
@@ -86,8 +86,8 @@ fn list(path: &Path, what: &str) -> Result<Vec<std::ffi::OsString>> {
     Ok(entries)
 }
 
-/// Returns the metadata of a regular file, following symbolic links. Files of other types are ignored; a dangling link
-/// is reported as skipped.
+/// Returns the metadata of a regular file, following symbolic links. Files of other types are ignored. A file whose
+/// metadata cannot be read, such as a dangling link, is reported as skipped.
 fn regular(path: &Path, entry: &std::ffi::OsStr, loaded: &mut LoadedAnchors) -> Option<Metadata> {
     match fs::metadata(path.join(entry)) {
         Ok(metadata) => Some(metadata).filter(Metadata::is_file),
