@@ -170,8 +170,8 @@ impl Query {
         Ok(())
     }
 
-    /// Replaces the first pair with the same name, and removes the other pairs with this name. Appends the pair if no
-    /// pair has its name.
+    /// Replaces the first pair of the same name with `pair`, and removes all later pairs of this name. Appends `pair`
+    /// if no pair has this name.
     pub fn set(&mut self, pair: QueryPair) -> Result<()> {
         let first = self.find(pair.name(), 0);
         let Some(replaced) = self.pairs.get_mut(first) else { return self.append(pair) };

@@ -237,8 +237,8 @@ mod avx2 {
         found.unwrap_or_else(|| portable::skip_path(text, from))
     }
 
-    /// 64 bytes of a URL, with masks of the bytes that stop a search for host, path and query. The masks are computed
-    /// together, so that no search depends on the result of the previous search.
+    /// Up to 64 bytes of a URL, with three masks: of the bytes at which the scans of a host, of a path and of a query
+    /// stop. The masks are computed together, so that no scan depends on the result of the previous scan.
     struct Window {
         start: usize,
         end: usize,
@@ -262,8 +262,8 @@ mod avx2 {
             })
         }
 
-        /// Returns the offset of the first byte at or after `from` that stops a search for the class. Moves the 64-byte
-        /// window forward while it contains no such byte.
+        /// Returns the offset of the first byte at or after `from` at which the scan of the class stops, or the length
+        /// of the text. Moves the window forward while the window contains no such byte.
         #[target_feature(enable = "avx2")]
         #[inline]
         fn next(&mut self, text: &[u8], from: usize, class: Class) -> usize {

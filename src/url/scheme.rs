@@ -4,7 +4,7 @@ use super::text::port_number;
 use crate::parse_cost::examined;
 
 /// Returns the scheme at the start of a URL. "localhost:8080" has no scheme: it is parsed as a host and a port, not as
-/// a scheme and a path. "http:" and "https:" always begin with a scheme.
+/// a scheme and a path. Text that begins with "http:" or "https:" always has a scheme.
 #[inline]
 pub(super) fn scheme(text: &[u8]) -> Option<&[u8]> {
     match text {

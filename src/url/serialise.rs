@@ -96,7 +96,7 @@ impl Url {
         }
         let authority_end = text.len();
         if authority_end == scheme_end && path.starts_with(b"//") && (scheme_end == 0 || !slashes) {
-            // Without the "/.", "//x" would parse as an authority (RFC 3986 section 4.2).
+            // Without the "/.", the path "//x" would parse as an authority (RFC 3986 section 4.2).
             text.extend_from_slice(b"/.");
         }
         let target_start = text.len();
@@ -118,7 +118,7 @@ impl Url {
         }
         text.push(0);
         let authority = text.len();
-        // The netloc is the end of the authority, so it is copied with the NUL.
+        // The netloc is the last part of the authority, so the netloc is copied together with the authority's NUL.
         text.extend_from_within(url + (netloc_start - authority_start)..authority);
         let netloc = text.len();
         if path.first() != Some(&b'/') {

@@ -223,8 +223,8 @@ fn references_with_unusual_hosts_and_paths_are_resolved() {
         ("ftp://H/a", "./b c", "ftp://H/b c"),
         ("http://a/b", "x.y://Z/w", "x.y://Z/w"),
         ("http://[::1%2525]/", "a", "http://[::1%25]/a"),
-        // A "\\" in the reference ends the host. In the text of the resolved URL, a slash separates the path from the
-        // host.
+        // A backslash in the reference ends the host. In the text of the resolved URL, a slash separates the path from
+        // the host.
         ("http://a/b", "//c\\@d/", "http://c/%5C@d/"),
         ("http://a/b", "https://u@c:81\\.d?q", "https://u@c:81/%5C.d?q"),
         ("http://a/b", "http://\\d", "http:///%5Cd"),

@@ -30,8 +30,8 @@ impl UrlOptions {
         self.port = port;
     }
 
-    /// Sets the userinfo to an encoded user name and password. An empty user name without a password, like an absent
-    /// one, makes the userinfo absent.
+    /// Sets the userinfo to the percent-encoded user name and password. If the user name is empty or absent and there
+    /// is no password, the userinfo becomes absent.
     pub fn set_credentials(&mut self, username: Option<&[u8]>, password: Option<&[u8]>) -> Result<()> {
         let place = Place::UserinfoPart;
         let username = match (username, password) {
@@ -94,7 +94,8 @@ impl Url {
     }
 }
 
-/// A URL was parsed from UTF-8, and normalisation keeps it valid.
+/// Converts text of a URL, which is valid UTF-8: a URL is parsed from valid UTF-8, and normalisation keeps the text
+/// valid.
 fn str_of(text: &[u8]) -> &str {
     std::str::from_utf8(text).unwrap_or_default()
 }

@@ -61,7 +61,7 @@ fn add_enum(listed: &Enum, text: &mut String) {
     text.push_str("};\n");
 }
 
-/// Returns the value of an enumerator. Panics if the value is not a sum of numbers and names of limits.
+/// Returns the value of an enumerator. Panics if the value is not a sum of numbers and `INT32_MIN`.
 pub fn integer(value: &str) -> i64 {
     let term = |term: &str| match term.trim() {
         "INT32_MIN" => i64::from(i32::MIN),

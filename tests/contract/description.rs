@@ -96,7 +96,7 @@ fn describe_handle(header: &Header, handle: &Item) -> Json {
     ])
 }
 
-/// The thread tags of handles, from the strictest one.
+/// The thread tags of handles, strictest first.
 const TAGS: &[&str] = &["one call at a time", "concurrent", "thread-safe", "immutable"];
 
 /// Returns the thread tag of a handle.
@@ -224,7 +224,8 @@ fn describe_param(header: &Header, function: &Function, param: &Param) -> Json {
     }
     if kind.is_data() {
         fields.push(("length", Json::optional(length(header, function, &param.name, false))));
-        // An output length of an input or a buffer is the number of bytes that the function used or wrote.
+        // For an input or a buffer, a length that the function stores is the number of bytes that the function used or
+        // wrote.
         if !param.ctype.ends_with("**") {
             fields.push(("used", Json::optional(length(header, function, &param.name, true))));
         }
@@ -233,7 +234,7 @@ fn describe_param(header: &Header, function: &Function, param: &Param) -> Json {
     Json::Object(fields)
 }
 
-/// Returns the field with the type to which a kind refers.
+/// Returns the field that names the type, or the parameter with a length, to which a kind refers.
 fn named_type(kind: &Kind) -> Option<(&'static str, Json)> {
     match kind {
         Kind::Handle(name) => Some(("handle", Json::text(name))),
@@ -246,8 +247,8 @@ fn named_type(kind: &Kind) -> Option<(&'static str, Json)> {
     }
 }
 
-/// Returns the parameter with the length of a pointer or of the result ("return"). If the caller passes one length and
-/// the function stores another one, `written` selects the stored one.
+/// Returns the parameter that contains the length of the data at the pointer `of`, or of the result if `of` is
+/// "return". If the caller passes one length and the function stores another one, `written` selects the stored one.
 pub fn length(header: &Header, function: &Function, of: &str, written: bool) -> Option<String> {
     let has_own_length = |param: &&Param| kinds::length_of(header, function, param).as_deref() == Some(of);
     let pointer = function.params.iter().find(|param| param.name == of);

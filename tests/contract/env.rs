@@ -189,7 +189,7 @@ impl Program {
         self.env("LD_LIBRARY_PATH", library)
     }
 
-    /// Runs the command, and kills it after `seconds`.
+    /// Runs the command, and kills the program if it has not ended after `seconds`.
     pub fn run(&mut self, seconds: u64) -> Ran {
         let name = self.0.get_program().to_string_lossy().into_owned();
         // The program gets its own process group, so that its child processes can be killed with it.

@@ -50,7 +50,7 @@ impl Json {
         }
         let new_line = |depth: usize| format!("\n{}", " ".repeat(depth));
         out.push(open);
-        // Several short texts share a line.
+        // In a list of texts and numbers, each line holds as many items as fit.
         if let Json::List(items) = self
             && items.iter().all(|item| matches!(item, Json::Text(_) | Json::Number(_)))
         {

@@ -18,8 +18,8 @@ fn text(query: &Query) -> String {
     String::from_utf8(text[..text.len() - 1].to_vec()).unwrap()
 }
 
-/// Compares the pairs with a description: names and values are separated by ":", and pairs by " ". The name of a pair
-/// without a value has no ":".
+/// Describes the pairs as text in which ":" separates a name from its value, and " " separates pairs. No ":" follows
+/// the name of a pair without a value.
 fn describe(query: &Query) -> String {
     let describe = |(name, value): &Pair| {
         let name = String::from_utf8_lossy(name).into_owned();

@@ -171,7 +171,7 @@ const QUERIES: &[&str] = &["", "", "?", "?a=b", "?@x", "?a/../b", "?'", "?%00", 
 const FRAGMENTS: &[&str] = &["", "", "", "#", "#a", "#@x", "#a#b", "#\\", "#%41"];
 
 fn random_url(random: &mut Random) -> String {
-    // Picks mostly from the valid first third, so that the whole URL is often valid.
+    // Picks mostly from the first third of each list, whose texts are valid, so that the whole URL is often valid.
     let mut pick = |from: &[&'static str]| {
         let bound = if random.one_in(8) { from.len() } else { from.len() / 3 + 1 };
         from[random.below(bound)]

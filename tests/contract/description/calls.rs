@@ -3,8 +3,9 @@
 use crate::description::statuses;
 use crate::model::{Function, Header};
 
-/// Returns true if a function may wait: it has the parameter `limit`, or its documentation has the tag `@blocks`, which
-/// says "never" for a function that compares a limit but does not wait.
+/// Returns true if a function may wait. The tag `@blocks` of its documentation decides: the tag says "never" for a
+/// function that compares a limit but does not wait. A function without the tag may wait if it has the parameter
+/// `limit`.
 pub fn may_block(function: &Function) -> bool {
     match &function.doc.blocks {
         Some(text) => !text.starts_with("never"),

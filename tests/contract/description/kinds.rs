@@ -128,7 +128,7 @@ pub fn of_result(header: &Header, function: &Function) -> Kind {
                 let of_stream = rest.split('`').next().and_then(|name| header.function(name));
                 of_stream.map_or(Kind::Unknown, |function| of_result(header, function))
             }
-            // A callback with an output returns 0 for success, and some callbacks return statuses.
+            // A callback that returns 0 or `NETLIB_OK` on success returns a status.
             None if text.starts_with("0 on success") || text.starts_with("`NETLIB_OK`") => Kind::Status,
             None => of_number(header, ctype, "", text.trim_start_matches("Returns ")),
         },
@@ -165,7 +165,8 @@ fn of_number(header: &Header, ctype: &str, name: &str, text: &str) -> Kind {
     }
 }
 
-/// Returns the enum whose values a number is a sum of, for example "bits of `enum netlib_verify_flag`".
+/// Returns the name of an enum if the documentation says that a number is a sum of the enum's values, for example "bits
+/// of `enum netlib_verify_flag`".
 fn bits(header: &Header, text: &str) -> Option<String> {
     let is_sum = ["bits", "bit mask", "bit of", "sum of", "joined by"].iter().any(|words| text.contains(words));
     let quoted = text.split('`').skip(1).step_by(2).map(|name| name.trim_start_matches("enum "));

@@ -7,7 +7,7 @@ use crate::description::calls::may_block;
 use crate::description::threads_of;
 use crate::model::{Function, Header};
 
-/// The statuses that, according to the first page of netlib.h, any function with a status may return.
+/// The statuses that, according to the first page of netlib.h, any function that returns a status may return.
 pub const COMMON: &[&str] =
     &["NETLIB_OK", "NETLIB_NULL_ARGUMENT", "NETLIB_INVALID_ARGUMENT", "NETLIB_OUT_OF_MEMORY", "NETLIB_INTERNAL"];
 
@@ -45,8 +45,8 @@ fn by_convention(header: &Header, function: &Function) -> Vec<&'static str> {
     busy.into_iter().chain(belongs_to_process.then_some("NETLIB_CLOSED")).collect()
 }
 
-/// Returns C macros that check, in a C test, that each function returns only described statuses. A macro has the name of
-/// its function, and passes the function's result to `check_described` of harness.h.
+/// Returns C macros that check, in a C test, that functions return only described statuses. A macro has the name of its
+/// function, and passes the function's result to `check_described` of harness.h.
 pub fn checking_macros(header: &Header) -> String {
     let mut text = String::new();
     // check_described warns about an ignored result, so a function whose result may be ignored has no macro.

@@ -97,8 +97,8 @@ fn packages(lock: &str) -> Vec<Package<'_>> {
         .collect()
 }
 
-/// Returns true if `version` is below the version that fixes the advisory. A version that cannot be parsed, or a
-/// pre-release, counts as below.
+/// Returns true if `version` is below the version that fixes the advisory. A pre-release, or a version that cannot be
+/// parsed, counts as below that version.
 fn is_below(version: &str, fixed: &str) -> bool {
     match (numbers(version), numbers(fixed)) {
         (Some(version), Some(fixed)) => version < fixed,

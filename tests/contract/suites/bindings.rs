@@ -86,7 +86,7 @@ fn compact(declaration: &str) -> String {
     for mark in ["{", "}", "(", ")", "*", ",", "=", ";"] {
         text = text.replace(&format!(" {mark}"), mark).replace(&format!("{mark} "), mark);
     }
-    // Replaces the expressions for the two smallest 32-bit numbers with the numbers.
+    // Replaces the expressions for the two smallest signed 32-bit integers with the integers themselves.
     text.replace("-2147483648 + 1", "-2147483647").replace("-2147483647 - 1", "-2147483648")
 }
 

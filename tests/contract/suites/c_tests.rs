@@ -74,7 +74,7 @@ pub fn valgrind_test(env: &Env, source: &Path, scratch: &Path, library: &Path) -
 }
 
 /// Compiles and runs a test. `before` is a command that runs the test program, for example valgrind with its arguments;
-/// it may be empty. `macros` is the file of [`statuses::checking_macros`].
+/// it may be empty. `macros` is the path of a file that contains the macros of [`statuses::checking_macros`].
 pub fn test(
     env: &Env,
     source: &Path,

@@ -129,8 +129,8 @@ const CASES: &[Case] = &[
         ..NOTHING
     },
     // The server answers the two requests of a pair only when it has received both. With two concurrent requests, both
-    // pairs finish. With one request at a time, the first of a pair waits until its timeout, and the waiting uses no
-    // processor time.
+    // pairs finish. With one request at a time, the first request of a pair waits until its timeout, and the waiting
+    // uses no processor time.
     Case {
         name: "two-at-a-time",
         args: &["--parallel", "2"],

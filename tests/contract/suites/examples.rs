@@ -1,6 +1,6 @@
 //! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h. Runs each
-//! program under valgrind, which must find no leak. Runs with arguments are rows of [`RUNS`] or have their own suite.
-//! The programs must leave sockets and HTTP to netlib.
+//! program under valgrind, which must find no leak. Runs of a program with arguments are rows of [`RUNS`], or are in a
+//! suite for this program. The programs must leave sockets and HTTP to netlib.
 
 pub mod sources;
 

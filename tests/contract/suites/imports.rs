@@ -12,8 +12,8 @@ use crate::env::Env;
 use crate::report::Report;
 use source::{Crate, Module};
 
-/// The maximum number of files in one import cycle. The limit of three files allows a module and two submodules that
-/// share its type.
+/// The maximum number of files in one import cycle. The limit of three files allows a cycle of a module and two
+/// submodules that use the module's type.
 pub const MAX_CYCLE: usize = 3;
 
 /// Maps each file to the files that it imports, each with the first path that imports it.

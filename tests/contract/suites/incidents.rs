@@ -19,5 +19,5 @@ pub fn check(env: &Env, table: &Table, report: &mut Report) {
     report.check(table.rows.len() >= INCIDENTS, format!("only {} of {INCIDENTS} incidents", table.rows.len()));
 }
 
-/// The number of incidents in the table. Incidents may be added to the table, but never removed.
+/// The minimum number of incidents in the table. Incidents may be added to the table, but never removed.
 const INCIDENTS: usize = 39;

@@ -86,7 +86,7 @@ impl Instrumented {
         })
     }
 
-    /// Returns the C compiler's flag for this sanitizer.
+    /// Returns the C compiler's flag for the sanitizer.
     pub fn flag(&self) -> &str {
         &self.flag
     }

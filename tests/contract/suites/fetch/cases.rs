@@ -43,7 +43,7 @@ const NOTHING: Case = Case {
     seconds: (0.0, 10.0),
 };
 
-/// A case with one GET request over TLS: the path, the expected body and the exit code.
+/// A case that must succeed: the arguments of fetch, and the complete expected output.
 const fn get(name: &'static str, args: &'static [&'static str], body: &'static str) -> Case {
     Case { name, args, body: Some(body), ..NOTHING }
 }
@@ -165,7 +165,7 @@ const HTTP: &[Case] = &[
         )
     }
     .within(4.0),
-    // Retries that send the request body again.
+    // A retry sends the request body again, which fails if the body is read from a pipe.
     get("hang-up-once", &["-X", "HEAD", "https://localhost:{https}/hang-up-once"], ""),
     Case {
         name: "reset-after-head",
@@ -198,7 +198,7 @@ const HTTP: &[Case] = &[
             &["fetch: "],
         )
     },
-    // A retry needs no rewind if no byte of the body file was read yet.
+    // If no byte of the request body has been read, a retry needs no rewind, so the body may be read from a pipe.
     Case {
         shell: "printf 'through a pipe' | \"$@\"",
         ..fails(
@@ -256,7 +256,7 @@ const HTTP: &[Case] = &[
         &["fetch: --max-time: "],
     )
     .within(5.0),
-    // fetch sends no request before the time in Retry-After has passed.
+    // fetch does not retry if Retry-After asks for more than 120 s, and ignores an invalid Retry-After.
     Case {
         body: Some("busy\n"),
         ..fails(

@@ -61,7 +61,7 @@ fn run_cases(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases
     }
 }
 
-/// Runs more cases at the same time than there are processors, because fetch spends most of its time waiting.
+/// Runs six cases at the same time, even on fewer processors, because fetch spends most of its time waiting.
 fn run_concurrently(cases: &[&Case], run_case: impl Fn(&Case) -> Report + Sync) -> Vec<Report> {
     const AT_ONCE: usize = 6;
     let next = AtomicUsize::new(0);

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::Harness;
 use crate::report::Report;
 
-/// The number of bytes that netlib sends in each session, fewer than the first line of the data has.
+/// The number of bytes that netlib sends in each session. The first line of the data is longer.
 const BYTES_SENT: usize = 60;
 
 #[derive(Clone, Copy)]
@@ -45,7 +45,7 @@ pub(super) const ACCEPTED: Row = Row {
 
 const ROWS: &[Row] = &[
     ACCEPTED,
-    // The ticket allows early data, but the server does not read it.
+    // The ticket allows early data, but the server rejects early data.
     Row {
         name: "rejected",
         server: "-max_early_data 1000",

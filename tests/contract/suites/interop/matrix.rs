@@ -191,7 +191,7 @@ impl Row {
         self.tool == Tool::OpenSsl && self.netlib == Side::Client && (self.resume || self.alpn != NO_ALPN)
     }
 
-    /// Returns true if the session number `turn` is resumed.
+    /// Returns true if the session with the index `turn` resumes an earlier session.
     pub fn resumed(&self, turn: usize) -> bool {
         self.resume && turn == 1 && self.tickets != Tickets::Refused
     }
