@@ -125,7 +125,7 @@ impl Url {
         self.c_str(Component::Fragment)
     }
 
-    /// Returns the bytes of a component, followed by its NUL, in constant time.
+    /// Returns the bytes of a component, followed by its NUL. The time does not depend on the component's length.
     pub fn terminated(&self, component: Component) -> Option<&[u8]> {
         self.block.terminated(component)
     }

@@ -162,7 +162,8 @@ fn contains(network: IpAddr, bits: u32, address: IpAddr) -> bool {
     }
 }
 
-/// Returns whether a name is a domain or below it. Compares whole labels, case-insensitively.
+/// Returns whether a name is below a domain, or is the domain itself if `or_equal` is true. Compares whole labels,
+/// case-insensitively.
 fn is_within(name: &[u8], domain: &[u8], or_equal: bool) -> bool {
     if domain.is_ascii() {
         return ends_in_labels(name, domain, or_equal);

@@ -11,8 +11,8 @@ use crate::error::Result;
 const HIDDEN: &[u8] = b"***";
 
 impl Url {
-    /// Returns the whole URL with "***" for the userinfo, each value of the query, and the fragment. The text is
-    /// printable ASCII, so it does not break a line of a log.
+    /// Returns the whole URL with "***" for the userinfo, each value of the query, the fragment, and text of the path
+    /// that may be a password. The text is printable ASCII, so it does not break a line of a log.
     pub fn redacted(&self) -> Result<&CStr> {
         let cell = &self.derived()?.redacted;
         match cell.get() {

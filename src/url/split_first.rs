@@ -15,7 +15,7 @@ pub struct FirstSplit {
 
 /// Splits at the first occurrence of any delimiter. If two delimiters occur at the same offset, the earlier delimiter
 /// in the list is used. The text after the split begins one character after the start of the delimiter, even if the
-/// delimiter is longer. The time is proportional to the number of delimiters.
+/// delimiter is longer. The time is proportional to the length of the text times the number of delimiters.
 pub fn split_first(text: &[u8], delimiters: &[&CStr]) -> Result<Option<FirstSplit>> {
     let text = utf8(text, "the text")?;
     let mut first: Option<(usize, usize)> = None;

@@ -1,6 +1,6 @@
-//! Reads the tables in `tests/contract/data`. A file begins with comment lines, the title and the introduction of the
-//! page that is generated from the table; a line of column names follows, then one row per line. Tabs separate the
-//! cells.
+//! Reads the tables in `tests/contract/data`. A file begins with comment lines that contain the title and the
+//! introduction of the page that is generated from the table. A line of column names follows, then one row per line.
+//! Tabs separate the cells.
 
 use crate::env::Env;
 

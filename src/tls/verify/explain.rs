@@ -335,7 +335,7 @@ fn path_too_long(path: &NamedPath<'_>) -> Refusal {
     Refusal::new(problem, "has more authorities than one of them allows (pathlen)")
 }
 
-/// Returns the newest usable CRL that the certificate's issuer has signed.
+/// Returns the newest usable CRL whose issuer has the name of the certificate's issuer.
 fn crl_of<'a>(policy: &'a Policy, certificate: &Certificate<'_>) -> Option<&'a Crl> {
     policy.crls.iter().find(|crl| crl.is_usable && crl.list.issuer() == certificate.issuer.content)
 }

@@ -66,7 +66,8 @@ impl Loaded {
         self.anchors
     }
 
-    /// Returns a description of each certificate that was skipped, with the reason.
+    /// Returns descriptions of the first certificates and files that were skipped, with the reasons. If more than 100
+    /// were skipped, the last text states how many are not described.
     pub fn skipped(&self) -> &[CString] {
         &self.skipped
     }
@@ -139,7 +140,7 @@ fn of_file(path: &Path) -> Result<LoadedAnchors> {
     of_bytes(&pem::read_file(path, "CA file")?, &format!("CA file {}", path.display()))
 }
 
-/// Loads authorities from bytes that the application named; fails if there is no usable authority.
+/// Loads the authorities in a file or byte string that the application added; fails if there is no usable authority.
 fn of_bytes(bytes: &[u8], what: &str) -> Result<LoadedAnchors> {
     let mut loaded = LoadedAnchors::default();
     loaded.add_bytes(bytes, what, "")?;

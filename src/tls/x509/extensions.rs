@@ -5,7 +5,8 @@ use super::general_name::GeneralNames;
 use super::oid;
 
 /// The extensions of a certificate. If an extension occurs twice, the first one is kept. A malformed extension is an
-/// error for the whole certificate, because ignoring the extension would drop its restriction.
+/// error for the whole certificate, because ignoring the extension would drop its restriction. Only a malformed
+/// authorityInfoAccess is ignored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Extensions<'a> {
     pub(crate) basic_constraints: Option<BasicConstraints>,

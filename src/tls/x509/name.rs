@@ -112,7 +112,7 @@ impl<'a> Name<'a> {
         Name { der: &[], content }.for_message()
     }
 
-    /// Returns the text of [`Name::text`], truncated for an error message.
+    /// Returns the text of [`Name::text`], truncated for an error message, or "(no name)" for an empty name.
     pub(crate) fn for_message(&self) -> String {
         let mut text = self.text();
         if text.is_empty() {
@@ -212,8 +212,8 @@ fn push_hex(out: &mut String, bytes: &[u8]) {
 const SPECIAL: &str = ",+\"\\<>;";
 
 /// Appends UTF-8 text with a backslash before each character of `special`. If `special` has more than one character, a
-/// leading or trailing space and a leading # are escaped too. Control characters, characters that change the direction
-/// of text, and invalid UTF-8 become hex digits, for example "\0A".
+/// leading or trailing space and a leading # are escaped too. Control characters, invisible characters, characters that
+/// change the direction of text, and invalid UTF-8 become hex digits, for example "\0A".
 pub(super) fn push_escaped(out: &mut String, bytes: &[u8], special: &str) {
     let start = out.len();
     for chunk in bytes.utf8_chunks() {

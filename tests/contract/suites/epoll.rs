@@ -1,6 +1,6 @@
 //! Runs examples-c/epoll, which fetches many URLs in one thread, against the misbehaving server, and checks its output
-//! and exit code. The server answers no request before it has received all of them, so the requests must run
-//! concurrently. The suite runs the program once directly and once under valgrind.
+//! and exit code. The server answers requests for `/when-fifty-ask` only after it has received fifty of them, so the
+//! requests must run concurrently. The suite runs the program once directly and once under valgrind.
 
 use std::path::{Path, PathBuf};
 

@@ -237,7 +237,7 @@ pub const ALL: &[Case] = &[
         2,
         &["fetch: --keepalive: IDLE[,INTERVAL[,COUNT]] is needed, in seconds ("],
     ),
-    // The value -1 selects the system's defaults.
+    // fetch refuses -1, the value of `NETLIB_TIMEOUT_DEFAULT`.
     fails("bad-keepalive-negative", &["--keepalive", "1,-1", "http://localhost/"], 2, &["--keepalive: IDLE[,"]),
     fails(
         "bad-user-timeout",
