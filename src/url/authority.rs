@@ -162,7 +162,7 @@ impl Authority {
         takes
     }
 
-    /// Returns the maximum number of bytes that writing the authority needs.
+    /// Returns the maximum number of bytes that the authority takes when it is written.
     pub(super) fn room(&self) -> usize {
         self.auth.room() + self.host_room()
     }

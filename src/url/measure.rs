@@ -159,8 +159,8 @@ impl Measured {
         (self.bytes_to_encode > 0) | self.may_have_dots
     }
 
-    /// Returns the maximum number of bytes that writing the component needs. A path is first written without its dot
-    /// segments, and then again with percent-encoding.
+    /// Returns the maximum number of bytes that the component takes when it is written. A path is first written without
+    /// its dot segments, and then again with percent-encoding.
     pub(super) fn room(&self) -> usize {
         if self.present { 2 * self.len() + 2 * self.bytes_to_encode() + 3 } else { 0 }
     }

@@ -120,7 +120,7 @@ impl MeasuredUrl {
             | self.fragment.may_change_length()
     }
 
-    /// Returns the maximum number of bytes that writing all components needs.
+    /// Returns the maximum number of bytes that all components take when they are written.
     pub(super) fn room(&self) -> usize {
         let texts: usize = self.texts().into_iter().map(Measured::room).sum();
         self.scheme_length.map_or(0, |length| length as usize + 1) + self.authority.room() + texts

@@ -208,8 +208,8 @@ mod avx2 {
 
     /// Returns the offset of the first byte at or after `from` at which the search stops, or the length of the text.
     /// For a pair of blocks, `stops` returns a mask with a bit for each byte that stops the search. Each iteration
-    /// examines two blocks, because the CPU can hardly predict the number of iterations. Returns `None` for a text
-    /// shorter than a block.
+    /// examines two blocks, so that fewer searches need further iterations, whose number the CPU can hardly predict.
+    /// Returns `None` for a text shorter than a block.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn search(text: &[u8], from: usize, stops: impl Fn(&Pair) -> u64) -> Option<usize> {

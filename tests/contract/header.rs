@@ -145,7 +145,7 @@ fn compact(text: &str) -> String {
             at += 2;
             continue;
         }
-        // Moves the end of a comment to its last line, if that line is not code and is short enough.
+        // Moves the "*/" of a comment to the comment's last line of text, if that line is not code and is short enough.
         if line.trim() == "*/"
             && let Some(last) = out.last_mut()
             && last.len() + " */".len() <= WIDEST

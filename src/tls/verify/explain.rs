@@ -31,9 +31,9 @@ struct NamedPath<'a> {
     links: Vec<Link<'a>>,
     /// The keys of the trusted authorities that have the name of the last certificate's issuer.
     anchors: Vec<&'a [u8]>,
-    /// True if the peer has probably left out the last certificate's issuer. The evidence is a sent certificate that is
-    /// not part of the chain: any certificate if the chain consists only of the peer's own certificate, otherwise a
-    /// root certificate.
+    /// True if the peer has probably left out the last certificate's issuer. The evidence is another certificate that
+    /// the peer sent: any certificate if the chain consists only of the peer's own certificate, otherwise a root
+    /// certificate that is not part of the chain.
     is_cut_off: bool,
 }
 
@@ -375,8 +375,8 @@ fn revocation_unknown(policy: &Policy, path: &NamedPath<'_>, error: &Error, now:
         Error::IssuerNotCrlSigner => "the issuer of a CRL may not sign CRLs (its keyUsage lacks cRLSign)",
         _ => "a CRL is signed with an algorithm that is not supported",
     };
-    // webpki's error does not say which issuer's CRL caused the error. The certificate in question is known only if a
-    // single certificate is checked.
+    // webpki's error does not say which issuer's CRL caused the error. The certificate whose CRL is unusable is known
+    // only if a single certificate is checked.
     match &path.links[..] {
         [link] => unknown(link, why.to_owned()),
         [leaf, ..] if !whole_chain => unknown(leaf, why.to_owned()),

@@ -13,7 +13,7 @@ use crate::tls::credentials::pem;
 use crate::tls::x509::{self, time};
 
 /// The largest accepted size of a certificate in bytes. The texts of a certificate's fields take a few times as much
-/// memory.
+/// memory as the certificate.
 const MAX_CERTIFICATE: usize = 0xffff;
 
 /// The kind of a name in subjectAltName.

@@ -135,7 +135,7 @@ pub fn of_result(header: &Header, function: &Function) -> Kind {
     }
 }
 
-/// Returns the kind of a number. `text` is its documentation.
+/// Returns the kind of a number. `text` is the documentation of the number.
 fn of_number(header: &Header, ctype: &str, name: &str, text: &str) -> Kind {
     let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
     let contains = |words: &[&str]| words.iter().any(|word| text.to_lowercase().contains(word));

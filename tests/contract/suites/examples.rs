@@ -12,7 +12,8 @@ use crate::suites::c_tests::VALGRIND;
 use crate::suites::fetch::server::Server;
 use crate::suites::generated::program_of_header;
 
-/// Returns arguments of the example pool: the given text, and a URL with the given path at each of three origins.
+/// Returns arguments of the example program `pool`: the given text, and a URL with the given path at each of three
+/// origins.
 macro_rules! three_origins {
     ($start:literal, $path:literal) => {
         concat!(

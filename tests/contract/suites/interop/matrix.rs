@@ -19,7 +19,7 @@ pub enum Side {
     Server,
 }
 
-/// The pairs of another implementation and the role of netlib, client or server, in the order of the rows.
+/// Each pair is another implementation and netlib's role in the sessions with it, in the order of the rows.
 pub const PAIRS: &[(Tool, Side)] = &[
     (Tool::OpenSsl, Side::Client),
     (Tool::OpenSsl, Side::Server),
