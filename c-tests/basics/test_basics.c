@@ -143,8 +143,8 @@ static void an_explicit_retry_kind_overrides_the_kinds_of_status_and_cause(void)
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
         CHECK(netlib_error_cause(error, 0) == cause);
-        /* `outer` has the retry kind READ only if READ was set explicitly on `error` or its cause. It does not inherit
-         * a retry kind that follows from the status of `error`. */
+        /* `outer` has the retry kind READ only if READ was set explicitly on `error` or its cause. `outer` does not
+         * inherit a retry kind that follows from the status of `error`. */
         bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
         CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
         netlib_error_free(outer);

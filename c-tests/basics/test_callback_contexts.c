@@ -369,7 +369,7 @@ struct switching {
 static enum netlib_verdict switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement) {
     struct switching *switching = ctx;
     (void)server_name;
-    /* Passes the only reference to the context to the stream. */
+    /* Gives the stream the only reference to the context. */
     *replacement = switching->next;
     switching->next = NULL;
     return NETLIB_VERDICT_ALLOW;

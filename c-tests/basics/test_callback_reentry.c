@@ -27,8 +27,8 @@ static void free_ctx(void *ctx) { ((struct own *)ctx)->freed++; }
 /* Performs `own->action` on the handle. Every callback calls this function first. */
 static void use_handle(struct own *own) {
     own->called++;
-    /* A Retry is immutable, so a callback of a Retry may call the Retry, which runs the callback again. Only the first
-     * callback performs the action. */
+    /* A Retry is immutable, so a callback of a Retry may call the Retry, which runs the callback again. A callback that
+     * runs inside another callback does not perform the action again. */
     if (own->depth > 0 || own->handle == NULL) return;
     own->depth++;
     if (own->action != FREE) own->inner = own->row->call(own->handle);

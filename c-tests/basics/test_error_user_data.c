@@ -95,8 +95,8 @@ static void user_data_is_freed_once_when_its_last_holder_is_freed(void) {
     }
 }
 
-/* The history of a Retry keeps a copy of each error. If an error is caused by a NETLIB_MAX_RETRY error, the Retry of
- * this cause is missing in the copy. */
+/* The history of a Retry keeps a copy of each error. A NETLIB_MAX_RETRY error contains a Retry. If such an error is the
+ * cause of a copied error, the cause in the copy contains no Retry. */
 static void the_retry_history_keeps_user_data_of_errors_caused_by_max_retry_errors(void) {
     netlib_error *err = NULL, *exhausted = NULL, *around = NULL;
     struct exception exception = {.text = "ValueError: no"};

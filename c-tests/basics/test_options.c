@@ -170,8 +170,8 @@ CALL(npn_good, netlib_tls_options_set_npn_protocols(o, NULL, 0))
 #define BAD_IDENTITY TLS "set_identity: chain must not be NULL"
 
 static void a_check_fails_with_the_first_error_that_no_later_call_removed(void) {
-    /* The setters that are called in this order, and the status and message of the error that is left; NETLIB_OK if
-     * none is left. */
+    /* The setters in the order of their calls, and the status and message of the error that the options then hold;
+     * NETLIB_OK if they hold none. */
     static const struct {
         const struct type *type;
         void (*calls[3])(void *options);

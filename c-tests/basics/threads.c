@@ -206,7 +206,7 @@ static bool share_certificate(const void *shared) {
 }
 #endif
 
-/* Creates a handle, uses it in all threads with `round`, and frees it. */
+/* Creates a handle, calls the function `round` with the handle in all threads, and frees the handle. */
 #define SHARE(type, made, round, what) \
     do { \
         type *shared = (made); \

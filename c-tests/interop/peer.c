@@ -50,7 +50,8 @@ struct session {
     const netlib_tls_context *context;
 };
 
-/* Stores the message of the first failure. */
+/* Prints the message of a failure. Stores the alert and the certificate problem of the first failure that has one of
+ * them. */
 static netlib_status note(struct session *session, netlib_status status, netlib_error *err) {
     if (err != NULL && session->alert < 0 && session->problem == 0) {
         session->alert = netlib_error_tls_alert(err);
@@ -184,8 +185,7 @@ static void exchange(struct session *session, bool client) {
             session->data = note(session, status, err);
         }
     }
-    /* If the server ends the session without data, the client has connected only to get a session that it can
-     * resume. */
+    /* The peer ends the session without data if it has connected only to get a session that it can resume. */
     if (session->data == NETLIB_END_OF_STREAM) shut_down(session);
     if (session->data != NETLIB_OK) return;
     /* In the modes "read" and "peer-first", the peer sends close_notify before this program does. */

@@ -13,8 +13,8 @@
 struct phase {
     const char *name;
     void (*set_up)(void);
-    /* Makes the blocking call with `limit`. If the handle stores a limit, this function first sets `limit` on the
-     * handle. */
+    /* Makes the blocking call with `limit`. If the blocking call has no parameter for a limit, this function first sets
+     * `limit` on the handle of the call. */
     netlib_status (*call)(const netlib_limit *limit, netlib_error **err);
     /* Runs on another thread and makes the blocking call succeed. `release` is NULL if the call cannot succeed within a
      * short time. */
@@ -73,7 +73,7 @@ static inline int thread_count(void) {
     for (struct dirent *task; tasks != NULL && (task = readdir(tasks)) != NULL;) count += task->d_name[0] != '.';
     if (tasks != NULL) closedir(tasks);
 #ifdef __SANITIZE_THREAD__
-    /* ThreadSanitizer's runtime starts its own thread with the program's first thread. */
+    /* ThreadSanitizer's runtime starts a background thread when the program starts its first thread. */
     count -= count > 1;
 #endif
     return count;
@@ -204,7 +204,8 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
     ticks = 0;
     call_has_returned = 0;
     double began = netlib_current_time();
-    /* The event ends the limit `ending`. The blocking call gets `limit`, which is a clone or a child of `ending`. */
+    /* Cancels, deadlines and interrupt checks belong to the limit `ending`. The blocking call gets `limit`, which is a
+     * clone or a child of `ending`. */
     interrupt.is_used = false;
     netlib_limit *ending = !has_check                           ? limit_of(seconds)
                            : stop == CHECK_CONTINUES_TO_SUCCESS ? interruptible_limit(NETLIB_INTERRUPT_CONTINUE)
@@ -235,7 +236,7 @@ static inline void run_phase(const struct phase *phase, enum stop stop) {
                              : has_check           ? NETLIB_INTERRUPTED
                                                    : NETLIB_CANCELLED;
     CHECK_STATUS(expected, status);
-    /* The blocking call must return within the tolerance after the event. */
+    /* A deadline must end the blocking call within the tolerance. For all other events, a third of LONG is enough. */
     if (by_time) CHECK(took >= seconds && took < seconds + TOLERANCE);
     else CHECK(took < LONG / 3);
     if (stop == TICKS_TO_DEADLINE) CHECK(ticks > 0);

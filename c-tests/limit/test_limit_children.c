@@ -62,7 +62,8 @@ static void a_child_limit_ends_at_the_earlier_deadline_of_parent_and_child(void)
     }
 }
 
-/* Cancels one of four generations, before and after the descriptors are opened. */
+/* Each of four limits is the parent of the next one. In each turn, the test cancels one of them, before or after it
+ * opens the descriptors of all four. */
 static void a_cancel_reaches_all_descendants_of_the_limit_and_no_ancestor(void) {
     enum { GENERATIONS = 4 };
     for (size_t cancelled = 0; cancelled < GENERATIONS; cancelled++) {

@@ -103,7 +103,7 @@ static void create_race_to_silent_addresses(void) {
     netlib_addresses_free(list);
 }
 
-/* Creates a listener. The lookup of its host name hangs. */
+/* Creates a listener and connect options, and makes lookups of "hung.test" hang. */
 static void create_listener_and_make_lookups_hang(void) {
     at.fd = at.filler = -1;
     at.server = listener(&at.port);

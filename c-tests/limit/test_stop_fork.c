@@ -57,7 +57,8 @@ static void cancelling_a_limit_affects_only_the_calling_process(void) {
         struct child child = begin_child();
         if (child.process == 0) {
             if (in_grandchild) {
-                /* If `child_waits` is set, the process between parent and grandchild opens its own descriptor. */
+                /* If `child_waits` is set, the child, which is the parent of the grandchild, waits and so opens a
+                 * descriptor for its copy of the limit. */
                 if (child_waits) child.results[3] = wait_for(ends[0], SHORT_WAIT, limit);
                 pid_t grandchild = fork();
                 if (grandchild > 0) waitpid(grandchild, NULL, 0);
@@ -112,7 +113,7 @@ static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     char byte;
     if (child.process == 0) {
         if (pthread_create(&thread, NULL, wait_in_thread, &waiting) != 0) abort();
-        /* After this read, the parent has cancelled its copy of the limit. The copy of the child must not be
+        /* The parent sends this byte after it has cancelled its copy of the limit. The child's copy must not be
          * cancelled. */
         if (read(turn[1], &byte, 1) != 1) abort();
         child.results[0] = netlib_limit_check(limit, NULL);
@@ -139,7 +140,7 @@ static void a_cancel_wakes_only_waits_of_the_same_process(void) {
     close(turn[1]);
 }
 
-/* A limit that is cancelled before the fork is cancelled in parent and child. */
+/* If a limit is cancelled before the fork, the copies in parent and child are both cancelled. */
 static void a_limit_cancelled_before_a_fork_is_cancelled_in_both_processes(void) {
     int ends[2];
     connected_pair(ends);
@@ -162,8 +163,8 @@ static void a_limit_cancelled_before_a_fork_is_cancelled_in_both_processes(void)
     close(ends[1]);
 }
 
-/* The child continues a race that the parent started. A cancel in the child wakes the race through the child's own
- * descriptor. */
+/* The child continues a race that the parent started. A cancel in the child ends the race, because the child opens a
+ * descriptor for its copy of the limit. */
 static void a_cancel_in_a_forked_child_ends_an_inherited_connection_attempt(void) {
     netlib_error *err = NULL;
     int32_t port = 0;

@@ -89,7 +89,8 @@ static void check_queued(const char *host, int32_t port, const netlib_connect_op
     netlib_limit_free(brief);
 }
 
-/* At most 64 lookups run at a time. Further lookups wait in a queue. A connect without a lookup does not wait. */
+/* At most 64 lookups run at a time. Further lookups wait in a queue. A connect that needs no lookup does not wait in
+ * this queue. */
 static void at_most_64_lookups_run_at_once_and_further_lookups_are_queued(void) {
     netlib_error *err = NULL;
     netlib_connect *connects[MOST], *queued[8];
@@ -121,8 +122,8 @@ static void at_most_64_lookups_run_at_once_and_further_lookups_are_queued(void) 
             CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(netlib_connect_wait_fd(queued[i], 0), 0, NULL, &err));
         }
         CHECK_INT(MOST + 1, thread_count());
-        /* An abandoned lookup counts towards the 64 lookups until it ends. Therefore a resolver that hangs never gets
-         * more than 64 requests. */
+        /* An abandoned lookup counts towards the 64 lookups until it ends. Therefore at most 64 lookups wait for a
+         * resolver that hangs. */
         for (int i = 0; i < MOST; i++) netlib_connect_free(connects[i]);
         check_queued("good.test", port, NULL);
         netlib_connect_free(queued[3]);
@@ -139,7 +140,7 @@ static void at_most_64_lookups_run_at_once_and_further_lookups_are_queued(void) 
         CHECK_OK(netlib_create_connection("good.test", port, NULL, limit, &fd, &err));
         close(fd);
         wait_until_alone();
-        /* One more descriptor is open than before the lookups, because the limit has its own descriptor. */
+        /* One more descriptor is open than before the lookups: the descriptor of the limit. */
         CHECK_INT(descriptors + 1, open_descriptors());
     }
     netlib_limit_free(limit);

@@ -39,10 +39,11 @@ pub struct Certificates {
     pub untrusted: Arc<ServerConfig>,
     /// A server like `good`, with a revoked certificate.
     pub revoked: Arc<ServerConfig>,
-    /// A server that supports only TLS 1.2, with the certificate of `good`; `tls13` supports only TLS 1.3.
+    /// A server like `good` that supports only TLS 1.2. `tls13` supports only TLS 1.3.
     pub tls12: Arc<ServerConfig>,
     pub tls13: Arc<ServerConfig>,
-    /// A server that requires a client certificate, with the certificate of `good`.
+    /// A server with the certificate of the server `good`. Refuses clients that send no certificate of the CA
+    /// `CLIENTS_CA`.
     pub known_clients: Arc<ServerConfig>,
     /// A server with a certificate for origin.test and *.origin.test, names that only a proxy resolves.
     pub origin: Arc<ServerConfig>,

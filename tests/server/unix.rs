@@ -12,7 +12,7 @@ use crate::ports::accept;
 use crate::proxy;
 use crate::scenarios::{self, SharedState};
 
-/// Creates the sockets, in the current directory because the path of a socket may have at most 107 bytes. Returns the
+/// Creates the sockets in the current directory, because the path of a socket may have at most 107 bytes. Returns the
 /// name of the socket in the abstract namespace, without its leading NUL; the name contains the process ID, so it is
 /// unique.
 pub fn start(certificates: &Certificates, state: &Arc<SharedState>) -> Result<String> {

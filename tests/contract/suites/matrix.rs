@@ -108,8 +108,8 @@ fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
     }
 }
 
-/// Checks that a value of another enum is a warning in C and an error in C++, and that a value of the right enum is
-/// accepted.
+/// Passes enum values to a setter: a value of the wrong enum must be a warning in C and an error in C++, and a value of
+/// the right enum must compile without a warning.
 fn values_of_another_enum_are_reported_by_compilers(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
     let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
                 void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";

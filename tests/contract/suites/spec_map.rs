@@ -31,8 +31,8 @@ pub fn check(env: &Env, table: &Table, header: &Header, report: &mut Report) {
 
 fn problems(names: &str, used: &str, header: &Header, tests: &NamedTests) -> Vec<String> {
     let names: Vec<&str> = names.split(' ').collect();
-    // Programs in netns need not contain the C names, because they call netlib's functions through scenario.h and
-    // cannot run on every machine.
+    // Programs in c-tests/netns need not contain the C names, because they call netlib's functions through scenario.h
+    // and cannot run on every machine.
     let used_here: Vec<&str> = used.split(' ').filter(|test| !test.starts_with("netns/")).collect();
     let mut problems = tests.missing(used);
     for name in &names {

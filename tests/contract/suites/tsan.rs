@@ -133,8 +133,8 @@ struct Race {
     found: &'static str,
 }
 
-/// The code uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` let one thread run before the other
-/// without synchronising the two threads.
+/// The code of each race uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` make one thread run before
+/// the other, but create no happens-before order between the two threads.
 const RACES: &[Race] = &[
     Race { name: "a variable of the program", bodies: ["plain++;", "plain++;"], found: "global 'plain'" },
     Race {

@@ -17,8 +17,8 @@ const ALLOWING: &[&str] = &[
     "src/url/scan.rs",
 ];
 
-/// The files that may use locks of the standard library, with the reason why no forked child waits for one. Files that
-/// are not listed use `fork::Mutex` or `once_cell::race::OnceBox`.
+/// The files that may use locks of the standard library, with the reason why no forked child waits for one. A file that
+/// is not listed uses `fork::Mutex` or `once_cell::race::OnceBox` instead of these locks.
 const LOCKING: &[(&str, &str)] = &[
     ("src/fork.rs", "wraps them: held under a `Delay`, for which fork(2) waits"),
     ("src/tls/context.rs", "cells that only `fork::get_or_init` fills"),

@@ -1,5 +1,6 @@
-//! Runs the programs of c-tests/vectors, which compare netlib's results with those recorded from urllib3, through the C
-//! ABI. Every case with different results belongs to a class of the table `differences`, and every class has a case.
+//! Runs the programs of c-tests/vectors, which call netlib through the C ABI and compare its results with those
+//! recorded from urllib3. Every case with different results belongs to a class of the table `differences`, and every
+//! class has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -272,7 +272,9 @@ fn combined(row: Row, combination: usize, turn: usize) -> Row {
     }
 }
 
-/// Returns one row for each cipher suite with each kind of key, cycling through the combinations.
+/// Returns the rows of the suite `interop`: each cipher suite with each kind of key in one of the eight combinations,
+/// which take turns; each cipher suite once selected by netlib's settings instead of the peer's; and the rows of
+/// `special`.
 pub fn core() -> Vec<Row> {
     let mut rows = Vec::new();
     for (at, &(tool, netlib)) in PAIRS.iter().enumerate() {
@@ -286,8 +288,9 @@ pub fn core() -> Vec<Row> {
     rows
 }
 
-/// Returns a row for each cipher suite with each kind of key and each of the eight combinations, and a row for each
-/// kind of client key with each version.
+/// Returns all rows: each cipher suite with each kind of key in each of the eight combinations, and once selected by
+/// netlib's settings instead of the peer's; each kind of client key with each version, with and without resumption; and
+/// the rows of `special`.
 pub fn all() -> Vec<Row> {
     let mut rows = Vec::new();
     for &(tool, netlib) in PAIRS {

@@ -32,7 +32,8 @@ use refusals::Refusal;
 /// hold.
 pub const BYTES: usize = 200_000;
 
-/// Runs each cipher suite with each kind of key, and each kind of refused session.
+/// Runs a session for each cipher suite with each kind of key, every session that must fail, key updates, and early
+/// data.
 pub fn run(env: &Env, report: &mut Report) {
     let Some(harness) = Harness::new(env, env.library(), "interop", &[], report) else { return };
     harness.run_all(&matrix::core(), report);

@@ -126,7 +126,7 @@ pub fn session(row: &Row, resumed: bool) -> Vec<String> {
     if row.tickets == Tickets::Tls12 {
         lines.push("TLS session ticket:".to_owned());
     }
-    // A resumed TLS 1.2 session has no key exchange.
+    // Rows with a group do not resume a session, because a resumed TLS 1.2 session has no key exchange.
     if let Some(group) = row.group {
         lines.push(format!("Server Temp Key: {}", group.temporary_key));
     }

@@ -175,8 +175,8 @@ impl Process {
         let _ = Command::new("kill").args(["-TERM", &self.id().to_string()]).status();
     }
 
-    /// Waits until the program has ended and its output has been read. After the time limit, kills the program, which
-    /// then has no exit code.
+    /// Closes the standard input of the program, and waits until the program has ended and its output has been read.
+    /// After the time limit, kills the program, which then has no exit code.
     pub fn finish(mut self) -> Ended {
         self.close_input();
         let deadline = Instant::now() + Duration::from_secs(SECONDS);

@@ -289,7 +289,8 @@ impl Refusal {
                 words
             }
         };
-        // The input stays open, because gnutls-cli would exit at its end, before it reads the alert.
+        // The input of gnutls-cli stays open, because gnutls-cli would exit at the end of its input, before it reads
+        // the alert.
         let client = harness.start(&words, Input::Pipe)?;
         client.wait_for_end();
         Ok((netlib.finish(), client.finish()))

@@ -267,7 +267,8 @@ pub(super) fn unsafe_sources(_: &Env, _: &Path, report: &mut Report) {
     report.check(inner.failed() == 0, format!("the suite unsafe accepts these locks: {:?}", inner.failures));
 }
 
-/// Import cycles with one file too many, for each way in which the last file can import the first.
+/// Checks that the suite `imports` reports a cycle of one file more than allowed, for each form in which the last file
+/// can import the first. Comments, strings, re-exports and test code must not count as imports.
 pub(super) fn import_cycles(_: &Env, _: &Path, report: &mut Report) {
     let files = imports::MAX_CYCLE + 1;
     let declarations: String = (0..files).map(|i| format!("mod m{i};\n")).collect();
