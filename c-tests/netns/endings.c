@@ -1,4 +1,5 @@
-/* Tests that a deadline, a timeout or a cancel from another thread ends connecting to hosts that never answer. */
+/* Tests that a deadline, a timeout or a cancel from another thread ends the attempts to connect to hosts that never
+ * answer. */
 #define _GNU_SOURCE
 #include "scenario.h"
 

@@ -5,7 +5,7 @@
 
 enum { RACE_HOSTS = 4 };
 
-/* The time of the first SYN of a host to which no packet is sent. */
+/* The value in `syn` for a host to which no SYN is sent. */
 #define NO_SYN (-1.0)
 
 /* The timeout and the expected times of racing or of sequential connecting. */

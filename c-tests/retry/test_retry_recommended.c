@@ -42,7 +42,7 @@ static void recommended_options_allow_3_retries_10_redirects_and_full_jitter(voi
     }
     netlib_retry_free(made);
 
-    /* netlib_retry_new without options still uses the defaults of urllib3. */
+    /* netlib_retry_new without options uses the defaults of urllib3, not the recommended settings. */
     static const int32_t obeyed[] = {413, 429, 503};
     netlib_retry *defaults = retry_of(netlib_retry_options_new());
     CHECK_INT(1, netlib_retry_total_counts_redirects(defaults));
@@ -491,8 +491,8 @@ static void deadline_and_cancel_errors_have_the_failed_attempts_as_causes(void) 
         netlib_status status = NETLIB_OK;
         netlib_retry *next = NULL;
         int32_t slept = 0;
-        /* In cases 0 and 1, the limit leaves no time for the delay. In cases 2 to 4, the limit ends during the delay;
-         * in cases 5 and 6, during the third attempt. */
+        /* In case 0, the delay is longer than the 30 s of the limit. In cases 1 to 4, the limit is cancelled. In cases
+         * 5 and 6, the third attempt has failed because its limit ended. */
         if (i == 0) status = netlib_retry_decide(after, "GET", url, busy, NULL, limit, &none, &err);
         if (i == 1) status = netlib_retry_decide(after, "GET", url, busy, NULL, cancelled, &none, &err);
         if (i == 2) status = netlib_decision_sleep(second, cancelled, &err);

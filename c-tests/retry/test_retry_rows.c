@@ -278,8 +278,8 @@ static void put_int(struct record *record, long long number) { put(record, &numb
 
 static void put_double(struct record *record, double number) { put(record, &number, sizeof number); }
 
-/* Decides about random events and records all results. `events` is the seed of the events, and `seed` is the seed of
- * the callbacks. */
+/* Passes random events to netlib_retry_decide, and records all results. `events` is the seed of the events, and `seed`
+ * is the seed of the callbacks. */
 static void run(uint64_t events, uint64_t seed, struct record *record) {
     static const char *const fields[] = {
         "Retry-After: 3\r\n",

@@ -70,7 +70,7 @@ static inline netlib_status step_to_the_end(netlib_connect *connect, int *fd, ne
     return status;
 }
 
-/* Checks an attempt of the report. Checks only the order of the times, not their values. */
+/* Checks one attempt in the report of `connect`. Of its times, checks only the order, not the values. */
 static inline void check_attempt(const netlib_connect *connect, size_t index, int32_t port, netlib_status status,
                                  int32_t errnum) {
     size_t len = 0;
@@ -93,7 +93,7 @@ static inline netlib_connect_options *options_with(double stagger, double timeou
     return options;
 }
 
-/* Returns true if the descriptor is already registered in the epoll instance. */
+/* Registers the descriptor in the epoll instance. Returns true if it was already registered. */
 static inline bool epoll_has(int epoll, int fd, uint32_t events) {
     struct epoll_event event;
     memset(&event, 0, sizeof event);

@@ -254,7 +254,7 @@ static void unknown_address_class_bits_are_refused(void) {
     }
 }
 
-/* The retry policy does not retry a request whose address the policy refuses. */
+/* A retry policy does not retry a request whose address the address policy refuses. */
 static void an_address_that_the_address_policy_refuses_is_never_retried(void) {
     netlib_error *err = NULL, *refusal = NULL;
     netlib_connect_options *options = netlib_connect_options_new();

@@ -454,7 +454,7 @@ static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     status = netlib_wait_for_read(ends[0], LONG, limit, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
-    /* A lookup that fails without a free descriptor has the retry kind CONNECT. */
+    /* If a lookup fails because no descriptor is free, the returned status has the retry kind CONNECT. */
     status = netlib_create_connection("localhost", port, NULL, limit, &fd, &err);
     CHECK_INT(EMFILE, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_CONNECT_FAILED, status);

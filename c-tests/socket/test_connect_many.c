@@ -103,7 +103,7 @@ static void connecting_to_addresses_needs_only_one_free_descriptor(void) {
 
 /* ---- many addresses ---- */
 
-/* Connects to the list that a resolve callback returns. */
+/* Connects with netlib_connect_new_addresses to the list that the function `resolve` fills. */
 static netlib_status connect_to_list(const struct answer *answer, int *fd, netlib_error **err) {
     netlib_connect *connect = NULL;
     netlib_addresses *addresses = netlib_addresses_new();
@@ -119,8 +119,8 @@ static netlib_status connect_to_list(const struct answer *answer, int *fd, netli
 
 enum { ANSWER = 200, TRIED = 64 };
 
-/* Only the first 64 addresses are tried, in order. A race sorts the addresses by alternating families before it
- * truncates the list. */
+/* Only the first 64 addresses are tried, in order. A race first reorders the addresses so that the families alternate,
+ * and then truncates the list. */
 static void at_most_64_addresses_are_tried(void) {
     int32_t port = 0, dead_port = 0;
     int server = listener(&port), dead = bound_socket(&dead_port);

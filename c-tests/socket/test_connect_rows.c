@@ -299,7 +299,7 @@ static void connect_errors_have_one_cause_per_address(void) {
     close(last);
 }
 
-/* Each of two silent addresses takes its whole timeout. */
+/* The attempt to each of the two silent addresses lasts for the whole connect timeout. */
 static void each_address_gets_the_whole_connect_timeout(void) {
     int32_t silent_port = 0, port = 0;
     int filler = -1;

@@ -223,7 +223,7 @@ static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, siz
     return NETLIB_VERDICT_REFUSE;
 }
 
-/* A cancel during a step in which several attempts fail ends the step. */
+/* If the limit is cancelled during a step in which several attempts fail, the step ends. */
 static void a_cancel_ends_a_step_in_which_attempts_fail(void) {
     netlib_error *err = NULL;
     int fd = -1;

@@ -30,7 +30,7 @@ static void attempts_of_a_race_share_the_source_port(void) {
         socklen_t len = sizeof own;
         CHECK(getsockname(fd, (struct sockaddr *)&own, &len) == 0);
         CHECK_INT(own_port, ntohs(own.sin_port));
-        /* Closes the sockets with a reset, so that the port is free for the second run. */
+        /* Closes the sockets with a reset, so that the port is free in the next turn of the loop. */
         struct linger at_once = {1, 0};
         setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
         close(fd);
@@ -88,7 +88,7 @@ static void a_socket_connected_to_itself_is_refused(void) {
         netlib_connect_free(connect);
         netlib_connect_options_free(options);
     }
-    /* After the refusal, a server can listen on the port. */
+    /* After the refusal, no socket occupies the port, so a server can bind it. */
     struct sockaddr_in in = ipv4(LOOPBACK, port);
     int server = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(bind(server, (struct sockaddr *)&in, sizeof in) == 0);

@@ -66,7 +66,7 @@ static void blocking_connect_calls_fail_if_no_addresses_were_supplied(void) {
     status = netlib_connect_run(connect, NULL, &fd, &err);
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, status);
-    /* The operation still waits for addresses. */
+    /* After the refused call, the operation continues to wait for addresses. */
     netlib_addresses *list = netlib_addresses_new();
     add_ipv4(list, LOOPBACK, port);
     CHECK_OK(netlib_connect_supply_addresses(connect, list, &err));

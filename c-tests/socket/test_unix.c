@@ -69,7 +69,8 @@ static void connections_to_unix_paths_and_abstract_names_succeed(void) {
             close(fd);
         }
         close(server);
-        /* The limit keeps its own descriptor. */
+        /* In row 0, the limit opens its descriptor, which stays open. The other rows must not leave any descriptor
+         * open. */
         if (i > 0) CHECK_INT(before, open_descriptors());
     }
     netlib_limit_free(lasting);
@@ -430,8 +431,8 @@ static void a_tls_stream_transfers_data_over_a_unix_socket(void) {
     netlib_stream_free(stream);
     close(fd);
 
-    /* TLS over a Unix domain socket still needs a server name for the certificate check, because a path contains no
-     * server name. */
+    /* TLS over a Unix domain socket needs a server name for the certificate check, because a path contains no server
+     * name. */
     CHECK_OK(netlib_create_unix_connection(abstract, len, NULL, limit, &fd, &err));
     server.fd = accept(listening, NULL, NULL);
     server.does = SERVE_HANDSHAKE;

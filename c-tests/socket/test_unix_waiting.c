@@ -213,7 +213,8 @@ static void a_full_backlog_does_not_block_a_race(void) {
     CHECK_OK(netlib_addresses_add(list, &in, sizeof in, &err));
     netlib_connect_options *options = netlib_connect_options_new();
     netlib_connect_options_set_attempt_delay(options, 0.02);
-    /* The source address applies only to IP addresses. */
+    /* The source address and the TCP option apply only to the attempts to IP addresses, not to the attempt to the Unix
+     * domain socket. */
     netlib_connect_options_set_source_address(options, "127.0.0.1", 0);
     int no_delay = 1;
     netlib_connect_options_add_socket_option(options, IPPROTO_TCP, TCP_NODELAY, &no_delay, sizeof no_delay);

@@ -48,7 +48,7 @@ static inline int32_t wire_write(void *ctx, const void *buf, size_t len, size_t 
     return NETLIB_OK;
 }
 
-/* Two connected streams. The handshake of TLS streams is done. */
+/* Two connected streams. If they are TLS streams, their handshake is complete. */
 struct ends {
     enum kind kind;
     struct pair pair;

@@ -173,7 +173,8 @@ static void is_dropped_reports_what_the_next_read_returns(enum kind kind) {
     expect_dropped(0, NETLIB_WANT_READ, ends.near);
     write_text(ends.far, "data");
     for (int i = 0; i < 2; i++) expect_dropped(1, NETLIB_OK, ends.near);
-    /* A plain stream on callbacks has read one byte, and a plain stream on a descriptor has read none. */
+    /* To find out whether data has arrived, a plain stream on a descriptor reads no byte, a plain stream on callbacks
+     * reads one byte, and a TLS stream reads a record. */
     CHECK_INT(kind == PLAIN_FD ? 0 : kind == PLAIN_CALLBACKS ? 1 : 4, (long long)netlib_stream_pending(ends.near));
     read_text(ends.near, "data");
     CHECK_INT(0, (long long)netlib_stream_pending(ends.near));

@@ -114,7 +114,7 @@ static void empty_reads_and_writes_succeed_without_io(void) {
     netlib_stream_free(stream);
 }
 
-/* What both callbacks of a stream return, and how often they were called. */
+/* The result that both callbacks of a stream return, and the number of their calls. */
 struct result {
     int32_t answer;
     size_t count; /* the count that is stored; SIZE_MAX: none */

@@ -7,8 +7,8 @@
  *     MAKE__T__P       for parameters with this type and name
  *     MAKE__T          for all parameters of this type
  *
- * T is spelled with _ptr for * and without the const of a handle: netlib_url_ptr, const_char_ptr. Output parameters for
- * a number or a handle need no macro. Two more macros exist:
+ * In the name of a macro, T has `_ptr` instead of `*`, and the const of a handle is omitted: netlib_url_ptr,
+ * const_char_ptr. Output parameters for a number or a handle need no macro. Two more macros exist:
  *
  *     USE_OPTIONS__netlib_x_options(options, err)   uses options, which reports an error that a setter stored
  *     BASELINE__F                                   the status of F with valid arguments if that is a failure

@@ -31,7 +31,7 @@ static inline netlib_limit *limit_of(double seconds) {
     return limit;
 }
 
-/* Returns a limit without a deadline of its own. */
+/* Returns a child of the limit `parent`. The child itself has no deadline. */
 static inline netlib_limit *child_of(const netlib_limit *parent) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
