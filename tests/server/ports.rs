@@ -116,8 +116,8 @@ fn fill(name: &'static str, socket: Socket, address: SocketAddrV4) -> Result<Por
     Ok(Port { name, number: address.port(), kind: Kind::Reserve { _held: (socket, fillers) } })
 }
 
-/// Starts a thread for each port that accepts connections, and one for each connection. The returned sockets reserve
-/// the ports that accept no connections.
+/// Starts a thread for each port that accepts connections, and one for each connection. Returns the ports that accept
+/// no connections: the caller must keep them, so that their sockets reserve the port numbers.
 pub fn start(ports: Vec<Port>, state: &Arc<SharedState>) -> Vec<Port> {
     let mut reserved = Vec::new();
     for port in ports {

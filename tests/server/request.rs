@@ -50,7 +50,7 @@ impl Request {
         }
     }
 
-    /// Reads the request's body, or only its first half.
+    /// Reads the request's body. If `half` is set, reads only the first half, or the first chunk of a chunked body.
     pub fn read_body(&mut self, from: &mut BufReader<Connection>, half: bool) -> Result<()> {
         if self.header("transfer-encoding").is_some() {
             return self.read_chunks(from, half);

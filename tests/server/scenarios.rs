@@ -33,14 +33,15 @@ enum Act {
     Garble,
     /// Keeps the connection open and never answers.
     NeverAnswer,
-    /// Sends an endless body of one byte per second.
+    /// Sends one byte of the body per second, until the client disconnects.
     Drip,
     /// Sends an endless body as fast as the client reads.
     Flood,
     /// Sends 32 MiB with their checksum in `x-sha256`. The header `x-authorization` says whether the request had an
     /// Authorization header.
     Large,
-    /// Answers with status 200 and the bytes of the request as the body.
+    /// Answers with status 200. The body of the response contains the method, the target, the header fields and the
+    /// body of the request.
     Echo,
     /// Answers only after this number of requests for the same target has arrived, on any ports.
     Together(usize),
@@ -132,7 +133,7 @@ const SCENARIOS: &[(&str, &[Act])] = &[
             Say(HELLO, End::Close),
         ],
     ),
-    // Paths without a response.
+    // Paths whose first request gets no response, an invalid response, or a response that does not end.
     ("/never", &[NeverAnswer]),
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),
@@ -232,7 +233,8 @@ impl SharedState {
         acts.get(self.visit(port, &request.target)).or(acts.last()).copied()
     }
 
-    /// Returns the number of earlier requests for this target.
+    /// Counts a request for the target on the port, and returns the number of earlier requests for the same target on
+    /// the same port.
     pub fn visit(&self, port: &'static str, target: &str) -> usize {
         let mut visits = self.visits.lock().unwrap();
         let visit = visits.entry((port, target.to_owned())).or_insert(0);
@@ -285,7 +287,7 @@ pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     };
 }
 
-/// Reads and logs the head of the request. Returns `None` if the client sends a ClientHello.
+/// Reads and logs the head of the request. Returns `None` if the client sends a ClientHello instead of a request.
 pub fn read_request(state: &SharedState, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {
         return Ok(None);
@@ -375,7 +377,7 @@ fn location(state: &SharedState, port: &str, path: &str) -> String {
     }
 }
 
-/// Sends an endless body of one byte per second until the client disconnects.
+/// Sends one byte of the body per second, until the client disconnects.
 fn drip(to: &mut Connection) -> Result<()> {
     to.write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")?;
     loop {

@@ -50,8 +50,9 @@ fn print_sha256(file: &Path) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs the server until its standard input is closed, which ends the process with all its threads. The process that
-/// started the server holds the other end of the pipe, so the server cannot outlive that process.
+/// Runs the server until its standard input is closed or `seconds` have passed. Then the process ends with all its
+/// threads. The process that started the server holds the other end of the pipe, so the server cannot outlive that
+/// process.
 fn serve(dir: PathBuf, seconds: u64) -> Result<(), Box<dyn Error>> {
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_secs(seconds));

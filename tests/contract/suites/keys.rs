@@ -105,7 +105,7 @@ fn openssl(env: &Env, command: &str) -> Result<(), String> {
     env.command("openssl").args(arguments).run(SECONDS).or_text().map_err(|text| format!("openssl {command}\n{text}"))
 }
 
-/// Creates each key and its certificate.
+/// Returns for each kind of key the two openssl commands that create the key and its certificate.
 fn generate(scratch: &Path) -> Vec<[String; 2]> {
     let at = |name: &str| scratch.join(name).display().to_string();
     let make = |(name, _, how): &(&str, &str, &str)| {

@@ -44,7 +44,7 @@ pub mod vectors;
 pub struct Suite {
     pub name: &'static str,
     pub what: &'static str,
-    /// True for suites that `make test` leaves out; `make test-all` runs them.
+    /// True for suites that `make test` leaves out. `make test-all` runs them, except those with `only_by_name`.
     pub is_long: bool,
     /// True for suites that run only if they are named; `make package-check` names them.
     pub only_by_name: bool,

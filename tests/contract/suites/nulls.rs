@@ -277,7 +277,7 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Returns C code that checks that a failed call has set all outputs to zero.
+    /// Adds C code to `body` that checks that a failed call has set all outputs except `err` to zero.
     fn zeroed(&self, function: &Function, outputs: &[(&Param, String)], body: &mut String) {
         for (param, _) in outputs.iter().filter(|(param, _)| param.name != "err") {
             // A failed call sets a descriptor to -1 instead of 0, because 0 is a valid descriptor.

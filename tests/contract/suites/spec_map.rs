@@ -1,5 +1,5 @@
 //! Checks that each row of the specification has C names that netlib.h declares, and tests that exist, run and use
-//! these names.
+//! these names. A row without a meaning in C has a reason instead.
 
 use crate::data::Table;
 use crate::env::Env;

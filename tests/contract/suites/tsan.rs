@@ -165,8 +165,8 @@ const RACES: &[Race] = &[
     },
 ];
 
-/// Checks that ThreadSanitizer reports each deliberate race with the right name, and nothing for the same program
-/// without the race.
+/// Checks that ThreadSanitizer reports each deliberate race with the right name, and reports nothing if the same code
+/// runs on one thread after the other.
 fn races(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let programs = parallel(RACES, |race| {
         let program = scratch.join(format!("race-{}", race.name.replace(' ', "-")));

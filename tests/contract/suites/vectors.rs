@@ -1,6 +1,6 @@
 //! Runs the programs of c-tests/vectors, which call netlib through the C ABI and compare its results with those
-//! recorded from urllib3. Every case with different results belongs to a class of the table `differences`, and every
-//! class has a case.
+//! recorded from urllib3. Every case with different results belongs to a class of the table `differences`. Every class
+//! that the table marks as compared by the vectors has a case.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -69,7 +69,8 @@ pub fn program(
     Ok(env.command(&command[0]).args(&command[1..]).load_from(library).run(SECONDS))
 }
 
-/// Adds the numbers of passed and failed cases, and reports the versions that the program prints.
+/// Adds the numbers of passed and failed cases, and the number of cases of each class. Reports the versions that the
+/// program prints.
 pub fn take(what: &str, ran: &Ran, hits: &mut Hits, report: &mut Report) {
     take_counts(what, ran, report);
     for line in ran.out.lines() {

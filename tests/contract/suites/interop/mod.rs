@@ -120,7 +120,7 @@ impl<'a> Harness<'a> {
         word.to_owned()
     }
 
-    /// Splits a command line into words, and replaces {name} by the path of the certificate file NAME.
+    /// Splits a command line into words, and replaces `{name}` by the path of the certificate file `name`.
     pub fn words(&self, line: &str) -> Vec<String> {
         let word = |word: &str| match word
             .split_once('{')

@@ -1,5 +1,5 @@
-//! Runs a child process, and reads its output while it runs. The child process ends at the latest when this process
-//! ends.
+//! Runs a child process, and reads its output while it runs. The child process is killed at the latest when its
+//! [`Process`] is dropped.
 
 use std::fs::File;
 use std::io::{Read, Write};
@@ -85,7 +85,7 @@ pub struct Ended {
 }
 
 impl Ended {
-    /// Returns the command line, the exit code and both outputs, for failure messages.
+    /// Returns the command line, the exit code and parts of both outputs, for failure messages.
     pub fn transcript(&self) -> String {
         let head: String = self.err.chars().take(1500).collect();
         let tail = |text: &str| -> String {

@@ -1,5 +1,5 @@
-//! Tests PKCS#12 files that the openssl command writes (every kind of key, and every encryption with every MAC and
-//! every kind of password), and the files of other programs in tests/certs/pkcs12.
+//! Tests PKCS#12 files that the openssl command writes (every kind of key with every encryption, every encryption with
+//! every MAC, and every kind of password), and the files of other programs in tests/certs/pkcs12.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -118,8 +118,8 @@ fn files(scratch: &Path) -> Vec<File> {
     let passwords = passwords();
     for (i, encryption) in ENCRYPTIONS.into_iter().enumerate() {
         for (j, mac) in MACS.into_iter().enumerate() {
-            // Tests every kind of password with the encryption `-legacy` and without a MAC, and one kind of password
-            // with each other combination of encryption and MAC.
+            // Every combination with the encryption `-legacy` or without a MAC is tested with every kind of password.
+            // Every other combination of encryption and MAC is tested with one kind of password.
             let all = encryption == "-legacy" || mac == "-nomac";
             for (k, password) in passwords.iter().enumerate() {
                 if all || (i + j) % passwords.len() == k {

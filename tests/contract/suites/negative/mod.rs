@@ -1,4 +1,4 @@
-//! Runs the checks of each suite on defective input, and fails if they do not report the defect.
+//! Runs the checks of most suites on defective input, and fails if they do not report the defect.
 
 mod abi;
 mod answers;
