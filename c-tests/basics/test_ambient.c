@@ -158,7 +158,7 @@ static void follow_decisions_of_a_retry_policy(void) {
     netlib_url_free(url);
 }
 
-/* Uses limits, timeouts and responses, and connects to a numeric address. */
+/* Uses limits, timeouts and responses, and tries to connect to a numeric address. */
 static void use_limits_timeouts_and_responses_and_attempt_a_connection(void) {
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;

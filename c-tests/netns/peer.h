@@ -123,7 +123,7 @@ static inline void receive_syn(struct peer *peer, size_t at, struct flow *flow, 
     struct seen *seen = &peer->seen[at];
     double now = netlib_current_time();
     if (seen->syns++ == 0) seen->first = now;
-    /* Ignores a retransmitted SYN. */
+    /* A SYN that is retransmitted before its answer is only counted. */
     if (flow->state == FLOW_SYN_RECEIVED) return;
     flow->state = FLOW_SYN_RECEIVED;
     flow->host = at;
@@ -293,7 +293,7 @@ static inline void await_reset(struct peer *peer, size_t host) {
     pthread_mutex_unlock(&peer->lock);
 }
 
-/* Waits until a name server has received a query. */
+/* Waits until a name server has received a query for an IPv4 address. */
 static inline void await_query(struct peer *peer, size_t host) {
     pthread_mutex_lock(&peer->lock);
     while (peer->seen[host].ipv4_queries == 0) pthread_cond_wait(&peer->changed, &peer->lock);

@@ -51,7 +51,7 @@ static inline void check_contains(const char *part, const char *text, const char
     if (!contains) fprintf(stderr, "    expected \"%s\" in \"%s\"\n", part, text ? text : "(NULL)");
 }
 
-/* Checks the status, and that `*err` is set only after a failure. Frees the error. */
+/* Checks the status, and that `*err` is set if and only if the call failed. Frees the error. */
 static inline void check_status(netlib_status expected, netlib_status actual, netlib_error **err, const char *file,
                                 int line, const char *what) {
     check_report(expected == actual, file, line, what);

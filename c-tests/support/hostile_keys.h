@@ -1,6 +1,6 @@
-/* Takes the keys of a TLS session from netlib's key log, and encrypts records with these keys. Thus a test can send
- * authenticated records that no TLS library would send. Supports one cipher suite of TLS 1.2 and one of TLS 1.3, both
- * with ChaCha20-Poly1305 and SHA-256. */
+/* Derives the keys of a TLS session from the secrets in netlib's key log, and encrypts and decrypts records with these
+ * keys. Thus a test can send authenticated records that no TLS library would send. Supports one cipher suite of TLS 1.2
+ * and one of TLS 1.3, both with ChaCha20-Poly1305 and SHA-256. */
 #ifndef NETLIB_TEST_HOSTILE_KEYS_H
 #define NETLIB_TEST_HOSTILE_KEYS_H
 

@@ -214,7 +214,7 @@ enum { NO_ALERT = -1, WARNING = 1000 };
 struct reaction {
     netlib_status status;
     int32_t alert;    /* the alert of the error */
-    int alert_sent;   /* the last alert to the peer: its number, plus A_WARNING for a warning */
+    int alert_sent;   /* the last alert to the peer: its number, plus WARNING for a warning */
     unsigned times;   /* how often the script was played */
     unsigned answers; /* number of records to the peer */
     size_t plain;     /* bytes of plaintext that the victim returned */

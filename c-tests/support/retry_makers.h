@@ -1,4 +1,4 @@
-/* Creates retries, URLs and responses for the retry tests. */
+/* Creates retries, errors, responses, URLs and headers for tests. */
 #ifndef NETLIB_TEST_RETRY_MAKERS_H
 #define NETLIB_TEST_RETRY_MAKERS_H
 
