@@ -1,5 +1,5 @@
 /* Many threads clone, read and free shared immutable handles at the same time, and create changed copies of the
- * handles. One thread cancels a limit that other threads use. The suite `threads` compiles this program and defines
+ * handles. The threads also cancel a limit that all of them use. The suite `threads` compiles this program and defines
  * HAVE_F for each function F of the header. */
 #ifndef _POSIX_C_SOURCE
 #define _POSIX_C_SOURCE 200809L

@@ -1,6 +1,6 @@
 /* Tests which events end a blocking call. The calls wait for sockets and lookups, sleep, and read bodies. Each call
- * runs with a deadline, with cancels from threads and signal handlers, and with a signal every millisecond, which must
- * not end the call. */
+ * runs with a deadline, with cancels from threads and signal handlers, with interrupt checks, and with a signal every
+ * millisecond, which must not end the call. */
 #define _GNU_SOURCE
 #include "hung_lookups.h"
 #include "retry_makers.h"

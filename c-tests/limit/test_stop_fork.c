@@ -255,8 +255,8 @@ static void waits_fail_if_the_application_writes_to_a_netlib_descriptor(void) {
     CHECK_OK(netlib_connect_set_limit(connect, limit, &err));
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_connect_step(connect, &fd, &err));
     uint64_t one = 1;
-    /* The descriptor that the connect returns for event loops reports the state of the limit's own descriptor. The
-     * application cannot write to the descriptor for event loops. */
+    /* The descriptor that netlib_connect_wait_fd returns for event loops becomes readable when the limit's own
+     * descriptor becomes readable. The application cannot write to the descriptor for event loops. */
     int pollable = netlib_connect_wait_fd(connect, netlib_connect_wait_count(connect) - 1);
     CHECK(write(pollable, &one, sizeof one) == -1);
     int own = -1;

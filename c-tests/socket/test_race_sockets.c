@@ -154,7 +154,7 @@ static void races_leak_no_descriptor(void) {
 }
 
 /* A thread that opens and closes descriptors as fast as possible. If netlib closes a descriptor twice, the second close
- * hits a descriptor of this thread, whose own close then fails. */
+ * closes a descriptor of this thread. The thread then fails to close this descriptor itself. */
 struct trap {
     atomic_bool stop;
     unsigned long rounds, disturbed;

@@ -97,8 +97,8 @@ struct drain {
     pthread_t thread;
 };
 
-/* Waits before it accepts a connection. During this wait the connect usually finds the backlog full; otherwise the test
- * covers less. */
+/* Waits before it accepts a connection. During this wait the connect usually finds the backlog full. If it does not,
+ * the test passes without testing the wait of the connect. */
 static void *accept_late(void *argument) {
     poll(NULL, 0, 30);
     close(accept(((struct drain *)argument)->server, NULL, NULL));
