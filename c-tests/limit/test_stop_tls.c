@@ -267,7 +267,8 @@ static const struct phase phases[] = {
      free_streams_and_close_pair, false},
 };
 
-/* If the limit has ended, netlib_tls_context_new fails before it reads any file. */
+/* If the limit has ended, netlib_ssl_wrap_socket fails before it creates a context from the options and reads any
+ * file. */
 static void context_creation_reads_no_file_after_the_limit_has_ended(void) {
     netlib_error *err = NULL;
     netlib_stream *stream = NULL;

@@ -10,7 +10,7 @@ static netlib_retry_options *usual(void) {
     return options;
 }
 
-/* Returns the decision about a GET request and its response. */
+/* Returns the decision about a request and its response. */
 static netlib_decision *decide(const netlib_retry *retry, const char *method, const char *url, int status,
                                const char *fields) {
     netlib_error *err = NULL;

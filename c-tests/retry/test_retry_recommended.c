@@ -469,8 +469,8 @@ static void a_long_retry_after_is_clamped_or_stops_the_retries(void) {
     netlib_retry_free(retry);
 }
 
-/* After a 503 and a read timeout, the limit ends by its deadline or by a cancel. The error has these two failed
- * attempts as causes. */
+/* After a 503 and a read timeout, a call fails because of the deadline or a cancel of its limit. The error of the call
+ * has these two failed attempts as causes. */
 static void deadline_and_cancel_errors_have_the_failed_attempts_as_causes(void) {
     netlib_url *url = url_of("http://h/");
     netlib_error *err = NULL, *failure = error_of(NETLIB_READ_TIMEOUT, NULL);

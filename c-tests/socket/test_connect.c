@@ -429,7 +429,8 @@ static void connecting_leaks_no_descriptor(void) {
     close(bound);
 }
 
-/* If no descriptor is free, each call fails with EMFILE. When a descriptor is free again, the calls succeed. */
+/* If no descriptor is free, each call that opens a descriptor fails with EMFILE. When a descriptor is free again, the
+ * calls succeed. */
 static void calls_without_a_free_descriptor_fail_with_emfile(void) {
     netlib_error *err = NULL;
     int32_t port = 0;

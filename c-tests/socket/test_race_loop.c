@@ -72,8 +72,8 @@ static void a_deadline_or_a_cancel_ends_a_race(void) {
     netlib_limit_free(limit);
     CHECK_INT(before, open_descriptors());
 
-    /* A signal handler cancels the limit during a wait. After that, a deadline ends a race although a signal arrives
-     * every millisecond. */
+    /* In the first race, a signal handler cancels the limit during the wait. In the second race, the deadline ends the
+     * race, although a signal arrives every millisecond. */
     limit = limit_of(NETLIB_TIMEOUT_NONE);
     cancel_by_signal(limit);
     connect = connect_to_ports(ports, 1, options);

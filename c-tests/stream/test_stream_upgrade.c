@@ -170,8 +170,8 @@ static void retry_kinds_of_inner_stream_errors_ignore_bytes_sent_as_plain_text(v
     }
 }
 
-/* Once the inner stream has sent bytes, a failure of the plain stream has the retry kind READ, although no call was
- * made on the plain stream itself. */
+/* Once the inner stream has sent bytes, a failure of the plain stream has the retry kind READ, although the application
+ * has written nothing to the plain stream itself. */
 static void bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream(void) {
     for (int sends = 0; sends < 2; sends++) {
         netlib_error *err = NULL;
@@ -194,7 +194,8 @@ static void bytes_of_the_inner_stream_count_as_sent_by_the_plain_stream(void) {
     }
 }
 
-/* What the callbacks of a plain stream return. A write callback that succeeds with the count 0 sends all bytes. */
+/* The results that the callbacks of a plain stream return. A write callback that succeeds with the count 0 sends all
+ * bytes. */
 struct script {
     int32_t read_answer;
     size_t read_count;
