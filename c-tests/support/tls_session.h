@@ -1,4 +1,5 @@
-/* A session between a client stream and a server engine. The test sends every byte to the stream explicitly. */
+/* A session between a client stream and a server engine. The test decides when the stream gets which bytes of the
+ * engine. */
 #ifndef NETLIB_TEST_TLS_SESSION_H
 #define NETLIB_TEST_TLS_SESSION_H
 

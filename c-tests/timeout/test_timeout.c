@@ -1,5 +1,5 @@
 /* Tests timeouts: combinations of their fields, the states of the clock, and the default timeout of the process. Most
- * tests provide the clock. The last tests measure timeouts on real sockets. */
+ * tests pass a callback as the clock. The last tests measure timeouts on real sockets. */
 #define _GNU_SOURCE
 #include "socket_peer.h"
 

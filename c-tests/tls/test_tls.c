@@ -21,7 +21,7 @@ static void getters_of_a_context_return_its_settings(void) {
     CHECK_INT(1, (long long)netlib_tls_context_trust_anchor_count(other));
     netlib_tls_context_free(other);
 
-    /* The certificates that a context accepts as the system's trust anchors. */
+    /* The sources of a context's trust anchors, depending on SSL_CERT_FILE and on the options. */
     static const struct {
         const char *variable;
         int32_t use_environment;

@@ -1,4 +1,5 @@
-/* Tests which settings change a connection key and a context digest. The tables have a row for every setter. */
+/* Tests which settings change a connection key and a context digest. The tables `rows` and `connects` have a row for
+ * every setter of TLS options and of connect options. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #define NETLIB_DEPRECATED_NOTE(note)
@@ -368,8 +369,8 @@ static const struct {
 };
 enum { CONNECTS = sizeof connects / sizeof connects[0] };
 
-/* Checks that all rows with the effect CHANGES have different keys, and that each other row has the key that its effect
- * requires. */
+/* Checks that all rows with the effect CHANGES have different keys. A row with the effect AS_BASE must have the key of
+ * the first row, and a row with AS_LAST the key of the last CHANGES row before it. */
 static void check_keys(const char *label, const struct key *keys, const enum effect *effects, int count) {
     for (int i = 0, last = 0; i < count; i++) {
         if (effects[i] == CHANGES) last = i;

@@ -1,5 +1,5 @@
 /* Tests Encrypted Client Hello (ECH): ECHConfigLists, the ClientHello on the wire, and servers without ECH support.
- * src/tls/config/ech/tests.rs and the suite ech test servers that accept ECH or send another ECHConfigList. */
+ * src/tls/config/ech/tests.rs and the suite `ech` test servers that accept ECH or send another ECHConfigList. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tls_wire.h"
@@ -101,8 +101,8 @@ static void valid_ech_config_lists_are_accepted_and_malformed_ones_refused(void)
         CHECK_INT(NETLIB_TLS_VERSION_1_3, netlib_tls_context_minimum_version(made));
         CHECK_INT(3, (long long)netlib_tls_context_cipher_suite_count(made));
         CHECK_STR("h2", netlib_tls_context_alpn_protocol(made, 0, NULL));
-        /* Options that are created from the context have the ECHConfigList. After the list is removed, the options
-         * create a context without ECH. */
+        /* Options that are created from the context have the ECHConfigList. After the list is removed from the options,
+         * a context that is created from the options has no ECH. */
         netlib_tls_options *options = netlib_tls_context_to_options(made);
         netlib_tls_context_free(made);
         CHECK_OK(netlib_tls_context_new(options, &made, &err));
@@ -143,7 +143,7 @@ static void valid_ech_config_lists_are_accepted_and_malformed_ones_refused(void)
     netlib_tls_context_free(context);
 }
 
-/* The call that combines ECH with a contradictory setting fails. */
+/* A setting that contradicts ECH makes the call fail that creates the context or the engine. */
 static void settings_that_contradict_ech_are_refused(void) {
     netlib_error *err = NULL;
     netlib_tls_context *made = NULL;

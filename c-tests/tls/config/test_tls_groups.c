@@ -111,7 +111,7 @@ static void add(char *list, size_t room, const char *name) {
     snprintf(list + used, room - used, "%s%s", used > 0 ? " " : "", name);
 }
 
-/* Reads the groups and key shares of a ClientHello (RFC 8446 section 4.1.2) in the first record. */
+/* Reads the groups and key shares of the ClientHello (RFC 8446 section 4.1.2) that the first record contains. */
 static struct offer read_hello(const unsigned char *bytes, size_t len) {
     struct offer offer = {"", ""};
     CHECK(len > 60 && bytes[0] == 22 && bytes[5] == 1);

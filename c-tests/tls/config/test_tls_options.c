@@ -328,7 +328,7 @@ static void a_context_made_from_the_options_of_another_has_the_same_settings(voi
     }
     netlib_tls_context_free(context);
 
-    /* netlib reads the files again when the options create another context. */
+    /* netlib reads the files again when another context is created from the options. */
     char path[] = "/tmp/netlib-ca-XXXXXX";
     int fd = mkstemp(path);
     FILE *from = fopen(CERTS "ca.pem", "r");

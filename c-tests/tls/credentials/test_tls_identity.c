@@ -1,5 +1,5 @@
-/* Tests TLS identities: the setters, and the private keys of tests/certs in each format. The suite `keys` tests all
- * combinations. */
+/* Tests TLS identities: the setters, and the private keys of tests/certs in each format. The suite `keys` tests more
+ * combinations of key, format and encryption. */
 #include "tls_peer.h"
 
 #define SETTER "netlib_tls_options_set_identity_files: "

@@ -1,5 +1,5 @@
 /* Tests PKCS#12 identities: the result for each file of tests/certs/pkcs12, malformed files, and handshakes. The suite
- * `keys` tests all kinds of files that the openssl command can write. */
+ * `keys` tests PKCS#12 files that the openssl command writes. */
 #include "tls_peer.h"
 
 #define P12 CERTS "pkcs12/"

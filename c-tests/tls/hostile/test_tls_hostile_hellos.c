@@ -18,7 +18,7 @@ static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_
 
 /* Writes the handshake message that a text describes, and returns its length. The text consists of:
  *   hexadecimal digits    the bytes
- *   [ ], ( ) and { }      a part that follows its length, in one, two and three bytes
+ *   [ ], ( ) and { }      a part, preceded by its length in one, two or three bytes
  *   R                     32 random bytes
  *   I                     the session id of the client's hello
  *   H                     the random value of a HelloRetryRequest
@@ -340,9 +340,9 @@ static const struct row to_servers[] = {
     {"a ClientKeyExchange", "10{[+32]}", NULL, NETLIB_TLS_PROTOCOL, 10, 1},
 };
 
-/* Rows of the table above whose result is different if the server has a server-name callback, with that result. Such a
- * server reads the ClientHello with rustls' Acceptor, which sends other alerts for these rows than those in the table
- * above, and counts the record headers towards the limit of the message. */
+/* The expected results of four rows of the table above for a server with a server-name callback. Such a server reads
+ * the ClientHello with rustls' Acceptor, which sends other alerts for these rows than a server without a callback. The
+ * Acceptor counts the record headers towards the limit of the message. */
 static const struct row by_callback[] = {
     {"an extension twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},
     {"supported_versions twice", NULL, NULL, NETLIB_TLS_PROTOCOL, 50, 1},

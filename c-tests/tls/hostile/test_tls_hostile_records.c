@@ -226,8 +226,9 @@ static const struct row rows[] = {
      NETLIB_WANT_READ, NONE, NONE, 2000, 2000},
 };
 
-/* Checks that a session that continues still works. After the handshake, the victim reads data and writes data. The end
- * of the input is then reported as NETLIB_TLS_TRUNCATED, or during the handshake as NETLIB_TLS_HANDSHAKE_EOF. */
+/* Checks that the session can be used if the records of the row have not ended it. After the handshake, the victim
+ * reads data and writes data. The end of the input is then reported as NETLIB_TLS_TRUNCATED, or during the handshake as
+ * NETLIB_TLS_HANDSHAKE_EOF. */
 static void check_alive(struct scene *scene, const struct row *row) {
     netlib_error *err = NULL;
     char got[8];
@@ -282,7 +283,7 @@ static void protocol_violations_are_refused_before_during_and_after_a_handshake(
     printf("%u scripts played\n", played);
 }
 
-/* Plays alerts with the known levels 1 and 2 and the unknown levels 0, 3 and 255: every alert number before the
+/* Sends alerts with the known levels 1 and 2 and the unknown levels 0, 3 and 255: every alert number before the
  * handshake, and a selection of numbers after the handshake. */
 static void alerts_of_known_and_unknown_levels_are_ignored_or_end_the_session(void) {
     unsigned played = 0;

@@ -132,7 +132,8 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
             status = netlib_stream_handshake(session.victim, &err);
             is_done = status == NETLIB_OK;
             if (!is_done) {
-                /* The errno is ECONNRESET, or EPIPE if a write failed first. */
+                /* After RST, the errno is ECONNRESET, or EPIPE if a write failed first. After FIN, the errno may be
+                 * 0. */
                 int32_t error = netlib_error_errno(err);
                 CHECK(error == 0 || error == ECONNRESET || error == EPIPE);
                 CHECK(how == FIN || error != 0);
@@ -143,7 +144,8 @@ static bool cut_off(enum version version, enum side side, enum end how, bool is_
         ended[how][is_done]++;
         for (int again = 0; again < 2; again++) {
             status = netlib_stream_read(session.victim, bytes, 10, &n, &err);
-            /* The write of the last flight may already have reported the reset. */
+            /* After RST, a read returns NETLIB_TLS_TRUNCATED if the write of the last flight has already reported the
+             * reset. */
             netlib_status expected = !is_done                                  ? NETLIB_TLS_HANDSHAKE_EOF
                                      : how == RST && status == NETLIB_PROTOCOL ? NETLIB_PROTOCOL
                                                                                : NETLIB_TLS_TRUNCATED;

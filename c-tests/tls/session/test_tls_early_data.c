@@ -1,5 +1,6 @@
 /* Tests the calls that write early data in sessions that can send none, because netlib's servers do not allow early
- * data. The suite `interop` tests early data with OpenSSL servers, and a unit test covers all results. */
+ * data. The suite `interop` tests early data with OpenSSL servers, and unit tests cover servers that accept or reject
+ * early data. */
 #include "tls_wire.h"
 
 static const char request[] = "GET / HTTP/1.1\r\n\r\n";

@@ -43,7 +43,7 @@ static void sessions_transfer_all_data_even_with_one_byte_per_call(void) {
             while (move_piece(&wire, wire.server, wire.client) > 0) {}
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
             CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.client, got, sizeof got, &n, &err));
-            /* The number of calls per byte has a small limit. */
+            /* The session needs fewer than 8 calls per byte, plus 100 calls. */
             CHECK(wire.steps < 8 * wire.bytes + 100);
             CHECK(wire.bytes > 7000 && wire.bytes < 20000);
             free_wire(&wire);
@@ -94,8 +94,8 @@ static void close_notify_during_the_handshake_causes_no_endless_loop(void) {
 }
 
 /* Ends the input of the client or of the server after different numbers of bytes. The status is NETLIB_TLS_TRUNCATED if
- * that side has completed its handshake, and NETLIB_TLS_HANDSHAKE_EOF otherwise. Unit tests cover every number of
- * bytes. */
+ * that side has completed its handshake, and NETLIB_TLS_HANDSHAKE_EOF otherwise. Unit tests end the input after every
+ * byte of the first flights. */
 static void truncated_sessions_fail_with_tls_handshake_eof_or_tls_truncated(void) {
     netlib_error *err = NULL;
     netlib_tls_context *server = server_context("server");
@@ -192,8 +192,8 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     CHECK_STATUS(NETLIB_WANT_WRITE, netlib_tls_engine_write(wire.client, data, LARGE, &n, &err));
     CHECK_INT(0, (long long)n);
 
-    /* If the application does not read, the engine accepts 68 KiB of input, and continues after the application has
-     * read. */
+    /* If the application does not read, the engine accepts 68 KiB of input. After the application has read, the engine
+     * accepts further input. */
     unsigned char *records = malloc(400 * KIB);
     size_t len = drain_all(wire.client, records, 400 * KIB), fed = 0;
     CHECK_INT(0, (long long)netlib_tls_engine_output_pending(wire.client));
@@ -203,7 +203,7 @@ static void undrained_and_unread_engines_use_bounded_memory(void) {
     CHECK_INT(0, (long long)n);
     CHECK(netlib_tls_engine_pending(wire.server) > 0);
 
-    /* If a call does not accept all bytes, passes the remaining bytes to the next call. */
+    /* The test passes the bytes that a call did not accept to the next call. */
     unsigned steps = 0;
     while (read < LARGE && steps++ < 2000) {
         netlib_status status = netlib_tls_engine_read(wire.server, got + read, LARGE - read, &n, &err);
@@ -267,7 +267,7 @@ static void end_of_stream_and_failures_of_an_engine_are_permanent(void) {
     CHECK_INT(sizeof rest, (long long)feed_all(wire.server, rest, sizeof rest));
     netlib_tls_engine_feed_eof(wire.server);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_tls_engine_read(wire.server, got, sizeof got, &n, &err));
-    /* The direction from the server to the client is still open. */
+    /* After the client's close_notify, the server can send data to the client. */
     CHECK_INT(6, (long long)transfer(&wire, true, "answer", got, sizeof got));
     /* The transport ends without close_notify. The client can first read the data that arrived before the end. */
     CHECK_OK(netlib_tls_engine_write(wire.server, "more", 4, &n, &err));
@@ -289,7 +289,7 @@ static void end_of_stream_and_failures_of_an_engine_are_permanent(void) {
     free_wire(&wire);
 
     /* The client sends its data and close_notify together with its last handshake flight. The server writes its answer
-     * before it reads the close_notify, and then still gets the end of the stream. */
+     * before it reads the close_notify. The next read returns NETLIB_END_OF_STREAM. */
     wire = wire_of(client, server, 20000);
     CHECK_STATUS(NETLIB_WANT_READ, netlib_tls_engine_handshake(wire.client, &err));
     while (move_piece(&wire, wire.client, wire.server) > 0) {}

@@ -303,8 +303,8 @@ static void a_taken_session_is_resumed_only_by_an_engine_on_which_it_is_set(void
         CHECK_INT(RESUMED, finish(&wire));
         free_wire(&wire);
 
-        /* Setting the session NULL removes a session that was set before. The connection does a full handshake, and the
-         * context stores the new session. */
+        /* Passing NULL to netlib_tls_engine_set_session removes a session that was set before. The connection does a
+         * full handshake, and the context stores the new session. */
         netlib_tls_session *unused = session_of(client, server, "localhost");
         wire = wire_of(client, server, 20000);
         CHECK_OK(netlib_tls_engine_set_session(wire.client, unused, &err));
@@ -343,7 +343,7 @@ static void set_session_refuses_sessions_of_other_servers_or_alpn_protocols(void
     check_refused(client, "127.0.0.1", session, "session belongs to the server \"localhost\", not to \"127.0.0.1\"");
     check_refused(client, NULL, session,
                   "session belongs to the server \"localhost\", but this connection has no server name");
-    /* A session that one engine refused can still be set on another engine. */
+    /* A session that one engine refused can be set on another engine. */
     CHECK_INT(RESUMED, connect_with(client, server, "localhost", session));
     netlib_tls_session_free(session);
 

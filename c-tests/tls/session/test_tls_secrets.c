@@ -27,7 +27,8 @@
 static char *arena;
 static size_t used;
 
-/* The blocks in the order of the malloc calls. Blocks of concurrent calls may be swapped. */
+/* The blocks in the order of the malloc calls. If threads call malloc at the same time, their blocks are in any
+ * order. */
 static struct {
     size_t start, size;
 } blocks[1 << 20];
@@ -88,7 +89,7 @@ int posix_memalign(void **block, size_t alignment, size_t size) {
 }
 #endif
 
-/* ---- the secrets ---- */
+/* ---- the secrets that the program searches for ---- */
 
 struct secret {
     char name[64];
@@ -187,7 +188,7 @@ static void add_key(const char *name, const char *pem) {
     add_secret("", name, der, sizeof der);
 }
 
-/* ---- the operations ---- */
+/* ---- the operations that use the secrets ---- */
 
 static const char PASSWORD[] = "a password that opens nothing", BASIC[] = "user:basic credentials",
                   TO_SERVER[] = "plaintext of the client", TO_CLIENT[] = "plaintext of the server",
@@ -316,7 +317,8 @@ static void run_session_over_streams(void) {
     netlib_tls_context_free(server);
 }
 
-/* Frees options after a clone that a setter has changed, so that the clone has its own copies of the secrets. */
+/* Clones the options and calls a setter of the clone, so that the clone has its own copies of the secrets. Then frees
+ * the clone and the options. */
 static void free_with_changed_clone(netlib_tls_options *options) {
     netlib_tls_options *clone = netlib_tls_options_clone(options);
     netlib_tls_options_set_resumption(clone, 0);
@@ -365,7 +367,7 @@ static void use_passwords_and_credentials(void) {
     netlib_url_free(next);
 }
 
-/* ---- the search ---- */
+/* ---- the search for secrets in freed memory ---- */
 
 /* The secrets that may remain in freed memory. The document docs/explanation/security.md names the code that leaves
  * each secret. All but the last are in memory of rustls. No secret may remain in netlib's record buffers, which the

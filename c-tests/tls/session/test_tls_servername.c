@@ -256,7 +256,7 @@ static void the_server_name_callback_is_not_called_without_a_client_hello(void) 
         }
     }
     CHECK_INT(0, chooser.calls);
-    /* The server ignores a warning alert before the hello, and still calls the callback. */
+    /* The server ignores a warning alert before the hello, and calls the callback when the hello arrives. */
     netlib_tls_context *client = lax_client(NETLIB_TLS_VERSION_1_3, NULL);
     struct wire wire = wire_of(client, with_callback, 20000);
     chooser.answer = NETLIB_VERDICT_REFUSE;
@@ -348,7 +348,7 @@ static void the_server_name_callback_runs_on_the_handshake_thread(void) {
     netlib_tls_context_free(server);
     netlib_tls_context_free(client);
     netlib_tls_context_free(other);
-    /* A server context with a callback still needs an identity. */
+    /* A server context needs an identity even if it has a server-name callback. */
     netlib_tls_options *options = client_options();
     netlib_tls_options_set_servername_callback(options, choose, NULL, NULL);
     netlib_tls_context *none = context_of(options);

@@ -67,8 +67,8 @@ static void full_and_resumed_sessions_have_the_same_parameters(void) {
                     CHECK_STR("localhost", netlib_tls_engine_server_name(sides[j], &len));
                     CHECK_INT(9, (long long)len);
                     CHECK(netlib_tls_engine_is_resumed(sides[j]) == (round > 0));
-                    /* The client has the server's certificate, and the server has the client's certificate if it
-                     * requests one, also in a resumed session. */
+                    /* In full and resumed sessions, the client has the server's certificate, and a server that requests
+                     * a client certificate has the client's certificate. */
                     size_t count = j == 0 || mode != NETLIB_CERT_NONE ? 1 : 0;
                     CHECK_INT((long long)count, (long long)netlib_tls_engine_peer_certificate_count(sides[j]));
                     const uint8_t *leaf = netlib_tls_engine_peer_certificate(sides[j], 0, &len);

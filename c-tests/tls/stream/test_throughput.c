@@ -11,8 +11,8 @@
 /* A minimum throughput in bytes per window that no peer of these tests reaches. */
 #define MUCH 1000000000
 
-/* The window in seconds. The window is short compared with the time that a `struct drip` takes to send all of its
- * bytes. The tests call drip_stop instead of waiting for this time. */
+/* The throughput window in seconds. The window is short compared with the time that a `struct drip` takes to send all
+ * of its bytes. The tests call drip_stop, so they do not wait until all bytes have been sent slowly. */
 #define WINDOW 0.05
 
 /* A peer that sends `step` bytes every millisecond. After drip_stop the peer sends all remaining bytes at once. */
@@ -175,8 +175,8 @@ static void non_blocking_streams_read_before_they_check_throughput(void) {
     end(&session);
 }
 
-/* Of the read timeout, the minimum throughput and the limit of the stream, the one that expires first determines the
- * status. */
+/* A read fails with the status of the bound that is exceeded first: the read timeout, the minimum throughput, or the
+ * limit of the stream. */
 static void a_read_returns_the_status_of_the_bound_that_is_exceeded_first(void) {
     netlib_error *err = NULL;
     char bytes[1000];
@@ -334,8 +334,8 @@ static void throughput_waits_fail_below_the_minimum_throughput(void) {
     netlib_throughput_free(throughput);
     while (recv(pair.near, bytes, sizeof bytes, MSG_DONTWAIT) > 0) {}
 
-    /* A timeout, a limit and a minimum throughput fail with different statuses. After a failure, the next call starts a
-     * new window. */
+    /* The status of a failed wait depends on whether the timeout, the limit or the minimum throughput was exceeded.
+     * After a failure, the next call starts a new window. */
     CHECK_OK(netlib_throughput_new(2, LONG, &throughput, &err));
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_throughput_wait_for_read(throughput, pair.near, 0.0, NULL, &err));
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_throughput_wait_for_read(throughput, pair.near, NAN, NULL, &err));

@@ -152,8 +152,8 @@ static void is_dropped_reports_why_a_connection_counts_as_dropped(void) {
     }
 }
 
-/* After a limit has expired, the connection does not count as dropped. After a shutdown by this side, the connection
- * counts as dropped. */
+/* After the limit of a stream has ended, the connection does not count as dropped. After netlib_stream_shutdown, the
+ * connection counts as dropped. */
 static void a_connection_counts_as_dropped_after_shutdown_not_after_an_expired_limit(void) {
     netlib_error *err = NULL;
     static char bytes[3000000];
@@ -279,7 +279,7 @@ static void is_dropped_returns_busy_while_another_thread_reads_the_stream(void) 
     CHECK_INT(NETLIB_OK, (intptr_t)read);
     CHECK_DROPPED(NETLIB_WANT_READ, session.near);
 
-    /* is_dropped also returns NETLIB_BUSY while an inner stream uses this stream as its transport. */
+    /* is_dropped returns NETLIB_BUSY while an inner stream uses this stream as its transport. */
     netlib_stream *inner = NULL;
     CHECK_OK(netlib_tls_wrap_stream(client, session.near, "localhost", &inner, &err));
     CHECK_STATUS(NETLIB_BUSY, netlib_stream_is_dropped(session.near, &dropped, &why, &err));

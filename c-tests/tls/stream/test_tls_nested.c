@@ -172,7 +172,7 @@ static void each_tls_layer_verifies_its_own_server_name(void) {
         {other, server, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
         {server, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"127.0.0.1\""},
         {other, other, "localhost", "127.0.0.1", NETLIB_HOSTNAME_MISMATCH, "\"localhost\""},
-        /* A name that one layer has verified is not accepted at the other layer. */
+        /* The certificate matches the name of one layer only, so the handshake of the other layer fails. */
         {server, server, "localhost", "elsewhere.example", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
         {server, server, "elsewhere.example", "localhost", NETLIB_HOSTNAME_MISMATCH, "\"elsewhere.example\""},
     };

@@ -246,7 +246,7 @@ struct order_server {
 
 /* Sends a request and receives a response through an attacker who flips a bit of the first record of the response.
  * Returns the error of the client, or NULL if the response arrives. If the bit is in the length of the record, the
- * client waits until the connection ends. */
+ * client may wait for more bytes until the connection ends. */
 static netlib_error *exchange(enum version version, struct order_server *shop, size_t at, uint8_t bit,
                               size_t *record_len) {
     static const char response[] = "HTTP/1.1 201 Created\r\nContent-Length: 0\r\n\r\n";

@@ -155,7 +155,8 @@ static void timeouts_and_lost_connections_after_the_request_have_retry_kind_read
         check_call(call_read, session.near, rows[i].status, READ, rows[i].what);
         end(&session);
     }
-    /* The caller cancels the call. A cancelled request is never retried, even if nothing was sent. */
+    /* The caller cancels the limit of the stream before the read. A cancelled request is never retried, even if nothing
+     * was sent. */
     struct session session = begin(prompt_pair());
     netlib_error *err = NULL;
     netlib_limit *limit = NULL;
@@ -256,7 +257,7 @@ static void end_nest(struct nest *nest) {
     close_pair(nest->pair);
 }
 
-/* Calls `act` on the non-blocking inner stream until it fails. Returns the error. */
+/* Calls `act` with the non-blocking inner stream until `act` fails. Returns the error. */
 static netlib_error *inner_failure(struct nest *nest, call *act, netlib_status expected) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
@@ -329,8 +330,9 @@ static void inner_stream_errors_after_the_request_have_retry_kind_read(void) {
 
 /* ---- over transport callbacks ---- */
 
-/* Transport callbacks that read and write another stream, and return the statuses of that stream. Data that was sent
- * over the other stream before does not count as sent by this stream. */
+/* Transport callbacks of an inner stream: they read and write the outer stream, and return the statuses of the outer
+ * stream. Data that the application has sent over the outer stream does not count as data that the inner stream has
+ * sent. */
 static netlib_status carried_read(void *ctx, void *buf, size_t len, size_t *n) {
     return netlib_stream_read(ctx, buf, len, n, NULL);
 }

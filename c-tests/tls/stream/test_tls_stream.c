@@ -197,7 +197,7 @@ static void reads_distinguish_close_notify_from_a_truncated_session(void) {
     CHECK_OK(netlib_stream_shutdown(stream, &err));
     CHECK(recv(pair.far, &byte, 1, MSG_DONTWAIT) < 0 && errno == EAGAIN);
     CHECK_STATUS(NETLIB_CLOSED, netlib_stream_write(stream, "x", 1, &n, &err));
-    /* A later read still does the handshake, after which the peer gets close_notify. */
+    /* A read after the shutdown does the handshake. Then the peer gets close_notify. */
     struct server peer = {.does = SERVE_ECHO, .context = server, .fd = pair.far};
     server_start(&peer);
     CHECK_STATUS(NETLIB_END_OF_STREAM, netlib_stream_read(stream, &byte, 1, &n, &err));

@@ -1,4 +1,4 @@
-/* Tests calls of TLS streams that wait: timeouts, limits, concurrent threads, and slow peers. */
+/* Tests waiting calls of TLS streams: timeouts, limits, concurrent threads, and slow peers. */
 #define _GNU_SOURCE
 /* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -208,7 +208,7 @@ static void a_second_concurrent_read_or_write_returns_busy(void) {
     netlib_tls_context_free(server);
 }
 
-/* Forwards one byte at a time in both directions until either side closes the connection. */
+/* Forwards one byte at a time in both directions, until both directions have ended. */
 static void *drip(void *argument) {
     struct pair *between = argument;
     bool open[2] = {true, true};

@@ -44,7 +44,7 @@ enum {
     PKCS12 = 1048576,
 };
 
-/* A CA directory, and the CA certificate in it. */
+/* The path of a CA directory, and the path of the CA certificate in this directory. */
 static char directory[] = "/tmp/netlib-cas-XXXXXX", in_directory[64];
 
 static netlib_tls_options *options_with(int has) {
@@ -223,7 +223,7 @@ static void the_limit_of_wrap_socket_applies_only_to_the_handshake(void) {
     netlib_limit_free(limit);
     close_pair(pair);
 
-    /* Calls after the handshake have no limit. */
+    /* The limit that was passed to netlib_ssl_wrap_socket does not apply to later calls. */
     netlib_tls_context *server_side = server_of(false);
     pair = unix_pair();
     struct server server = {.does = SERVE_ECHO, .context = server_side, .fd = pair.far};

@@ -78,7 +78,8 @@ static void slices_are_joined_into_full_records(void) {
         CHECK_OK(netlib_stream_set_write_timeout(ends.near, LONG, &err));
         CHECK_OK(netlib_stream_writev(ends.near, slices, count, &n, &err));
         CHECK_INT((long long)total, (long long)n);
-        /* Checks the lengths of the records on the wire. Header, type and tag of a record have 22 bytes. */
+        /* Checks the lengths of the records on the wire. Header, content type and tag of a TLS 1.3 record together have
+         * 22 bytes. */
         ssize_t got = recv(ends.pair.far, raw, sizeof raw, MSG_PEEK | MSG_DONTWAIT);
         size_t at = 0, record = 0;
         while (got > 0 && at + 5 <= (size_t)got && record < 8) {
