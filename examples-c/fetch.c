@@ -126,7 +126,7 @@ static netlib_status attempt(struct client *client, struct request *request, boo
         status = deliver(client, connection.stream, response, &failure);
         *done = status == NETLIB_OK;
         if (failure != NULL && output_can_restart(&client->output)) {
-            /* The retry policy also decides about a body that was not received completely. */
+            /* If the body was not received completely, the retry policy decides whether to repeat the request. */
             netlib_decision_free(decision);
             netlib_response_free(response);
             decision = NULL;

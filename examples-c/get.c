@@ -45,7 +45,8 @@ static netlib_status write_body(netlib_stream *stream, const netlib_response *re
     return status == NETLIB_OK ? NETLIB_APPLICATION_ERROR : status;
 }
 
-/* Makes one attempt, and asks the retry policy for the next step. If that is a response, writes the body. */
+/* Makes one attempt, and asks the retry policy for the next step. If the next step is to return the response, writes
+ * its body. */
 static netlib_status attempt(struct client *client, const netlib_retry *retry, const netlib_url *url,
                              netlib_decision **decision, netlib_error **err) {
     netlib_stream *stream = NULL;

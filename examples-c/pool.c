@@ -5,9 +5,10 @@
  *     ./pool 4 200 https://example.com/ https://example.org/ http://example.net/
  *
  * The program sends 200 requests, in turn to the three URLs, from 4 threads, discards the bodies of the responses, and
- * prints how many requests used an open connection again. netlib_connection_key finds the connections that may serve a
- * request, netlib_stream_is_dropped checks an idle connection before a request is sent on it, and
- * netlib_response_keeps_alive tells whether a connection returns to the pool after a response.
+ * prints how many requests used an open connection again. A connection may serve a request if netlib_connection_key
+ * returns the key of the connection for the request. netlib_stream_is_dropped checks an idle connection before a
+ * request is sent on it, and netlib_response_keeps_alive tells whether a connection returns to the pool after a
+ * response.
  *
  * Read this file from main upwards.
  */
@@ -62,7 +63,8 @@ static struct connection *remove_idle(struct pool *pool, const char *key) {
     return found;
 }
 
-/* Returns an idle connection that the peer has not dropped, or NULL. Closes the dropped ones. */
+/* Returns an idle connection that the peer has not dropped, or NULL. Closes idle connections with this key that the
+ * peer has dropped. */
 static struct connection *reuse_connection(struct pool *pool, const char *key) {
     struct connection *connection = NULL;
     while ((connection = remove_idle(pool, key)) != NULL) {
@@ -74,7 +76,8 @@ static struct connection *reuse_connection(struct pool *pool, const char *key) {
     return NULL;
 }
 
-/* Stores a connection for a request to the URL: an idle one if possible, otherwise a new one. */
+/* Stores in `*connection` a connection for a request to the URL: an idle connection if possible, otherwise a new
+ * one. */
 static netlib_status acquire(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
                              struct connection **connection, netlib_error **err) {
     char key[NETLIB_CONNECTION_KEY_SIZE];

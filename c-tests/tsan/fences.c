@@ -4,8 +4,9 @@
  * drops the value. The fence orders the drop after the accesses of all other owners. ThreadSanitizer's runtime ignores
  * fences, and would report each drop as a race. Therefore the linker option --wrap puts these two functions between the
  * library and the runtime. The first function stores the address of the count that was decremented. The second function
- * acquires that count at an acquire fence, as C11 defines for a fence after an atomic operation in the same thread. The
- * second function acquires only that count, so ThreadSanitizer still reports code that relies on another fence. */
+ * tells ThreadSanitizer at an acquire fence that the thread has acquired that count, as C11 defines for a fence after
+ * an atomic operation in the same thread. The function names only that count, so ThreadSanitizer reports code that
+ * relies on a fence after another operation. */
 #include <stdint.h>
 
 enum { ACQUIRE = 2, RELEASE = 3, ACQUIRE_RELEASE = 4, SEQUENTIAL = 5 };

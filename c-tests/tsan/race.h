@@ -1,5 +1,5 @@
 /* Runs `first` and `second` on two threads at the same time, or with the argument "order" one after the other. The
- * suite generates both functions. */
+ * suite `tsan` generates both functions. */
 #define NETLIB_MUST_USE
 #include <netlib.h>
 #include <pthread.h>
@@ -28,7 +28,7 @@ void first(void);
 void second(void);
 
 /* Keeps both threads alive until both are done, because ThreadSanitizer may mistake a new thread for one that has
- * ended. This wait creates no happens-before order either. */
+ * ended. This wait creates no happens-before order between the threads. */
 static atomic_int running;
 static void wait_for_both(void) {
     atomic_fetch_sub_explicit(&running, 1, memory_order_relaxed);

@@ -53,7 +53,8 @@ static void run_sessions(void *shared, int thread) {
     for (int i = 0; i < ROUNDS; i++) run_session(shared, (thread + i) % 4 == 0 ? "127.0.0.1" : "localhost");
 }
 
-/* Counts the lines of the key log. Each line must consist of a label, 64 hexadecimal digits and a secret. */
+/* Counts the lines of the key log. Each line must consist of a label, a field of 64 characters, and a secret of at
+ * least 64 hexadecimal digits. */
 static unsigned count_lines(const char *path) {
     unsigned whole = 0;
     char line[400], label[64], random[400], secret[400];
@@ -106,7 +107,7 @@ static void concurrent_threads_can_share_contexts_and_a_key_log(void) {
 /* The certificate of tests/certs/server.pem. */
 static char chain[8000];
 
-/* Derives contexts and verifies chains with a shared context. */
+/* Verifies chains with a shared context, and derives other contexts from the shared context. */
 static void use_context(void *shared, int thread) {
     netlib_tls_context *context = netlib_tls_context_clone(shared);
     netlib_error *err = NULL;
@@ -116,7 +117,8 @@ static void use_context(void *shared, int thread) {
         netlib_tls_options *options = netlib_tls_context_to_options(context);
         if (thread % 2 == 0) netlib_tls_options_set_verify_mode(options, NETLIB_CERT_REQUIRED);
         netlib_tls_context *derived = context_of(options);
-        /* Both calls use parts of the context's configuration that netlib creates on first use. */
+        /* netlib_tls_wrap_fd and netlib_ssl_wrap_socket use parts of the context's configuration that netlib creates on
+         * first use. */
         struct pair pair = unix_pair();
         netlib_stream *stream = NULL;
         netlib_stream_free(wrap(derived, pair.near, "localhost"));

@@ -293,8 +293,8 @@ static void compare_readers_reports_where_two_parsers_differ(void) {
     CHECK(sizeof confusers / sizeof confusers[0] >= 80);
 }
 
-/* Compares netlib's lenient parser with both standards. For netlib, a text without a scheme begins with a host. As in
- * the WHATWG standard, a backslash ends the authority. */
+/* Compares netlib's lenient parser with the RFC 3986 parser and the WHATWG parser. For netlib, a text without a scheme
+ * begins with a host. As in the WHATWG standard, a backslash ends the authority. */
 static void compare_readers_includes_the_lenient_parser_of_netlib(void) {
     static const struct {
         const char *text, *netlib;

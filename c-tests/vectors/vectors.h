@@ -1,14 +1,14 @@
 /*
  * Compares netlib's answers with the answers of two versions of urllib3, which are recorded in tests/vectors. The file
- * common.py in that folder describes the syntax.
+ * tests/vectors/common.py describes the syntax of the recorded cases.
  *
  * Each program that includes this file has a function that calls netlib for one recorded case, and writes netlib's
  * answer in the format of the files in tests/vectors. The main function of each program calls vectors_main, which
  * prints counts for each version of urllib3, and the number of cases in each class of docs/reference/differences.md.
  * netlib's answer may differ from urllib3's only if tests/vectors/differences has netlib's exact answer and the class
  * of the difference, or if netlib's answer equals the answer of 2.8.0 and differs only from the answer of 1.26.20. If
- * the first argument is a number N, only every Nth case is compared. The second argument names another folder of
- * vectors.
+ * the first argument is a number N, only every Nth case is compared. The second argument names a folder that is read
+ * instead of tests/vectors.
  */
 #ifndef NETLIB_TEST_VECTORS_H
 #define NETLIB_TEST_VECTORS_H
@@ -304,8 +304,8 @@ static inline int vectors_main(const char *area, void (*answer)(char *input, vec
                      "netlib's answer equals urllib3's, although a difference is recorded");
         fprintf(stderr, "%s: %s\nnetlib: %s\n", difference->classes, base->input, ours.text);
     }
-    /* Every case of 1.26.20 and every difference must belong to a case of 2.8.0. A case that belongs to no case of
-     * 2.8.0 would never be compared. */
+    /* Every case of urllib3 1.26.20 and every recorded difference must belong to a case of urllib3 2.8.0. A case of
+     * 1.26.20 that belongs to no case of 2.8.0 would never be compared. */
     CHECK_INT((long long)oldest.count, (long long)old);
     CHECK_INT((long long)differences.count, (long long)differs);
     for (size_t i = 0; i < 2; i++) print_version(area, &versions[i]);

@@ -1,4 +1,4 @@
-/* connection.h - connections, and those that are kept open for later requests. */
+/* connection.h - a connection, and the idle connections that are kept open for later requests. */
 #ifndef EXAMPLES_EPOLL_CONNECTION_H
 #define EXAMPLES_EPOLL_CONNECTION_H
 
@@ -22,11 +22,11 @@ struct idle_connections {
 
 void close_connection(struct connection *connection);
 
-/* Adds a connection to the idle ones. If there are MAX_IDLE already, closes the oldest of them. */
+/* Adds a connection to the idle connections. If there are MAX_IDLE idle connections already, closes the oldest one. */
 void keep_connection(struct idle_connections *idle, struct connection *connection);
 
-/* Removes the connection used last from those with the key of `connection`, and stores it in `connection`. Closes
- * connections that their peers have dropped. Returns false if there is no connection. */
+/* Removes the most recently used idle connection that has the key of `connection`, and stores it in `connection`.
+ * Closes connections that their peers have dropped. Returns false if there is no connection. */
 bool take_connection(struct idle_connections *idle, struct connection *connection);
 
 #endif

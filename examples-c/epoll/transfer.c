@@ -180,8 +180,8 @@ static void print_line(const struct transfer *transfer, netlib_status status, co
     putchar('\n');
 }
 
-/* Keeps the connection for a later transfer, if the server does and no bytes follow the response. An idle connection is
- * not watched: take_connection finds out whether the server has closed it. */
+/* Keeps the connection for a later transfer if the server keeps it open and no bytes follow the response. An idle
+ * connection is not watched: take_connection finds out whether the server has closed it. */
 static void release_connection(struct transfer *transfer) {
     if (transfer->phase != DONE || !netlib_response_keeps_alive(transfer->response, transfer->decoder)) return;
     if (netlib_stream_pending(transfer->connection.stream) > 0) return;
@@ -245,8 +245,8 @@ static netlib_status prepare(struct transfer *transfer, netlib_error **err) {
     return NETLIB_OK;
 }
 
-/* Starts again with a new connection if the server has closed the idle connection just before it received the request.
- * The error of an earlier connection is freed. */
+/* Starts again with a new connection if the transfer used an idle connection and the server has closed it without a
+ * response. Frees the error of the idle connection. */
 static netlib_status reconnect(struct transfer *transfer, netlib_status status, netlib_error **err) {
     bool closed = status == NETLIB_PROTOCOL || status == NETLIB_TLS_TRUNCATED;
     if (!closed || !transfer->reused || transfer->response != NULL) return status;

@@ -3,8 +3,9 @@
  *
  *     transfer_start -> transfer_advance when epoll has an event for it, or transfer_timer is 0 … -> transfer_is_done
  *
- * A transfer goes through the phases below. It begins with SENDING if an idle connection can carry it. The function of
- * a phase does as much as possible without blocking, then returns whether to wait for reading or for writing.
+ * A transfer goes through the phases below. A transfer begins with SENDING if an idle connection can carry its request.
+ * The function of a phase does as much as possible without blocking, then returns whether to wait for reading or for
+ * writing.
  */
 #ifndef EXAMPLES_EPOLL_TRANSFER_H
 #define EXAMPLES_EPOLL_TRANSFER_H
@@ -52,8 +53,8 @@ struct transfer {
  * events of the current epoll_wait have been handled, because one of them may refer to the transfer. */
 void transfer_start(struct transfer *transfer, struct shared *shared, const char *text);
 
-/* Advances the transfer as far as possible without blocking. May be called at any time. If the transfer ends during
- * this call, the call prints the transfer's line and frees its resources. */
+/* Advances the transfer by a limited number of steps without blocking. May be called at any time. If the transfer ends
+ * during this call, the call prints the transfer's line and frees its resources. */
 void transfer_advance(struct transfer *transfer);
 
 /* Returns the number of seconds after which transfer_advance must be called even if no descriptor is ready. Returns 0

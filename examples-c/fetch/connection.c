@@ -23,7 +23,7 @@ static netlib_status create_connect(const struct options *options, const netlib_
     return netlib_connect_new_addresses(host, port, addresses, sockets->options, race, err);
 }
 
-/* Makes `stream` the innermost layer, which applies its own limit and timeouts to the layers below. */
+/* Makes `stream` the innermost layer. The limit and the timeouts of the innermost layer apply to the layers below. */
 static netlib_status set_stream(struct connection *connection, netlib_stream *stream, netlib_error **err) {
     const struct options *options = connection->options;
     netlib_stream_free(connection->stream); /* a stream keeps the streams below it alive */

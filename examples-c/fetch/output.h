@@ -34,7 +34,7 @@ netlib_status output_complete(struct output *output, netlib_error **err);
 /* Discards an incomplete body, so that it cannot be taken for a complete one. */
 void output_discard(struct output *output);
 
-/* Returns true if another attempt can still replace an incomplete body. */
+/* Returns true if another attempt can replace an incomplete body. */
 bool output_can_restart(const struct output *output);
 
 /* Erases the progress bar, so that a line of text can be printed. */

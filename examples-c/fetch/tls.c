@@ -3,7 +3,7 @@
 
 #include "failure.h"
 
-/* Adds the trusted certificates of the command line, which replace the system's. */
+/* Adds the trusted certificates of the command line, which replace those of the system. */
 static void set_trust(netlib_tls_options *tls, const char *file, const char *directory) {
     if (file != NULL) netlib_tls_options_add_ca_file(tls, file);
     if (directory != NULL) netlib_tls_options_add_ca_dir(tls, directory);

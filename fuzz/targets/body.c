@@ -1,5 +1,6 @@
 /* Fuzzes the body decoder, the chunk encoder, and reading a body from a stream. The first two bytes of the input select
- * the head of the response, the decoder's settings and the sizes of the pieces; the rest is the received bytes. */
+ * the head of the response, the decoder's settings and the sizes of the pieces; the rest of the input contains the
+ * received bytes. */
 #include "../fuzz.h"
 
 struct result {

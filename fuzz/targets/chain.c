@@ -40,8 +40,8 @@ static bool is_issued(const uint8_t *chain, size_t len, const char *only) {
         size_t own = 4 + ((size_t)chain[2] << 8 | chain[3]);
         if (own < len) len = own;
     }
-    /* A certificate that netlib_certificate_parse refuses may be an issued one: verify/odd.pem has an extension that
-     * this function refuses. */
+    /* The authority may have issued a certificate that netlib_certificate_parse refuses: verify/odd.pem has an
+     * extension that netlib_certificate_parse refuses. */
     if (ONE_OF(netlib_certificate_parse(chain, len, &first, &err), len, NETLIB_INVALID_PEM) != NETLIB_OK) return true;
     const char *fingerprint = netlib_certificate_fingerprint(first, NULL);
     if (only != NULL) found = strcmp(only, fingerprint) == 0;
@@ -103,7 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_status for_any = verify(plain, data, size, NETLIB_PURPOSE_SERVER_AUTH, NULL);
     netlib_status strictly = verify(strict, data, size, NETLIB_PURPOSE_SERVER_AUTH, "localhost");
     netlib_status as_client = verify(plain, data, size, NETLIB_PURPOSE_CLIENT_AUTH, NULL);
-    /* A chain that is refused must also be refused with additional requirements. */
+    /* A chain that is accepted with additional requirements must be accepted without these requirements. */
     if (for_name == NETLIB_OK) MUST(for_any == NETLIB_OK);
     if (strictly == NETLIB_OK) MUST(for_name == NETLIB_OK);
 #ifndef ANY_SIGNATURE

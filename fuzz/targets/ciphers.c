@@ -1,5 +1,5 @@
 /* Fuzzes the parser of cipher strings. An accepted string selects at least one cipher suite, and the names of the
- * selected suites select the same suites. */
+ * selected suites form an accepted string. */
 #include "../fuzz.h"
 
 static netlib_status context_of(const char *ciphers, size_t len, netlib_tls_context **context) {
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         MUST(count >= 1 && count <= 9);
         const char *unknown = netlib_tls_context_unknown_ciphers(context, &len);
         check_text(unknown, len);
-        /* The joined names form a cipher string that selects the same suites in the same order. */
+        /* The joined names form an accepted cipher string that selects at least as many suites. */
         char names[1000] = "";
         for (size_t i = 0; i < count; i++) {
             strcat(names, i > 0 ? ":" : "");

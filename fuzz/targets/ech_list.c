@@ -1,5 +1,5 @@
-/* Fuzzes the parser of ECHConfigLists, which come from the DNS. A context stores an accepted list unchanged, and its
- * ClientHello contains the public name but not the server's name. */
+/* Fuzzes the parser of ECHConfigLists, which come from the DNS. A context stores an accepted list unchanged, or decoded
+ * if the list is base64. The context's ClientHello contains the public name but not the server's name. */
 #include "../fuzz.h"
 
 #define HIDDEN "hidden.wild.test"
@@ -59,7 +59,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     uint8_t *list = exact(data, size);
     fuzz_reset_random();
     netlib_status status = context_of(list, size, true, &context, &at);
-    /* Setting the list through the options and deriving a context must have the same result. */
+    /* Creating a context from options with the list, and deriving a context with the list, must have the same
+     * result. */
     MUST(context_of(list, size, false, &again, &again_at) == status && again_at == at);
     netlib_tls_context_free(again);
     again = NULL;

@@ -12,8 +12,8 @@ enum setting {
     RESUME = 8, /* an unaltered session comes first, and this session resumes it */
 };
 
-/* The ways of altering a record. After the first byte, the input contains for each record one byte that selects the
- * action, followed by the arguments of the action. */
+/* The actions on a record in transit. A value below FLIP leaves the record unchanged. After the first byte, the input
+ * contains for each record one byte that selects the action, followed by the arguments of the action. */
 enum { FLIP = 4, DROP, DOUBLE, TRUNCATE, HOLD, INSERT, OVERWRITE, REFLECT, SPLIT, CUT, WRITE, SHUTDOWN, ACTIONS };
 
 struct contexts {

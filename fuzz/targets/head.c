@@ -1,5 +1,5 @@
 /* Fuzzes the parsers of header blocks and of response heads. The parsers of response heads receive the input in pieces
- * of any size, and do or do not skip interim responses. */
+ * of any size. One parser skips interim responses, and one parser does not. */
 #include "../fuzz.h"
 
 static netlib_retry *retry;

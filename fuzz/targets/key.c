@@ -26,7 +26,7 @@ static netlib_status load(const uint8_t *certificate, size_t certificate_len, co
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
-    /* A key that can be loaded without a password can also be loaded with one. */
+    /* A key that can be loaded without a password can be loaded with a password. */
     netlib_status without = load(chain.data, chain.len, data, size, NULL);
     MUST(without != NETLIB_WRONG_PASSWORD);
     netlib_status with = load(chain.data, chain.len, data, size, "secret");

@@ -14,8 +14,8 @@ static void check_query_text(const char *text, size_t len) {
     for (; *text != 0; text++) MUST(*text > ' ' && *text < 0x7f && *text != '#');
 }
 
-/* Encodes and decodes data, which must not change it: first the input itself, then the data that decoding the input
- * gives. */
+/* Encodes data and decodes the result, which must equal the data. The data is first the input, and then the decoded
+ * input. */
 static void encode_and_decode(enum netlib_url_component component, const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     netlib_bytes *encoded = NULL, *decoded = NULL;

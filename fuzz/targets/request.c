@@ -2,7 +2,7 @@
  * request line with the method and the target, then Host once, then exactly the given fields, then the empty line. */
 #include "../fuzz.h"
 
-/* The input: a byte that selects one of three common methods or the method of the input; the method up to a LF; the URL
+/* The input: a byte that selects one of three common methods or the method that follows; a method up to a LF; the URL
  * up to a LF; then lines "name:value". */
 struct parts {
     uint8_t choice;
@@ -51,7 +51,8 @@ static bool is_host(const char *name, size_t len) {
     return true;
 }
 
-/* Checks that the target is the one of the form, and has no byte that would end it, no fragment and no userinfo. */
+/* Checks that the request target has the form `form`, and contains no byte that would end the target, no fragment and
+ * no userinfo. */
 static void check_target(const struct parts *parts, enum netlib_request_form form, const char *target, size_t len) {
     MUST(len > 0);
     for (size_t i = 0; i < len; i++) MUST(target[i] > ' ' && target[i] < 0x7f && target[i] != '#' && target[i] != '\\');

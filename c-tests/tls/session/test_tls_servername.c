@@ -22,7 +22,7 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
     CHECK(*replacement == NULL);
     *replacement = netlib_tls_context_clone(chooser->replacement);
     if (chooser->stream != NULL) {
-        /* The call waits forever if netlib holds the stream's lock. */
+        /* The next calls wait forever if netlib holds the stream's lock. */
         CHECK_INT(0, netlib_stream_tls_version(chooser->stream));
         CHECK_INT(NETLIB_OK, netlib_stream_set_read_timeout(chooser->stream, LONG, NULL));
     }

@@ -79,7 +79,7 @@ static void truncated_crls_are_refused_and_flipped_bits_cause_no_panic(void) {
         made += try_crl(list, len);
         list[bit / 8] = (char)(list[bit / 8] ^ 1 << bit % 8);
     }
-    /* Many changed CRLs are still well-formed, with other serial numbers, times or signatures. */
+    /* Many flipped bits leave the CRL well-formed: they change a serial number, a time or the signature. */
     CHECK(made > 100);
     free(list);
 }

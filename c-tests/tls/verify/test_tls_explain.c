@@ -1,6 +1,6 @@
-/* Tests the error messages of sessions with peers other than netlib. The tests write the bytes of the peers themselves.
- * A TLS 1.2 server sends its certificates in plaintext before it proves possession of the key, so a test can send any
- * chain without its keys. */
+/* Tests the error messages of sessions with peers other than netlib. The test programs write the bytes that the peers
+ * send. A TLS 1.2 server sends its certificates in plaintext before it proves possession of the key, so a test can send
+ * any chain without its keys. */
 #define _GNU_SOURCE
 /* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE
@@ -48,7 +48,8 @@ static int digit_of(int c) {
     return at != NULL ? (int)(at - digits) : -1;
 }
 
-/* Writes the certificates of a PEM file as a TLS 1.2 certificate list, in which each certificate follows its length. */
+/* Writes the certificates of a PEM file as a TLS 1.2 certificate list, in which the length of each certificate precedes
+ * the certificate. */
 static void put_certificates(struct bytes *bytes, const char *path) {
     char line[256];
     FILE *file = fopen(path, "r");
@@ -75,7 +76,7 @@ static void put_certificates(struct bytes *bytes, const char *path) {
     if (file != NULL) fclose(file);
 }
 
-/* Writes the first flight of a TLS 1.2 server without its last message. The key exchange has an invalid signature.
+/* Writes the first flight of a TLS 1.2 server, except ServerHelloDone. ServerKeyExchange has an invalid signature.
  * `list` is the content of the Certificate message. */
 static void put_flight(struct bytes *flight, const struct bytes *list, bool rsa) {
     static struct bytes body;
@@ -106,7 +107,8 @@ static void put_hello_done(struct bytes *flight) {
     put_message(flight, 14, &body);
 }
 
-/* A peer that sends `bytes` after it has received data, and then reads an alert. */
+/* A peer that sends `bytes`, and then reads an alert. Unless `speaks_first` is true, the peer waits for data before it
+ * sends. */
 struct script {
     int fd;
     const struct bytes *bytes;

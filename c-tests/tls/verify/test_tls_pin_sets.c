@@ -6,7 +6,7 @@
 
 #define VERIFY CERTS "verify/"
 
-/* Writes a file with the certificates of two files, because a peer may send more certificates than its own. */
+/* Reads one or two files into `text`, one after the other: a peer may send more certificates than its own. */
 static size_t read_files(const char *const paths[2], char *text, size_t room) {
     size_t len = 0;
     for (int i = 0; i < 2 && paths[i] != NULL; i++) {
@@ -152,7 +152,8 @@ static const struct row {
     {GOOD, 0, ROOT, {"cert:verify/root.pem"}, MATCH},
     {GOOD, 0, {VERIFY "int.pem"}, {"cert:verify/int.pem"}, MATCH},
     {{VERIFY "good-backwards.pem"}, VERIFY "leaf.key", 0, {VERIFY "int.pem"}, {"key:verify/root.pem"}, MISMATCH},
-    /* A pin does not match a certificate that the peer sends if the certificate is not on the verified path. */
+    /* A pin of a certificate that is not on the verified path does not match, even if the peer sends the
+     * certificate. */
     {ATTACK, 0, BOTH, {"key:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"cert:verify/good.pem"}, MISMATCH},
     {ATTACK, 0, BOTH, {"key:verify/int.pem"}, MISMATCH},
@@ -285,7 +286,7 @@ static void pins_match_only_certificates_on_the_verified_path(void) {
     }
 }
 
-/* Does the handshakes of both streams. Returns the status of the verifier and stores its error message. */
+/* Does the handshakes of both streams. Returns the status of `near`, and stores the error message of `near`. */
 static netlib_status handshake_streams(netlib_stream *near, netlib_stream *far, char message[400]) {
     netlib_error *err = NULL;
     netlib_status status = NETLIB_WANT_READ;
@@ -526,8 +527,8 @@ static void malformed_pins_are_refused_with_a_message(void) {
     netlib_tls_options_free(options);
 }
 
-/* A stream of netlib_ssl_wrap_socket is checked against the pins of the options or against those of the context
- * argument. If both the options and the context have pins, the call fails. */
+/* netlib_ssl_wrap_socket checks the server's certificate against the pins of the options or against the pins of the
+ * context. If both the options and the context have pins, netlib_ssl_wrap_socket fails. */
 static void wrap_socket_checks_pins_of_options_or_context_and_refuses_pins_in_both(void) {
     netlib_tls_context *server = server_context("server");
     static const struct {

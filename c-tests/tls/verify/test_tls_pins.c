@@ -6,7 +6,7 @@
 
 enum { MOST = 2 };
 
-/* Stores the SHA-256 fingerprint of a certificate file in `hex`. */
+/* Stores in `hex` the SHA-256 fingerprint of the first certificate of a file. */
 static void fingerprint_of(const char *file, char hex[65]) {
     static char bytes[8000];
     netlib_error *err = NULL;

@@ -464,7 +464,7 @@ static void contexts_keep_the_certificates_of_trust_anchors_only_on_request(void
         for (size_t at = 0; at < 3; at++) check_trust_anchor(context, at, rows[i].anchors[at]);
         check_trust_anchor(context, count, NULL);
         check_trust_anchor(context, SIZE_MAX, NULL);
-        /* Options that are created from a context have the context's setting. */
+        /* A context that is created from another context's options keeps the certificates of the same trust anchors. */
         netlib_tls_context *same = context_of(netlib_tls_context_to_options(context));
         netlib_tls_context_free(context);
         for (size_t at = 0; at < 3; at++) check_trust_anchor(same, at, rows[i].anchors[at]);

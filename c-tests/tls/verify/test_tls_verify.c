@@ -197,7 +197,7 @@ struct watch {
 static int32_t count_and_use_stream(void *ctx, double *seconds) {
     struct watch *watch = ctx;
     watch->calls++;
-    /* The call waits forever if netlib holds the stream's lock. */
+    /* The next calls wait forever if netlib holds the stream's lock. */
     CHECK_INT(0, netlib_stream_tls_version(watch->stream));
     CHECK_INT(NETLIB_BUSY, netlib_stream_handshake(watch->stream, NULL));
     *seconds = NOW;

@@ -1,5 +1,5 @@
-/* The chains in tests/certs/verify and the expected result of each. Handshakes and verify_chain have the same
- * results. */
+/* The chains in tests/certs/verify and the expected result of each. Handshakes and netlib_tls_context_verify_chain must
+ * return this result. */
 #ifndef NETLIB_TEST_TLS_CHAINS_H
 #define NETLIB_TEST_TLS_CHAINS_H
 

@@ -1,5 +1,5 @@
-/* Tests the getters of certificates, and fingerprints. The expected values of the certificates in tests/certs/shapes
- * are in NAME.txt, as the openssl command prints them. */
+/* Tests the getters of certificates, and fingerprints. The expected values of the certificate
+ * tests/certs/shapes/NAME.pem are in NAME.txt, as the openssl command prints them. */
 #include "tls_peer.h"
 
 /* Reads a file into memory of exactly its size, so that a sanitizer detects reads beyond the end. */
@@ -311,7 +311,7 @@ static void invalid_certificates_are_refused_with_a_message(void) {
 #define NO_HEX "fingerprint has a character other than hex digits and colons at byte "
 #define NONE "there is no certificate to compare the fingerprint with: the peer sent none"
 
-/* urllib3 2.8.0 accepts and refuses the same fingerprints as netlib, except that it accepts the digest of an empty
+/* urllib3 2.8.0 accepts and refuses the same fingerprints as netlib, except that urllib3 accepts the digest of an empty
  * certificate. */
 static void fingerprints_match_as_in_urllib3(void) {
     size_t der_len;
