@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <sys/resource.h>
 
-/* ---- without free descriptors ---- */
+/* ---- connecting without free descriptors ---- */
 
 /* Limits the process to `count` further descriptors. Returns the previous resource limit. */
 static struct rlimit limit_free_descriptors(int count) {
@@ -170,7 +170,7 @@ static void at_most_64_addresses_are_tried(void) {
     close(dead);
 }
 
-/* ---- many connects ---- */
+/* ---- many connect operations ---- */
 
 /* Returns the lowest free descriptor number, which changes if a descriptor leaks. */
 static int next_descriptor(void) {

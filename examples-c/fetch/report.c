@@ -99,7 +99,7 @@ static const char *restrictive_options(const struct options *options, const netl
     return options->tls_max != 0 ? "--tls-max" : NULL;
 }
 
-/* Prints the advice of the first error in the chain of causes that has any, starting with the outermost error. */
+/* Prints the first advice in the chain of causes, which begins with the outermost error. */
 static void print_advice(const struct options *options, const netlib_error *error) {
     bool for_proxy = false;
     for (; error != NULL; error = netlib_error_cause(error, 0)) {

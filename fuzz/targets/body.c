@@ -105,7 +105,7 @@ static netlib_stream *make_stream(struct source *source) {
     return stream;
 }
 
-/* A stream with the same bytes gives the same body, and then the bytes that follow it. */
+/* A stream with the same bytes gives the same body, and then the bytes that follow the body. */
 static void check_stream(const char *head, unsigned settings, struct input input, size_t step, struct result whole) {
     netlib_error *err = NULL;
     size_t head_len = strlen(head), size = 1 + step * 7 % 40, n = 99, len = 0;

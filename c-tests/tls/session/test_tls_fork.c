@@ -229,7 +229,7 @@ static void a_forked_child_cannot_use_its_parents_engine(void) {
     netlib_tls_context_free(client_side);
 }
 
-/* ---- a fork inside a callback, and streams inside one another ---- */
+/* ---- forks inside a callback, and streams inside other streams ---- */
 
 struct forking_transport {
     int fd;

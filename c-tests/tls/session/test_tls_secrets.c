@@ -158,7 +158,8 @@ static size_t add_logged(const uint8_t randoms[2][32], size_t key_len, size_t iv
         size_t len = (size_t)(end - hex) / 2;
         if (len > sizeof secret) abort();
         for (size_t i = 0; i < len; i++) secret[i] = (uint8_t)(nibble(hex[2 * i]) << 4 | nibble(hex[2 * i + 1]));
-        /* Also searches for the first bytes of the secret in hexadecimal, as in the key log line. */
+        /* In addition to the bytes of the secret, adds the first 32 hexadecimal digits of the secret, as in the key log
+         * line. */
         add_secret("key log of ", "a secret", hex, 32);
         *random = '\0';
         if (len == 48) {
@@ -370,8 +371,8 @@ static void use_passwords_and_credentials(void) {
 /* ---- the search for secrets in freed memory ---- */
 
 /* The secrets that may remain in freed memory. The document docs/explanation/security.md names the code that leaves
- * each secret. All but the last are in memory of rustls. No secret may remain in netlib's record buffers, which the
- * search recognizes by their size. */
+ * each secret. rustls leaves all of these secrets except the last. No secret may remain in netlib's record buffers,
+ * which the search recognizes by their size. */
 static const char *const may_be_left[] = {
     "CLIENT_HANDSHAKE_TRAFFIC_SECRET",
     "SERVER_HANDSHAKE_TRAFFIC_SECRET",

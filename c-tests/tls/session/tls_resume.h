@@ -1,4 +1,4 @@
-/* Connects two engines, returns the result, and takes sessions from client engines. */
+/* Functions that connect two engines, return the result, and take sessions from client engines. */
 #ifndef NETLIB_TEST_TLS_RESUME_H
 #define NETLIB_TEST_TLS_RESUME_H
 

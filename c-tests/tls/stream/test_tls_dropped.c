@@ -1,4 +1,4 @@
-/* Tests netlib_stream_is_dropped on idle TLS streams: which input counts as a dropped connection. */
+/* Tests netlib_stream_is_dropped on idle TLS streams: after which input the connection counts as dropped. */
 #define _GNU_SOURCE
 /* NETLIB_MUST_USE is empty, so that a test may ignore a result. */
 #define NETLIB_MUST_USE

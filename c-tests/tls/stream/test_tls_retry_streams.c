@@ -11,7 +11,7 @@ static const char post[] = "POST /orders HTTP/1.1\r\nHost: localhost\r\nContent-
 /* A record that no session can decrypt. Reading the record fails with NETLIB_TLS_PROTOCOL. */
 static const char garbage[5 + 32] = "\x17\x03\x03\x00\x20";
 
-/* ---- calls ---- */
+/* ---- the calls that the tests make ---- */
 
 static netlib_status call_read(netlib_stream *stream, netlib_error **err) {
     char bytes[100];
@@ -90,7 +90,7 @@ static void check_kept(netlib_stream *stream, netlib_status status, enum netlib_
     }
 }
 
-/* ---- on a socket ---- */
+/* ---- failures of streams on a socket ---- */
 
 static void failed_reads_have_retry_kind_other_before_the_request_and_read_after_it(void) {
     static const struct {
@@ -206,7 +206,7 @@ static void failed_handshakes_have_retry_kind_connect_or_other_but_not_read(void
     netlib_error_free(err);
 }
 
-/* ---- inside another stream ---- */
+/* ---- failures of streams inside another stream ---- */
 
 struct nest {
     struct pair pair;
@@ -328,7 +328,7 @@ static void inner_stream_errors_after_the_request_have_retry_kind_read(void) {
     }
 }
 
-/* ---- over transport callbacks ---- */
+/* ---- failures of streams over transport callbacks ---- */
 
 /* Transport callbacks of an inner stream: they read and write the outer stream, and return the statuses of the outer
  * stream. Data that the application has sent over the outer stream does not count as data that the inner stream has

@@ -269,7 +269,7 @@ static void run_sessions_of_every_kind(void) {
     }
 }
 
-/* ---- other calls of a client ---- */
+/* ---- connecting, URLs and retry policies ---- */
 
 static int32_t find(void *ctx, const char *host, int32_t port, double seconds_left, netlib_addresses *addresses) {
     struct sockaddr_in address;
