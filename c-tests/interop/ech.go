@@ -1,4 +1,5 @@
-// A server with Encrypted Client Hello that uses Go's crypto/tls (1.24 or newer). The suite `ech` runs it against peer.c.
+// A server with Encrypted Client Hello that uses Go's crypto/tls (1.24 or newer). The suite `ech` runs it against
+// peer.c.
 //
 // usage: ech CERTIFICATE KEY MODE SESSIONS
 //
