@@ -1225,9 +1225,9 @@ const char *netlib_url_request_uri(const netlib_url *url, size_t *len);
  * are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
  *
  * Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
- * before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
- * There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and was
- * returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text. */
+ * before a path that begins with two slashes if there is no host, and "//" before an authority that would parse as a
+ * scheme. There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and
+ * was returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text. */
 const char *netlib_url_to_string(const netlib_url *url, size_t *len);
 
 /** Returns the URL as text for logs: the text of `netlib_url_to_string` with "***" instead of the userinfo, of each
@@ -1896,8 +1896,9 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - `backoff_max` is 20 s, as in AWS's SDKs [2].
  * - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
  *   section 10.2.3).
- * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
- *   overloaded server asks for a wait, a request before the end of that wait adds to the overload [4].
+ * - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: a longer Retry-After ends the retries, so that the
+ *   caller decides whether to wait that long. If an overloaded server asks for a wait, a request before the end of
+ *   that wait adds to the overload [4].
  * - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
  *
  * Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry
@@ -3787,16 +3788,16 @@ NETLIB_MUST_USE netlib_status netlib_connect_run(netlib_connect *connect, const 
  * socket whose backlog is full adds no descriptor.
  *
  * One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
- * the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
- * a watched descriptor to be closed.
+ * the descriptors of the previous step; after the step, watch the new descriptors. Event loops such as libuv do not
+ * allow a watched descriptor to be closed.
  *
  * With epoll and kqueue, you need not register a descriptor again that `netlib_connect_wait_fd` also returned after
  * the previous step: a number that the function returns after two consecutive steps denotes the same open descriptor
  * both times. A descriptor that the function no longer returns stays open until the next step: remove the descriptor
  * from the event loop before that step. No other connect operation uses the same descriptor, not even an operation
- * with the same limit. The last step, and `netlib_connect_free`, close all descriptors except the connection, so that
- * epoll and kqueue remove them. The connection keeps its descriptor number and is still watched: remove the connection
- * from the event loop, or change its events. */
+ * with the same limit. The step that ends the operation, and `netlib_connect_free`, close all descriptors except the
+ * connection, so that epoll and kqueue remove them. The connection keeps its descriptor number and is still watched:
+ * remove the connection from the event loop, or change its events. */
 size_t netlib_connect_wait_count(const netlib_connect *connect);
 
 /** Returns a descriptor to wait for; -1 for NULL. Do not read from the descriptor, write to it or close it. Do not
@@ -4286,8 +4287,8 @@ netlib_status netlib_stream_shutdown(netlib_stream *stream, netlib_error **err);
  * it returns 1.
  *
  * While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
- * than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. If the TLS handshake is not done, the call sends no
- * close_notify, and returns `NETLIB_OK` without waiting for the peer.
+ * than 1 MiB, call `netlib_stream_shutdown`, then read until `NETLIB_END_OF_STREAM`. If the TLS handshake is not done,
+ * the call sends no close_notify, and returns `NETLIB_OK` without waiting for the peer.
  * @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
  *         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream
  *         ended without the peer's close_notify; `NETLIB_TOO_MUCH_DATA`; `NETLIB_BUSY` when another thread reads or
@@ -5275,9 +5276,10 @@ int32_t netlib_tls_session_is_resumable(const netlib_tls_session *session);
  * TLS 1.3 servers send sessions after the handshake, usually two together with the first data, so read data before you
  * take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
  * session soon.
- * @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
- *        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
- *        the stream has no host name, or the stream is a plain stream.
+ * @param session out: the session. NULL if there is none: the server sends no sessions, or none has arrived yet; all
+ *        sessions of the stream were already taken, or another stream has used up the ticket; the context no longer
+ *        caches the session; the context does not resume sessions; the stream has no host name; or the stream is a
+ *        plain stream.
  * @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream. */
 netlib_status netlib_stream_take_session(netlib_stream *stream, netlib_tls_session **session, netlib_error **err);
 
@@ -6009,14 +6011,18 @@ enum netlib_ssl_version NETLIB_INT32 {
  *
  * The function `netlib_tls_wrap_stream` replaces the parameter tls_in_tls.
  *
- * Without a context, the call makes a context from the options. With a context, only the following options are used,
- * as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
- * password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
- * context also has pins; an ECHConfigList, which replaces that of the context; and application protocols. If trusted
- * certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which resumes no
- * session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that context
- * once, from the options that `netlib_tls_context_to_options` returns. The stream offers the application protocols of
- * the options, or "http/1.1" if there are none; the application protocols of the context are not used.
+ * Without a context, the call makes a context from the options. With a context, the call uses only the following
+ * options:
+ *
+ * - trusted certificates and CRLs: they are added to those of the context
+ * - an identity with its password: it replaces that of the context
+ * - pins: the peer must match them; if the context also has pins, the call fails with `NETLIB_INVALID_ARGUMENT`
+ * - an ECHConfigList: it replaces that of the context
+ * - application protocols: the stream offers them, or "http/1.1" if there are none; those of the context are not used
+ *
+ * If trusted certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which
+ * resumes no session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that
+ * context once, from the options that `netlib_tls_context_to_options` returns.
  *
  * The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
  * handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it

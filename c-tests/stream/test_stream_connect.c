@@ -87,7 +87,7 @@ static void the_stream_of_a_url_carries_data_and_owns_its_descriptor(void) {
     }
 }
 
-static void an_inner_stream_keeps_the_descriptor_open(void) {
+static void an_inner_stream_keeps_the_descriptor_of_a_freed_outer_stream_open(void) {
     netlib_error *err = NULL;
     struct listening listening = {.fd = -1};
     int32_t port = 0;
@@ -242,7 +242,7 @@ int main(void) {
     client = client_context();
     server = server_context("server");
     the_stream_of_a_url_carries_data_and_owns_its_descriptor();
-    an_inner_stream_keeps_the_descriptor_open();
+    an_inner_stream_keeps_the_descriptor_of_a_freed_outer_stream_open();
     a_refused_url_or_a_failed_connection_leaves_no_descriptor_open();
     a_failed_handshake_closes_the_descriptor();
     limits_and_timeouts_end_the_handshake_and_later_reads();

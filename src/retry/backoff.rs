@@ -38,7 +38,7 @@ pub struct Backoff {
     pub jitter_kind: JitterKind,
 }
 
-/// A backoff in seconds: capped at `max`, and uncapped.
+/// A backoff in seconds, with and without the cap `max`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct BackoffTime {
     pub(super) seconds: f64,

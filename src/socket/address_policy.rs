@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn each_call_adds_its_classes_to_the_refused_address_classes() {
+    fn each_call_of_refuse_adds_to_the_refused_address_classes() {
         let mut policy = AddressPolicy::default();
         assert_eq!(refusal(&policy, "169.254.169.254:80"), None);
         policy.refuse(Classes::LINK_LOCAL.bits()).unwrap();

@@ -329,7 +329,7 @@ mod tests {
         static QUEUE: LookupQueue = LookupQueue::with_spawn(|_| {
             if let Some(report) = SECOND.lock().unwrap().take() {
                 std::thread::spawn(move || report.send(attempt().unwrap_err()));
-                // Gives the second lookup time to start; the result does not depend on this time.
+                // Waits so that the second lookup can start; the result does not depend on the length of the wait.
                 std::thread::sleep(Duration::from_millis(50));
             }
             Err(io::Error::from_raw_os_error(libc::EAGAIN))

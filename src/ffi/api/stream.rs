@@ -469,8 +469,8 @@ pub unsafe extern "C" fn netlib_stream_shutdown(
 /// it returns 1.
 ///
 /// While the call waits, it discards the data that arrives, at most 1 MiB over all calls. If the peer may send more
-/// than 1 MiB, read until `NETLIB_END_OF_STREAM` instead. If the TLS handshake is not done, the call sends no
-/// close_notify, and returns `NETLIB_OK` without waiting for the peer.
+/// than 1 MiB, call `netlib_stream_shutdown`, then read until `NETLIB_END_OF_STREAM`. If the TLS handshake is not done,
+/// the call sends no close_notify, and returns `NETLIB_OK` without waiting for the peer.
 ///
 /// @return `NETLIB_OK` when both sides have ended their data; `NETLIB_WANT_READ` or `NETLIB_WANT_WRITE` if the stream
 ///         is non-blocking and the call must be repeated; `NETLIB_TLS_TRUNCATED` when the connection of a TLS stream

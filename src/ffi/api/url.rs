@@ -305,9 +305,9 @@ pub unsafe extern "C" fn netlib_url_request_uri(url: *const netlib_url, len: *mu
 /// are absent; NULL when memory is short. The text contains the userinfo: in logs, use `netlib_url_redacted`.
 ///
 /// Parsing the text with `netlib_parse_url` yields the same URL. So that the parsed URL is the same, the text has "/."
-/// before a path that begins with two slashes if there is no host, and "//" before userinfo that looks like a scheme.
-/// There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and was
-/// returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text.
+/// before a path that begins with two slashes if there is no host, and "//" before an authority that would parse as a
+/// scheme. There are two exceptions: an empty host, as in the text ":", becomes absent; and if the URL has no "//" and
+/// was returned by `netlib_url_resolve`, only `netlib_url_resolve` makes the same URL from the text.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_url_to_string(url: *const netlib_url, len: *mut usize) -> *const c_char {
     lend_terminated(url, len, |url| url.composite(Composite::Url).ok()?)

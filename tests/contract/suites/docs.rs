@@ -15,8 +15,8 @@ pub enum Null {
     /// NULL is an error: a function that returns a status returns NETLIB_NULL_ARGUMENT, and other functions return
     /// their fallback value.
     Refused,
-    /// Accepted. NULL is allowed. For the handle of a getter, the variant contains the value that the getter returns
-    /// for NULL, if that value is a C constant.
+    /// NULL is allowed. Contains the value that the function returns for NULL; `None` if NULL does not determine the
+    /// result, or if the result is not a C constant.
     Allowed(Option<String>),
 }
 

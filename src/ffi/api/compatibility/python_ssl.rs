@@ -44,14 +44,18 @@ pub enum netlib_ssl_version {
 ///
 /// The function `netlib_tls_wrap_stream` replaces the parameter tls_in_tls.
 ///
-/// Without a context, the call makes a context from the options. With a context, only the following options are used,
-/// as in urllib3: trusted certificates and CRLs, which are added to those of the context; an identity with its
-/// password, which replaces that of the context; pins, for which the call fails with `NETLIB_INVALID_ARGUMENT` if the
-/// context also has pins; an ECHConfigList, which replaces that of the context; and application protocols. If trusted
-/// certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which resumes no
-/// session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that context
-/// once, from the options that `netlib_tls_context_to_options` returns. The stream offers the application protocols of
-/// the options, or "http/1.1" if there are none; the application protocols of the context are not used.
+/// Without a context, the call makes a context from the options. With a context, the call uses only the following
+/// options:
+///
+/// - trusted certificates and CRLs: they are added to those of the context
+/// - an identity with its password: it replaces that of the context
+/// - pins: the peer must match them; if the context also has pins, the call fails with `NETLIB_INVALID_ARGUMENT`
+/// - an ECHConfigList: it replaces that of the context
+/// - application protocols: the stream offers them, or "http/1.1" if there are none; those of the context are not used
+///
+/// If trusted certificates, CRLs, an identity, pins or an ECHConfigList are set, the call makes another context, which
+/// resumes no session and, unless only an ECHConfigList is set, reads all files again. For many connections, make that
+/// context once, from the options that `netlib_tls_context_to_options` returns.
 ///
 /// The limit bounds the handshake only: for later calls on the stream, see `netlib_stream_set_limit`. Before the
 /// handshake, the call reads the files that the options name. If the limit has already ended, the call fails before it

@@ -28,8 +28,9 @@ use crate::retry::{Retry, RetryOptions};
 /// - `backoff_max` is 20 s, as in AWS's SDKs [2].
 /// - Retry-After is obeyed for every status that is retried: the server knows best when it can answer again (RFC 9110
 ///   section 10.2.3).
-/// - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: the caller decides whether to wait longer. If an
-///   overloaded server asks for a wait, a request before the end of that wait adds to the overload [4].
+/// - `retry_after_max` is 120 s with `NETLIB_LONG_RETRY_AFTER_STOP`: a longer Retry-After ends the retries, so that the
+///   caller decides whether to wait that long. If an overloaded server asks for a wait, a request before the end of
+///   that wait adds to the overload [4].
 /// - A malformed Retry-After is ignored: the backoff applies instead, as for servers that send no Retry-After.
 ///
 /// Sources: [1] AWS Architecture Blog, "Exponential Backoff And Jitter". [2] AWS SDKs and Tools Reference Guide, "Retry

@@ -275,16 +275,16 @@ pub unsafe extern "C" fn netlib_connect_run(
 /// socket whose backlog is full adds no descriptor.
 ///
 /// One simple method is correct for every event loop: before each step, and before `netlib_connect_free`, stop watching
-/// the descriptors of the last step; after the step, watch the new descriptors. Event loops such as libuv do not allow
-/// a watched descriptor to be closed.
+/// the descriptors of the previous step; after the step, watch the new descriptors. Event loops such as libuv do not
+/// allow a watched descriptor to be closed.
 ///
 /// With epoll and kqueue, you need not register a descriptor again that `netlib_connect_wait_fd` also returned after
 /// the previous step: a number that the function returns after two consecutive steps denotes the same open descriptor
 /// both times. A descriptor that the function no longer returns stays open until the next step: remove the descriptor
 /// from the event loop before that step. No other connect operation uses the same descriptor, not even an operation
-/// with the same limit. The last step, and `netlib_connect_free`, close all descriptors except the connection, so that
-/// epoll and kqueue remove them. The connection keeps its descriptor number and is still watched: remove the connection
-/// from the event loop, or change its events.
+/// with the same limit. The step that ends the operation, and `netlib_connect_free`, close all descriptors except the
+/// connection, so that epoll and kqueue remove them. The connection keeps its descriptor number and is still watched:
+/// remove the connection from the event loop, or change its events.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_count(connect: *const netlib_connect) -> usize {
     read(connect, 0, |connect| connect.interests().count())

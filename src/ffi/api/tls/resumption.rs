@@ -90,9 +90,10 @@ pub unsafe extern "C" fn netlib_tls_session_is_resumable(session: *const netlib_
 /// take a session. The context caches only the latest sessions, at most 8 per server name and 256 in all, so take a
 /// session soon.
 ///
-/// @param session out: the session; NULL if there is none, because the server sends no session or has not sent one yet,
-///        another stream has resumed the session, the context no longer caches the session or does not resume sessions,
-///        the stream has no host name, or the stream is a plain stream.
+/// @param session out: the session. NULL if there is none: the server sends no sessions, or none has arrived yet; all
+///        sessions of the stream were already taken, or another stream has used up the ticket; the context no longer
+///        caches the session; the context does not resume sessions; the stream has no host name; or the stream is a
+///        plain stream.
 /// @return `NETLIB_OK`, even if there is no session; `NETLIB_INVALID_ARGUMENT` for a server's stream.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_take_session(

@@ -24,8 +24,9 @@ const DECRYPTED: &str = "session accepted=true name=hidden.wild.test resumed=fal
 const NOT_DECRYPTED: &str = "session accepted=false name=localhost resumed=false alpn=h2 bytes=0 error=remote error: tls: encrypted client hello required";
 const UNENCRYPTED: &str = "session accepted=false name=hidden.wild.test resumed=* alpn=h2 bytes=200000 error=<nil>";
 
-/// A row of the test: the ECH configurations of the server and the client, the server's certificate, and the expected
-/// output of both for each connection, in which "*" matches any text.
+/// A row of the test. The server is ech.go in the mode `mode`, with the certificate `certificate`. The client is netlib,
+/// with the ECH setting `ech`. `netlib` and `go` contain the expected output of the client and the server, one line for
+/// each connection; "*" in a line matches any text.
 pub struct Row {
     mode: &'static str,
     ech: &'static str,
