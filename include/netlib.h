@@ -175,8 +175,9 @@
  *     time         netlib_limit_new, with a parent limit that Ctrl-C cancels; netlib_timeout_new,
  *                  netlib_connect_options_use_timeout, netlib_timeout_start_connect, netlib_stream_use_timeout
  *     connect      netlib_tls_context_new once; netlib_stream_connect, which connects and makes the TLS handshake;
- *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source; for an https server
- *                  behind a proxy, netlib_tls_wrap_stream inside the stream to the proxy, after CONNECT
+ *                  netlib_connect_options_refuse_addresses for a URL from an untrusted source. For an http server
+ *                  behind a proxy, connect to the proxy, and send requests of the form NETLIB_REQUEST_FORM_ABSOLUTE;
+ *                  for an https server, send CONNECT, then netlib_tls_wrap_stream inside the stream to the proxy
  *     in steps     netlib_connect_new and netlib_connect_run, which race the addresses of the host, or
  *                  netlib_create_connection, which tries one address after the other; then netlib_stream_new_fd for
  *                  http, or netlib_tls_wrap_fd for https
@@ -191,8 +192,9 @@
  *                  make an error with netlib_error_new (of the kind NETLIB_RETRY_KIND_READ if a byte was sent)
  *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
  *                  netlib_decision_sleep prepare it
- *     reuse        netlib_response_keeps_alive after the body; netlib_stream_is_dropped before a connection is used
- *                  again; netlib_connection_key to find the requests that may share the connection
+ *     reuse        netlib_response_keeps_alive after the body; before a connection is used again,
+ *                  netlib_stream_is_dropped, and netlib_stream_set_limit with the limit of the next request;
+ *                  netlib_connection_key to find the requests that may share the connection
  *     report       netlib_error_report for a log; netlib_error_message for users; netlib_error_advice for developers
  *
  * AN EVENT LOOP (poll, epoll, kqueue, libuv) uses the following functions instead, which never wait:
@@ -1597,7 +1599,8 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  * ================================================================================================================== */
 
 /** Three time limits, called connect, read and total, and a clock. The connect limit bounds each connection attempt,
- * the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together. The
+ * the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together, and on a
+ * stream also the writes. The
  * application starts the clock when it begins to connect. **One call at a time**. Keep one timeout as your default and
  * clone it for each request: a clone has the same limits, and its clock is not running.
  *
@@ -2958,7 +2961,7 @@ NETLIB_MUST_USE netlib_status netlib_response_framing(const netlib_response *res
  *
  * The bytes after the head of a response that opens a tunnel belong to the tunnel; a Content-Length or
  * Transfer-Encoding is ignored. If the protocol inside the tunnel is TLS, in which the client sends first, refuse such
- * bytes: the proxy or an attacker has sent them.
+ * bytes, as `netlib_tls_wrap_stream` does: the proxy or an attacker has sent them.
  *
  * `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
  * the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later. For any other status, the
@@ -3063,7 +3066,8 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_
  * @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
  *         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
  *         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
- *         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
+ *         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed, exceeds a limit, or has a refused trailer
+ *         field, and after such a failure;
  *         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *decoder, const void *data, size_t len,
@@ -3086,7 +3090,8 @@ int32_t netlib_body_decoder_is_done(const netlib_body_decoder *decoder);
 
 /** Returns the trailer fields, which follow the last chunk of a body; an empty list if the body is complete and has no
  * trailer fields; NULL if the body is not complete. Do not merge trailer fields into the response's headers: a server
- * can send a field in the trailer that an intermediary checks only in the head. */
+ * can send a field in the trailer that an intermediary checks only in the head. A server may omit trailer fields
+ * unless the request contains `TE: trailers` (RFC 9110 section 6.5.1). */
 const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *decoder);
 
 /** Returns the number of bytes of the body that `netlib_body_decoder_decode` and `netlib_stream_read_body` have
@@ -3112,8 +3117,9 @@ int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
  *       responses without a body.
  *
  * The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
- * connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
- * the body although no other request is pending, close the connection.
+ * connection after the response: see `netlib_stream_is_dropped`, or `netlib_is_connection_dropped` for a descriptor
+ * without a stream. Both also report bytes that follow the body: close the connection then, unless another request is
+ * pending.
  * @param decoder the decoder that was made from this response. May be NULL: a body that is not empty then counts as
  *        unread.
  */
@@ -3259,13 +3265,15 @@ enum NETLIB_INT32 { NETLIB_CHUNK_SUFFIX_SIZE = 2 };
  * data, and a CRLF after the data. Send a body of unknown length like this:
  *
  *     char buf[NETLIB_CHUNK_PREFIX_SIZE + 16384 + NETLIB_CHUNK_SUFFIX_SIZE];
+ *     const uint8_t *chunk;
+ *     size_t n, len;
  *     while ((status = netlib_body_read(body, buf + NETLIB_CHUNK_PREFIX_SIZE, 16384, &n, &err)) == NETLIB_OK) {
- *         status = netlib_chunk_encode(buf, sizeof buf, n, &chunk, &chunk_len, &err);
- *         if (status == NETLIB_OK) status = send_all(connection, chunk, chunk_len, &err);
+ *         status = netlib_chunk_encode(buf, sizeof buf, n, &chunk, &len, &err);
+ *         if (status == NETLIB_OK) status = netlib_stream_write(stream, chunk, len, &n, &err);
  *         if (status != NETLIB_OK) return status;
  *     }
- *     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &n, &err);
- *     if (status == NETLIB_OK) status = send_all(connection, buf, n, &err);
+ *     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &len, &err);
+ *     if (status == NETLIB_OK) status = netlib_stream_write(stream, buf, len, &n, &err);
  *
  * If `data_len` is 0, there is nothing to send, because an empty chunk would end the body.
  * @param size the size of `buf` in bytes, at least `NETLIB_CHUNK_PREFIX_SIZE` + `data_len` +
@@ -3361,9 +3369,9 @@ NETLIB_MUST_USE netlib_status netlib_connect_options_check(const netlib_connect_
 /** Releases options. */
 void netlib_connect_options_free(netlib_connect_options *options);
 
-/** Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
- * may take three times as long, and the time of the name lookup is not included. To bound the whole operation, use a
- * `netlib_limit`.
+/** Sets the connect timeout: the time limit for connecting to each address. The time of the name lookup is not
+ * included, and `netlib_create_connection`, which tries one address after the other, may take three times as long for
+ * a host with three addresses. To bound the whole operation, use a `netlib_limit`.
  * @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
  *        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.
  */
@@ -4232,9 +4240,13 @@ NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, in
  * write callback has accepted. Corresponds to send(2), and to OpenSSL's SSL_write_ex with
  * SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
  *
- * Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
- * that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
- * netlib sends no byte twice.
+ * The next write must begin with the bytes that `n` does not count, because a part of them may have been sent or
+ * encrypted already. After a failure, `n` is 0: to continue after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` or
+ * `NETLIB_DEADLINE_EXCEEDED`, write the same data again. netlib skips the bytes that it has sent, and sends no byte
+ * twice.
+ *
+ * After a failed write of a request, a server may already have answered: `netlib_stream_read_response` reads a
+ * response that has arrived.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0
  *        after a failure.
@@ -4309,7 +4321,8 @@ netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **
  *
  * The stream is blocking, and keeps `limit`. If the options contain a timeout (`netlib_connect_options_use_timeout`),
  * the stream also gets the read timeout and the rest of the total limit. Otherwise, the read timeout of the stream is
- * the present process default (`netlib_set_default_timeout`). The setters of streams change these settings.
+ * the present process default (`netlib_set_default_timeout`). The setters of streams change these settings: before
+ * another request on the connection, call `netlib_stream_set_limit` with the limit of that request.
  * @param url a URL with a host, and with the scheme http or https, or without a scheme.
  * @param context the TLS context for https. May be NULL: an https URL is then refused.
  * @param limit bounds the name lookup, the connection attempts and the handshake, and later calls on the stream.
@@ -4374,9 +4387,11 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream,
  * @param decoder the decoder for the body of the response whose head was read last from the stream.
  * @param len the size of `buf` in bytes; with 0, nothing is read. Buffers of 16 KiB or more are the fastest.
  * @param n out: the number of bytes of the body at the start of `buf`. The call may overwrite the rest of `buf`.
- * @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body;
+ * @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body:
+ *         `netlib_body_decoder_trailers` then returns the trailer fields;
  *         `NETLIB_INCOMPLETE_READ` if the peer has ended its data inside the body; `NETLIB_PROTOCOL` if the chunked
- *         transfer coding is malformed or exceeds a limit; `NETLIB_WANT_READ` if the stream is non-blocking and no
+ *         transfer coding is malformed, exceeds a limit, or has a trailer field that `netlib_body_decoder` refuses;
+ *         `NETLIB_WANT_READ` if the stream is non-blocking and no
  *         byte of the body has arrived, and during a TLS handshake also `NETLIB_WANT_WRITE`; `NETLIB_TLS_TRUNCATED`;
  *         all failures of `netlib_stream_read`.
  * @threads one reader and one writer at the same time
@@ -5015,9 +5030,11 @@ int32_t netlib_stream_is_resumed(const netlib_stream *stream);
  *
  * While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
  * and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
- * free the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
- * apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
+ * free the outer stream: the inner stream keeps it alive. If the inner stream is non-blocking, poll the
  * descriptor of the outermost stream.
+ *
+ * The settings of the inner stream apply to the transport, and the settings of the outer stream do not. The new stream
+ * is blocking, and has no limit and no timeouts: call `netlib_stream_set_limit` and `netlib_stream_use_timeout`.
  *
  * To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
  * for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise

@@ -291,7 +291,7 @@ pub unsafe extern "C" fn netlib_response_framing(
 ///
 /// The bytes after the head of a response that opens a tunnel belong to the tunnel; a Content-Length or
 /// Transfer-Encoding is ignored. If the protocol inside the tunnel is TLS, in which the client sends first, refuse such
-/// bytes: the proxy or an attacker has sent them.
+/// bytes, as `netlib_tls_wrap_stream` does: the proxy or an attacker has sent them.
 ///
 /// `netlib_error_http_status` returns the status code of a refused response. For a status of 500 or more, the error has
 /// the retry kind `NETLIB_RETRY_KIND_CONNECT`, because the proxy may reach the server later. For any other status, the

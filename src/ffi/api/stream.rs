@@ -378,9 +378,13 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
 /// write callback has accepted. Corresponds to send(2), and to OpenSSL's SSL_write_ex with
 /// SSL_MODE_ENABLE_PARTIAL_WRITE and SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER.
 ///
-/// Bytes that `n` does not count may have been sent or encrypted already, so the next write must begin with the bytes
-/// that `n` does not count, even after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` and `NETLIB_DEADLINE_EXCEEDED`.
-/// netlib sends no byte twice.
+/// The next write must begin with the bytes that `n` does not count, because a part of them may have been sent or
+/// encrypted already. After a failure, `n` is 0: to continue after `NETLIB_WRITE_TIMEOUT`, `NETLIB_CANCELLED` or
+/// `NETLIB_DEADLINE_EXCEEDED`, write the same data again. netlib skips the bytes that it has sent, and sends no byte
+/// twice.
+///
+/// After a failed write of a request, a server may already have answered: `netlib_stream_read_response` reads a
+/// response that has arrived.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0

@@ -11,7 +11,8 @@ use crate::ffi::{Handle, Unique, callback, guard, handle};
 use crate::timeout::{self, Timeout};
 
 /// Three time limits, called connect, read and total, and a clock. The connect limit bounds each connection attempt,
-/// the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together. The
+/// the read limit bounds the wait of each read, and the total limit bounds connecting and all reads together, and on a
+/// stream also the writes. The
 /// application starts the clock when it begins to connect. **One call at a time**. Keep one timeout as your default and
 /// clone it for each request: a clone has the same limits, and its clock is not running.
 ///

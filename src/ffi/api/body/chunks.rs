@@ -20,13 +20,15 @@ pub const NETLIB_CHUNK_SUFFIX_SIZE: usize = 2;
 /// data, and a CRLF after the data. Send a body of unknown length like this:
 ///
 ///     char buf[NETLIB_CHUNK_PREFIX_SIZE + 16384 + NETLIB_CHUNK_SUFFIX_SIZE];
+///     const uint8_t *chunk;
+///     size_t n, len;
 ///     while ((status = netlib_body_read(body, buf + NETLIB_CHUNK_PREFIX_SIZE, 16384, &n, &err)) == NETLIB_OK) {
-///         status = netlib_chunk_encode(buf, sizeof buf, n, &chunk, &chunk_len, &err);
-///         if (status == NETLIB_OK) status = send_all(connection, chunk, chunk_len, &err);
+///         status = netlib_chunk_encode(buf, sizeof buf, n, &chunk, &len, &err);
+///         if (status == NETLIB_OK) status = netlib_stream_write(stream, chunk, len, &n, &err);
 ///         if (status != NETLIB_OK) return status;
 ///     }
-///     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &n, &err);
-///     if (status == NETLIB_OK) status = send_all(connection, buf, n, &err);
+///     if (status == NETLIB_END_OF_STREAM) status = netlib_chunk_encode_last(NULL, buf, sizeof buf, &len, &err);
+///     if (status == NETLIB_OK) status = netlib_stream_write(stream, buf, len, &n, &err);
 ///
 /// If `data_len` is 0, there is nothing to send, because an empty chunk would end the body.
 ///

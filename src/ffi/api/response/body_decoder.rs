@@ -144,7 +144,8 @@ pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
 /// @return `NETLIB_OK` with a piece of the body: call again with the bytes after `consumed`; `NETLIB_WANT_READ` if more
 ///         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
 ///         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
-///         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed or exceeds a limit, or after such a failure;
+///         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed, exceeds a limit, or has a refused trailer
+///         field, and after such a failure;
 ///         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_decode(
@@ -204,7 +205,8 @@ pub unsafe extern "C" fn netlib_body_decoder_is_done(decoder: *const netlib_body
 
 /// Returns the trailer fields, which follow the last chunk of a body; an empty list if the body is complete and has no
 /// trailer fields; NULL if the body is not complete. Do not merge trailer fields into the response's headers: a server
-/// can send a field in the trailer that an intermediary checks only in the head.
+/// can send a field in the trailer that an intermediary checks only in the head. A server may omit trailer fields
+/// unless the request contains `TE: trailers` (RFC 9110 section 6.5.1).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_trailers(decoder: *const netlib_body_decoder) -> *const netlib_headers {
     read(decoder, std::ptr::null(), |decoder| handle::lend(decoder.trailers()))
@@ -239,8 +241,9 @@ pub unsafe extern "C" fn netlib_body_decoder_bytes_left(decoder: *const netlib_b
 ///       responses without a body.
 ///
 /// The function does not know whether the request contained `Connection: close`, or whether the peer has closed the
-/// connection after the response: see `netlib_is_connection_dropped` and `netlib_stream_is_dropped`. If bytes follow
-/// the body although no other request is pending, close the connection.
+/// connection after the response: see `netlib_stream_is_dropped`, or `netlib_is_connection_dropped` for a descriptor
+/// without a stream. Both also report bytes that follow the body: close the connection then, unless another request is
+/// pending.
 ///
 /// @param decoder the decoder that was made from this response. May be NULL: a body that is not empty then counts as
 ///        unread.

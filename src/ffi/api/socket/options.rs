@@ -57,9 +57,9 @@ pub unsafe extern "C" fn netlib_connect_options_free(options: *mut netlib_connec
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the connect timeout: the time limit for connecting to each address. Connecting to a host with three addresses
-/// may take three times as long, and the time of the name lookup is not included. To bound the whole operation, use a
-/// `netlib_limit`.
+/// Sets the connect timeout: the time limit for connecting to each address. The time of the name lookup is not
+/// included, and `netlib_create_connection`, which tries one address after the other, may take three times as long for
+/// a host with three addresses. To bound the whole operation, use a `netlib_limit`.
 ///
 /// @param timeout in seconds, 0 or more; `NETLIB_TIMEOUT_DEFAULT`, the default, for the process default at the time of
 ///        connecting; `NETLIB_TIMEOUT_NONE` to wait as long as the system tries.

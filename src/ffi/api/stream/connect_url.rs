@@ -26,7 +26,8 @@ use crate::stream::Stream;
 ///
 /// The stream is blocking, and keeps `limit`. If the options contain a timeout (`netlib_connect_options_use_timeout`),
 /// the stream also gets the read timeout and the rest of the total limit. Otherwise, the read timeout of the stream is
-/// the present process default (`netlib_set_default_timeout`). The setters of streams change these settings.
+/// the present process default (`netlib_set_default_timeout`). The setters of streams change these settings: before
+/// another request on the connection, call `netlib_stream_set_limit` with the limit of that request.
 ///
 /// @param url a URL with a host, and with the scheme http or https, or without a scheme.
 /// @param context the TLS context for https. May be NULL: an https URL is then refused.

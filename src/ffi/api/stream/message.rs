@@ -75,9 +75,11 @@ pub unsafe extern "C" fn netlib_stream_read_response(
 /// @param decoder the decoder for the body of the response whose head was read last from the stream.
 /// @param len the size of `buf` in bytes; with 0, nothing is read. Buffers of 16 KiB or more are the fastest.
 /// @param n out: the number of bytes of the body at the start of `buf`. The call may overwrite the rest of `buf`.
-/// @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body;
+/// @return `NETLIB_END_OF_STREAM` when the body is complete, without I/O if the response has no body:
+///         `netlib_body_decoder_trailers` then returns the trailer fields;
 ///         `NETLIB_INCOMPLETE_READ` if the peer has ended its data inside the body; `NETLIB_PROTOCOL` if the chunked
-///         transfer coding is malformed or exceeds a limit; `NETLIB_WANT_READ` if the stream is non-blocking and no
+///         transfer coding is malformed, exceeds a limit, or has a trailer field that `netlib_body_decoder` refuses;
+///         `NETLIB_WANT_READ` if the stream is non-blocking and no
 ///         byte of the body has arrived, and during a TLS handshake also `NETLIB_WANT_WRITE`; `NETLIB_TLS_TRUNCATED`;
 ///         all failures of `netlib_stream_read`.
 /// @threads one reader and one writer at the same time

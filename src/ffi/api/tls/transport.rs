@@ -26,9 +26,11 @@ use crate::stream::{Stream, Transport};
 ///
 /// While the inner stream exists, reads, writes, handshakes and shutdowns of the outer stream fail with `NETLIB_BUSY`,
 /// and so does making another stream inside the outer stream. The getters of the outer stream still work, and you may
-/// free the outer stream: the inner stream keeps it alive. The settings of the inner stream (blocking, limit, timeouts)
-/// apply to the transport; the settings of the outer stream do not. If the inner stream is non-blocking, poll the
+/// free the outer stream: the inner stream keeps it alive. If the inner stream is non-blocking, poll the
 /// descriptor of the outermost stream.
+///
+/// The settings of the inner stream apply to the transport, and the settings of the outer stream do not. The new stream
+/// is blocking, and has no limit and no timeouts: call `netlib_stream_set_limit` and `netlib_stream_use_timeout`.
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
 /// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
