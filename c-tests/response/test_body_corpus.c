@@ -369,13 +369,15 @@ static void bodies_equal_those_of_h11_and_llhttp_or_are_refused_for_a_listed_rea
         }
     }
     fclose(file);
-    printf("%zu messages, %zu complete\n", MESSAGES / every, complete);
+    printf("note: %zu messages, %zu complete\n", MESSAGES / every, complete);
     for (int p = 0; p < PARSERS; p++) {
-        printf("%s: %zu equal, %zu malformed trailer lines refused later by netlib\n", parsers[p], equal[p], later[p]);
+        printf("note: %s: %zu equal, %zu malformed trailer lines refused later by netlib\n", parsers[p], equal[p],
+               later[p]);
     }
     for (size_t reason = 0; reason < REASONS; reason++) {
         const size_t *counts = stricter[reason];
-        printf("refused by netlib: %s: h11 %zu, llhttp %zu\n", reasons[reason].reason, counts[H11], counts[LLHTTP]);
+        printf("note: refused by netlib: %s: h11 %zu, llhttp %zu\n", reasons[reason].reason, counts[H11],
+               counts[LLHTTP]);
         CHECK(every > 1 || counts[H11] + counts[LLHTTP] > 0);
     }
     CHECK(complete > MESSAGES / every / 3);

@@ -103,7 +103,7 @@ pub fn run_counted(env: &Env, program: &Path, library: &Path, before: &[&str], r
     take_counts(stem(program), &ran, report);
 }
 
-/// Adds the numbers of passed and failed checks that a program printed.
+/// Adds the numbers of passed and failed checks that a program printed, and notes its lines that begin with "note: ".
 pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     let counts = ran.out.lines().rev().find_map(counts);
     if let Some((passed, failed)) = counts {
@@ -113,7 +113,7 @@ pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
         None => report.fail(format!("{what} printed no count\n{}", ran.text)),
         Some((0, 0)) => report.fail(format!("{what} checked nothing")),
         Some((_, 0)) if !ran.ok => report.fail(format!("{what} ended with {:?}\n{}", ran.code, ran.text)),
-        Some((_, 0)) => {}
+        Some((_, 0)) => ran.out.lines().filter(|line| line.starts_with("note: ")).for_each(|line| report.note(line)),
         Some(_) => report.note(&ran.text),
     }
 }

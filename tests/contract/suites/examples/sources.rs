@@ -12,8 +12,6 @@ const TEXTS: &[&str] = &["HTTP/1.", "\\r\\n"];
 
 /// The calls and texts that a file may contain: the file's path in examples-c, the function or the text, and the reason.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
-    ("engine.c", "send", "an engine has no transport: the application sends the engine's output"),
-    ("engine.c", "recv", "an engine has no transport: the application receives the engine's input"),
     ("epoll/options.c", "\\r\\n", "the lines of a list of URLs may end with CRLF"),
     ("fetch/options.c", "\\r\\n", "the line of a password file may end with CRLF"),
 ];
