@@ -2,8 +2,8 @@
  * engine - runs TLS over a transport that the program implements itself.
  *
  * The transport of this program is memory; other programs may use a serial line or a message queue. The program feeds
- * The transport of this program is memory; other programs may use a serial line or a message queue. The program feeds
  * received bytes to a netlib_tls_engine, reads and writes plaintext, and sends the bytes that it drains:
+ *
  *     feed received bytes  ->  handshake, read, write  ->  drain and send
  *
  *     cc engine.c $(pkg-config --cflags --libs netlib) -o engine

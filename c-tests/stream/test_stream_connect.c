@@ -109,6 +109,36 @@ static void an_inner_stream_keeps_the_descriptor_of_a_freed_outer_stream_open(vo
     end_server(&listening);
 }
 
+/* Resolves each host to 127.0.0.1, and frees the URL that the outer call is using. */
+static int32_t free_url_and_resolve(void *ctx, const char *host, int32_t port, double left,
+                                    netlib_addresses *addresses) {
+    netlib_url **url = ctx;
+    const struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    (void)host, (void)left;
+    netlib_url_free(*url);
+    *url = NULL;
+    return netlib_addresses_add(addresses, &address, sizeof address, NULL);
+}
+
+static void a_resolve_callback_may_free_the_url(void) {
+    netlib_error *err = NULL;
+    struct listening listening;
+    int32_t port = 0;
+    start_server(&listening, false, &port);
+    netlib_url *url = url_with_port("https://localhost:%d/", port);
+    netlib_connect_options *options = netlib_connect_options_new();
+    netlib_connect_options_set_resolve_callback(options, free_url_and_resolve, &url, NULL);
+    netlib_stream *stream = NULL;
+    CHECK_OK(netlib_stream_connect(url, client, options, NULL, &stream, &err));
+    CHECK(url == NULL);
+    CHECK_STR("localhost", netlib_stream_server_name(stream, NULL));
+    CHECK_OK(netlib_stream_shutdown(stream, &err));
+    netlib_stream_free(stream);
+    netlib_connect_options_free(options);
+    end_server(&listening);
+}
+
 static void a_refused_url_or_a_failed_connection_leaves_no_descriptor_open(void) {
     static const struct {
         const char *format;
@@ -243,6 +273,7 @@ int main(void) {
     server = server_context("server");
     the_stream_of_a_url_carries_data_and_owns_its_descriptor();
     an_inner_stream_keeps_the_descriptor_of_a_freed_outer_stream_open();
+    a_resolve_callback_may_free_the_url();
     a_refused_url_or_a_failed_connection_leaves_no_descriptor_open();
     a_failed_handshake_closes_the_descriptor();
     limits_and_timeouts_end_the_handshake_and_later_reads();

@@ -209,9 +209,33 @@ static void a_truncated_tls_stream_fails_with_tls_truncated(enum kind kind) {
             CHECK_INT(0, netlib_body_decoder_is_done(decoder));
             netlib_body_decoder_free(decoder);
         } else {
+            CHECK_INT(row == 0 ? -1 : 17, netlib_error_offset(err));
             CHECK_STATUS(NETLIB_TLS_TRUNCATED, status);
         }
         netlib_response_free(response);
+        free_ends(&ends);
+    }
+}
+
+static void a_reset_inside_a_head_has_the_number_of_received_bytes_as_offset(void) {
+    static const char *const starts[] = {"", "HTTP/1.1 100 x\r\n\r\n", "HTTP/1.1 200 OK\r\n"};
+    for (size_t row = 0; row < 3; row++) {
+        netlib_error *err = NULL;
+        struct ends ends;
+        connect_ends(&ends, PLAIN_FD, tcp_pair());
+        write_bytes(ends.far, starts[row], strlen(starts[row]));
+        netlib_response *response = NULL;
+        set_waiting(&ends, false);
+        if (row > 0) {
+            CHECK_OK(netlib_wait_for_read(ends.pair.near, 5.0, NULL, &err));
+            CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read_response(ends.near, "GET", &response, &err));
+        }
+        reset_connection(ends.pair.far);
+        ends.pair.far = -1;
+        set_waiting(&ends, true);
+        netlib_status status = netlib_stream_read_response(ends.near, "GET", &response, &err);
+        CHECK_INT(row == 0 ? -1 : (long long)strlen(starts[row]), netlib_error_offset(err));
+        CHECK_STATUS(NETLIB_PROTOCOL, status);
         free_ends(&ends);
     }
 }
@@ -467,6 +491,7 @@ static void a_chunk_before_a_defect_is_returned_before_the_error(enum kind kind)
         netlib_status status = netlib_stream_read_body(ends.near, decoder, bytes, sizeof bytes, &n, &err);
         CHECK_INT(9, netlib_error_offset(err));
         CHECK_STATUS(NETLIB_PROTOCOL, status);
+        expect_dropped(1, NETLIB_OK, ends.near);
     }
     netlib_body_decoder_free(decoder);
     netlib_response_free(response);
@@ -614,6 +639,7 @@ int main(void) {
         long_bodies_arrive_intact_and_unread_bytes_are_bounded(kind);
         if (checks_failed != failed_before) fprintf(stderr, "the checks above failed for %s\n", kind_names[kind]);
     }
+    a_reset_inside_a_head_has_the_number_of_received_bytes_as_offset();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);
     return report("stream messages");

@@ -125,7 +125,7 @@ impl BodyDecoder {
                 Ok(Decoded::NeedsInput) => return Ok((decoded, data.len())),
                 Ok(Decoded::Done(length)) => return Ok((decoded, consumed + length)),
                 Err(error) if decoded == 0 => return Err(error),
-                Err(_) => return Ok((decoded, data.len())),
+                Err(_) => return Ok((decoded, consumed)),
             }
         }
     }

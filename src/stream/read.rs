@@ -73,7 +73,8 @@ impl<P: Protocol> Call<'_, P> {
             if let Some(response) = unread.take_response(request_method)? {
                 return Ok(ResponseRead::Done(response));
             }
-            match P::read(self, unread.room()?, policy)? {
+            let read = P::read(self, unread.room()?, policy);
+            match read.map_err(|error| lost_in_head(error, unread.len()))? {
                 Io::Done(count) => unread.add(count),
                 Io::End => return Err(early_end_error(&self.state()?.protocol, unread.len())),
                 want => return Ok(ResponseRead::Want(want)),
@@ -96,17 +97,31 @@ impl<P: Protocol> Call<'_, P> {
                 }
                 want => return Ok(want),
             };
-            let (decoded, consumed) = decoder.decode_in_place(received)?;
-            if let Some(rest) = received.get(consumed..).filter(|rest| !rest.is_empty()) {
-                let state = self.state()?;
-                // If memory runs out, the bytes are lost, so the stream fails and later reads return no bytes.
-                state.unread.put_back(rest).map_err(|error| state.protocol.fail(error))?;
-            }
-            if decoded > 0 {
-                return Ok(Io::Done(decoded));
+            // After an error, the bytes stay unread, so that the connection counts as dropped.
+            let decoded = decoder.decode_in_place(received);
+            let consumed = decoded.as_ref().map_or(0, |(_, consumed)| *consumed);
+            self.keep_unread(received.get(consumed..).unwrap_or_default())?;
+            if let (count @ 1.., _) = decoded? {
+                return Ok(Io::Done(count));
             }
         }
     }
+
+    fn keep_unread(&mut self, bytes: &[u8]) -> Result<()> {
+        if bytes.is_empty() {
+            return Ok(());
+        }
+        let state = self.state()?;
+        // If memory runs out, the bytes are lost, so the stream fails and later reads return no bytes.
+        state.unread.put_back(bytes).map_err(|error| state.protocol.fail(error))
+    }
+}
+
+/// Adds the offset to the error of a connection that was lost after `received` bytes of a response head, as
+/// [`early_end_error`] does.
+fn lost_in_head(error: Error, received: usize) -> Error {
+    let is_lost = matches!(error.status(), Status::Protocol | Status::TlsTruncated);
+    if is_lost && received > 0 { error.at(received) } else { error }
 }
 
 /// Makes the error for a peer that has ended its data after `received` bytes of a response. If `received` is 0, the

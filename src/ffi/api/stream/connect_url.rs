@@ -9,7 +9,7 @@ use crate::ffi::api::socket::options::netlib_connect_options;
 use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::api::tls::netlib_tls_context;
 use crate::ffi::api::url::netlib_url;
-use crate::ffi::args::{arg, arg_shared_opt};
+use crate::ffi::args::{arg_shared, arg_shared_opt};
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{guard, options as builder};
@@ -47,7 +47,7 @@ pub unsafe extern "C" fn netlib_stream_connect(
 ) -> netlib_status {
     guard::status(err, || {
         let stream = outs!(stream);
-        let (url, context) = (arg!(url), arg_shared_opt!(context));
+        let (url, context) = (arg_shared!(url), arg_shared_opt!(context));
         let options = builder::shared::<_, ConnectOptions>(options)?;
         stream.give(Arc::new(Stream::connect(&url, context.as_ref(), options, arg_shared_opt!(limit))?));
         Ok(())
