@@ -1666,10 +1666,12 @@ NETLIB_MUST_USE netlib_status netlib_timeout_get_connect_duration(const netlib_t
 /** Returns the time limit for connecting, the shorter one of the connect and total limits: seconds above 0;
  * `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if the connect limit has that value and there is no total limit, and
  * for NULL. A connect limit of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total limit. The result does not depend on
- * the clock. Pass the result to `netlib_connect_options_set_timeout`. */
+ * the clock. For netlib's own connect operations, call `netlib_connect_options_use_timeout` instead, which also
+ * applies the total limit. */
 double netlib_timeout_connect_timeout(const netlib_timeout *timeout);
 
-/** Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter.
+/** Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter. For
+ * a `netlib_stream`, call `netlib_stream_use_timeout` instead, which applies both limits to every read.
  * @param seconds out: seconds, 0 when nothing is left of the total limit; `NETLIB_TIMEOUT_NONE`;
  *        `NETLIB_TIMEOUT_DEFAULT` if the read limit has that value and there is no total limit.
  * @return `NETLIB_TIMEOUT_STATE_ERROR` if there is a total limit and the clock has not been started;
@@ -2841,7 +2843,9 @@ NETLIB_MUST_USE netlib_status netlib_response_new(const char *request_method, in
  * While the head is incomplete, the call returns `NETLIB_WANT_READ`: receive more bytes, append them to the buffer,
  * and call again with the whole buffer. `state` records how much of the head the last call parsed, so that the next
  * call does not start over. Keep one `state` per buffer, initially 0. After every other result, `state` is 0 again,
- * ready for the next head.
+ * ready for the next head. To read the response from a `netlib_stream`, call `netlib_stream_read_response` instead,
+ * which needs no buffer and no loop. The following loop is for bytes from another source, here a descriptor without a
+ * stream:
  *
  *     uint64_t state = 0;
  *     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==
@@ -3958,7 +3962,8 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
 /* ---- Minimum throughput for reads of a descriptor. ---- */
 
 /** A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a few
- * bytes now and then, often enough to prevent a read timeout. **One call at a time**.
+ * bytes now and then, often enough to prevent a read timeout. **One call at a time**. For a `netlib_stream`, use
+ * `netlib_stream_set_minimum_throughput`. A throughput guard is for a descriptor that the application reads itself:
  *
  *     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
  *         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -3968,8 +3973,7 @@ NETLIB_MUST_USE netlib_status netlib_is_connection_dropped(int fd, int32_t *drop
  *
  * In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
  * waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
- * `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
- * `netlib_stream`, use `netlib_stream_set_minimum_throughput`. */
+ * `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. */
 struct netlib_throughput;
 
 /** Makes a throughput guard for one connection.

@@ -73,7 +73,9 @@ const _: () = assert!(NETLIB_RESPONSE_HEAD_MAX == MAX_HEAD);
 /// While the head is incomplete, the call returns `NETLIB_WANT_READ`: receive more bytes, append them to the buffer,
 /// and call again with the whole buffer. `state` records how much of the head the last call parsed, so that the next
 /// call does not start over. Keep one `state` per buffer, initially 0. After every other result, `state` is 0 again,
-/// ready for the next head.
+/// ready for the next head. To read the response from a `netlib_stream`, call `netlib_stream_read_response` instead,
+/// which needs no buffer and no loop. The following loop is for bytes from another source, here a descriptor without a
+/// stream:
 ///
 ///     uint64_t state = 0;
 ///     while ((status = netlib_response_parse("GET", buf, used, &state, &response, &head_len, &err)) ==

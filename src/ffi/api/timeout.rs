@@ -138,13 +138,15 @@ pub unsafe extern "C" fn netlib_timeout_get_connect_duration(
 /// Returns the time limit for connecting, the shorter one of the connect and total limits: seconds above 0;
 /// `NETLIB_TIMEOUT_NONE`; `NETLIB_TIMEOUT_DEFAULT` if the connect limit has that value and there is no total limit, and
 /// for NULL. A connect limit of `NETLIB_TIMEOUT_DEFAULT` does not shorten a total limit. The result does not depend on
-/// the clock. Pass the result to `netlib_connect_options_set_timeout`.
+/// the clock. For netlib's own connect operations, call `netlib_connect_options_use_timeout` instead, which also
+/// applies the total limit.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_timeout_connect_timeout(timeout: *const netlib_timeout) -> f64 {
     read(timeout, timeout::DEFAULT, Timeout::connect_timeout)
 }
 
-/// Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter.
+/// Stores the time limit for the next read: the read limit, or what is left of the total limit if that is shorter. For
+/// a `netlib_stream`, call `netlib_stream_use_timeout` instead, which applies both limits to every read.
 ///
 /// @param seconds out: seconds, 0 when nothing is left of the total limit; `NETLIB_TIMEOUT_NONE`;
 ///        `NETLIB_TIMEOUT_DEFAULT` if the read limit has that value and there is no total limit.

@@ -10,7 +10,8 @@ use crate::ffi::{Handle, Unique, guard, handle};
 use crate::socket::throughput::Throughput;
 
 /// A throughput guard: a minimum throughput for the reads of one connection, which detects a peer that sends a few
-/// bytes now and then, often enough to prevent a read timeout. **One call at a time**.
+/// bytes now and then, often enough to prevent a read timeout. **One call at a time**. For a `netlib_stream`, use
+/// `netlib_stream_set_minimum_throughput`. A throughput guard is for a descriptor that the application reads itself:
 ///
 ///     while (netlib_throughput_wait_for_read(throughput, fd, 30.0, limit, &err) == NETLIB_OK) {
 ///         ssize_t n = recv(fd, buf, sizeof buf, MSG_DONTWAIT);
@@ -20,8 +21,7 @@ use crate::socket::throughput::Throughput;
 ///
 /// In each period of `seconds` of waiting, `bytes` must arrive; once `bytes` have arrived, the next period begins. The
 /// waiting time consists of the time in `netlib_throughput_wait_for_read` and, after a call that returned
-/// `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count. For a
-/// `netlib_stream`, use `netlib_stream_set_minimum_throughput`.
+/// `NETLIB_TIMED_OUT`, the time until the next call. The time in which the caller processes data does not count.
 pub struct netlib_throughput {
     _private: [u8; 0],
 }
