@@ -124,9 +124,9 @@ fn tls(c: &Rc<Calls>) -> Result<Vec<Phase>, String> {
     unsafe { (c.0.netlib_stream_set_limit)(session, limit) };
     expect("netlib_stream_write to a full socket", DEADLINE_EXCEEDED, unsafe { self::write(c, session) })?;
     Ok(vec![
-        by_limit("tls_stream_handshake", handshake),
-        by_limit("tls_stream_read", read),
-        by_limit("tls_stream_write, to a full socket", write),
+        by_limit("stream_handshake", handshake),
+        by_limit("stream_read", read),
+        by_limit("stream_write, to a full socket", write),
     ])
 }
 
