@@ -1,6 +1,6 @@
-/* Tests which events end a blocking call. The calls wait for sockets and lookups, sleep, and read bodies. Each call
- * runs with a deadline, with cancels from threads and signal handlers, with interrupt checks, and with a signal every
- * millisecond, which must not end the call. */
+/* Tests which events end a blocking call. The calls wait for sockets and lookups, connect, sleep, and read bodies. Each
+ * call runs with a deadline, with cancels from threads and signal handlers, with interrupt checks, and with a signal
+ * every millisecond, which must not end the call. */
 #define _GNU_SOURCE
 #include "hung_lookups.h"
 #include "retry_makers.h"
@@ -18,6 +18,7 @@ static struct {
     int fd;
     netlib_connect_options *options;
     netlib_connect *connect;
+    netlib_stream *stream;
     netlib_retry *retry;
     netlib_response *response;
     netlib_decision *decision;
@@ -48,6 +49,14 @@ static netlib_status wait_to_read(const netlib_limit *limit, netlib_error **err)
 
 static netlib_status wait_to_write(const netlib_limit *limit, netlib_error **err) {
     return netlib_wait_for_write(at.ends[0], NETLIB_TIMEOUT_NONE, limit, err);
+}
+
+/* Waits for input and output. The socket buffer is full, so only input ends the wait. */
+static netlib_status wait_for_both_events(const netlib_limit *limit, netlib_error **err) {
+    int32_t ready = -1;
+    netlib_status status = netlib_wait(at.ends[0], POLLIN | POLLOUT, LONG, limit, &ready, err);
+    CHECK_INT(status == NETLIB_OK ? POLLIN : 0, ready);
+    return status;
 }
 
 static void write_a_byte_to_the_peer_socket(void) { CHECK(write(at.ends[1], "x", 1) == 1); }
@@ -142,6 +151,26 @@ static netlib_status create_without_limit(const netlib_limit *limit, netlib_erro
     return netlib_create_connection("127.0.0.1", at.port, NULL, NULL, &at.fd, err);
 }
 
+/* Connects a plain stream to `host`, and stores a copy of its descriptor. */
+static netlib_status connect_plain_stream(const char *host, const netlib_limit *limit, netlib_error **err) {
+    char text[64];
+    netlib_url *url = NULL;
+    snprintf(text, sizeof text, "http://%s:%d/", host, (int)at.port);
+    CHECK_INT(NETLIB_OK, netlib_parse_url(text, NETLIB_NTS, &url, NULL));
+    netlib_status status = netlib_stream_connect(url, NULL, at.options, limit, &at.stream, err);
+    netlib_url_free(url);
+    if (status == NETLIB_OK) at.fd = fcntl(netlib_stream_fd(at.stream), F_DUPFD_CLOEXEC, 0);
+    return status;
+}
+
+static netlib_status connect_stream(const netlib_limit *limit, netlib_error **err) {
+    return connect_plain_stream("127.0.0.1", limit, err);
+}
+
+static netlib_status connect_stream_by_name(const netlib_limit *limit, netlib_error **err) {
+    return connect_plain_stream("hung.test", limit, err);
+}
+
 static netlib_status run(const netlib_limit *limit, netlib_error **err) {
     return netlib_connect_run(at.connect, limit, &at.fd, err);
 }
@@ -174,8 +203,10 @@ static void check_that_the_socket_is_connected(void) {
 }
 
 static void free_connect_and_close_sockets(void) {
+    netlib_stream_free(at.stream);
     netlib_connect_free(at.connect);
     netlib_connect_options_free(at.options);
+    at.stream = NULL;
     at.connect = NULL;
     at.options = NULL;
     if (at.fd >= 0) close(at.fd);
@@ -321,6 +352,8 @@ static const struct phase phases[] = {
      false},
     {"netlib_wait_for_write", open_socket_pair_with_full_buffer, wait_to_write, read_all_bytes_at_the_peer_socket,
      check_that_the_socket_is_writable, close_socket_pair, false},
+    {"netlib_wait", open_socket_pair_with_full_buffer, wait_for_both_events, write_a_byte_to_the_peer_socket, NULL,
+     close_socket_pair, false},
     {"netlib_throughput_wait_for_read", open_socket_pair_with_throughput_guard, wait_with_throughput_guard,
      write_a_byte_to_the_peer_socket, NULL, free_throughput_guard_and_socket_pair, false},
     {"netlib_create_connection", create_options_for_the_silent_server, create, NULL, NULL,
@@ -328,6 +361,12 @@ static const struct phase phases[] = {
     {"netlib_create_connection, lookup", create_listener_and_make_lookups_hang, create_by_name, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_create_connection, source", set_a_source_address_whose_lookup_hangs, create, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
+    {"netlib_stream_connect", create_options_for_the_silent_server, connect_stream, NULL, NULL,
+     free_connect_and_close_sockets, false},
+    {"netlib_stream_connect, lookup", create_listener_and_make_lookups_hang, connect_stream_by_name, release_lookups,
+     check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
+    {"netlib_stream_connect, source", set_a_source_address_whose_lookup_hangs, connect_stream, release_lookups,
      check_that_the_socket_is_connected, free_connect_and_end_lookups, false},
     {"netlib_connect_run", create_race_to_silent_addresses, run, NULL, NULL, free_connect_and_close_sockets, false},
     {"netlib_connect_run, lookup", create_connect_to_a_name_whose_lookup_hangs, run, release_lookups,

@@ -1,5 +1,6 @@
-/* Tests which events end a blocking call of a TLS stream, and that signals do not end the call. The stream uses a
- * descriptor or another stream as its transport. In some rows, another thread does the handshake during the call. */
+/* Tests which events end a blocking call of a stream, and that signals do not end the call. The stream is a plain
+ * stream on a descriptor, or a TLS stream on a descriptor or inside another TLS stream. In some rows, another thread
+ * does the handshake during the call. */
 #define _GNU_SOURCE
 #include "stop.h"
 #undef LONG /* tls_peer.h defines LONG as well */
@@ -14,7 +15,10 @@ static netlib_tls_context *client, *server;
 static struct {
     struct pair pair;
     netlib_stream *outer_near, *outer_far;
-    netlib_stream *near, *far; /* the two ends of the session whose calls block */
+    netlib_stream *near, *far; /* the two ends of the connection whose calls block */
+    netlib_body_decoder *decoder;
+    int listener;
+    int32_t port;
     size_t n;
     bool intact;
     pthread_t other;
@@ -46,6 +50,13 @@ static void do_handshake(netlib_stream *near, netlib_stream *far) {
 static void open_unix_socket_pair(void) {
     at.outer_near = at.outer_far = at.near = at.far = NULL;
     at.pair = unix_pair();
+}
+
+static void open_plain_streams(void) {
+    netlib_error *err = NULL;
+    open_unix_socket_pair();
+    CHECK_OK(netlib_stream_new_fd(at.pair.near, &at.near, &err));
+    CHECK_OK(netlib_stream_new_fd(at.pair.far, &at.far, &err));
 }
 
 static void wrap_pair_as_client(void) {
@@ -99,12 +110,77 @@ static void open_inner_session_with_full_buffers(void) {
     fill_socket_buffers();
 }
 
+/* Creates a server that accepts connections, but does no handshake. */
+static void listen_without_handshake(void) {
+    at.outer_near = at.outer_far = at.near = at.far = NULL;
+    at.pair = (struct pair){-1, -1};
+    at.listener = listener(&at.port);
+}
+
+static void peer_writes_text(const char *text) {
+    netlib_error *err = NULL;
+    size_t n = 0;
+    CHECK_OK(netlib_stream_write(at.far, text, strlen(text), &n, &err));
+}
+
+static const char first_part_of_head[] = "HTTP/1.1 200 OK\r\nTransfer-Enc";
+
+static void open_plain_streams_with_part_of_a_head(void) {
+    open_plain_streams();
+    peer_writes_text(first_part_of_head);
+}
+
+static void open_session_with_part_of_a_head(void) {
+    open_session_with_handshake();
+    peer_writes_text(first_part_of_head);
+}
+
+static void open_inner_session_with_part_of_a_head(void) {
+    open_inner_session_with_handshake();
+    peer_writes_text(first_part_of_head);
+}
+
+static void peer_writes_the_rest_of_the_head(void) { peer_writes_text("oding: chunked\r\n\r\n"); }
+
+/* Reads a response head, after which the peer has sent only the size of the first chunk. */
+static void read_head_of_chunked_body(void) {
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    peer_writes_the_rest_of_the_head();
+    peer_writes_text("5\r\n");
+    CHECK_OK(netlib_stream_read_response(at.near, "GET", &response, &err));
+    CHECK_OK(netlib_body_decoder_new(response, &at.decoder, &err));
+    netlib_response_free(response);
+}
+
+static void open_plain_streams_with_a_chunk_size(void) {
+    open_plain_streams_with_part_of_a_head();
+    read_head_of_chunked_body();
+}
+
+static void open_session_with_a_chunk_size(void) {
+    open_session_with_part_of_a_head();
+    read_head_of_chunked_body();
+}
+
+static void open_inner_session_with_a_chunk_size(void) {
+    open_inner_session_with_part_of_a_head();
+    read_head_of_chunked_body();
+}
+
 static void free_streams_and_close_pair(void) {
+    netlib_body_decoder_free(at.decoder);
+    at.decoder = NULL;
     netlib_stream_free(at.near);
     netlib_stream_free(at.far);
     netlib_stream_free(at.outer_near);
     netlib_stream_free(at.outer_far);
     close_pair(at.pair);
+}
+
+static void free_streams_and_close_listener(void) {
+    free_streams_and_close_pair();
+    close(at.listener);
 }
 
 /* ---- calls that block ---- */
@@ -147,6 +223,34 @@ static netlib_status wrap_socket(const netlib_limit *limit, netlib_error **err) 
     return netlib_ssl_wrap_socket(at.pair.near, NULL, client, "localhost", limit, &at.near, err);
 }
 
+static netlib_status read_response(const netlib_limit *limit, netlib_error **err) {
+    netlib_response *response = NULL;
+    netlib_stream_set_limit(at.near, limit);
+    netlib_status status = netlib_stream_read_response(at.near, "GET", &response, err);
+    if (status == NETLIB_OK) CHECK_INT(200, netlib_response_status(response));
+    netlib_response_free(response);
+    return status;
+}
+
+static netlib_status read_body(const netlib_limit *limit, netlib_error **err) {
+    char bytes[10] = "";
+    netlib_stream_set_limit(at.near, limit);
+    netlib_status status = netlib_stream_read_body(at.near, at.decoder, bytes, sizeof bytes, &at.n, err);
+    CHECK_INT(status == NETLIB_OK ? 5 : 0, (long long)at.n);
+    if (status == NETLIB_OK) CHECK(memcmp(bytes, "chunk", 5) == 0);
+    return status;
+}
+
+static netlib_status connect_stream(const netlib_limit *limit, netlib_error **err) {
+    char text[64];
+    netlib_url *url = NULL;
+    snprintf(text, sizeof text, "https://127.0.0.1:%d/", (int)at.port);
+    CHECK_INT(NETLIB_OK, netlib_parse_url(text, NETLIB_NTS, &url, NULL));
+    netlib_status status = netlib_stream_connect(url, client, NULL, limit, &at.near, err);
+    netlib_url_free(url);
+    return status;
+}
+
 /* ---- events that let the call continue ---- */
 
 static void peer_does_handshake(void) {
@@ -159,11 +263,14 @@ static void peer_wraps_its_socket_and_does_handshake(void) {
     peer_does_handshake();
 }
 
-static void peer_writes_a_byte(void) {
-    netlib_error *err = NULL;
-    size_t n = 0;
-    CHECK_OK(netlib_stream_write(at.far, "x", 1, &n, &err));
+static void peer_accepts_connection_and_does_handshake(void) {
+    at.pair.far = accept(at.listener, NULL, NULL);
+    peer_wraps_its_socket_and_does_handshake();
 }
+
+static void peer_writes_a_byte(void) { peer_writes_text("x"); }
+
+static void peer_writes_a_chunk(void) { peer_writes_text("chunk\r\n0\r\n\r\n"); }
 
 static void peer_reads_and_compares_all_data(void) {
     netlib_error *err = NULL;
@@ -186,7 +293,7 @@ static void peer_discards_bytes_until_the_call_ends(void) {
     }
 }
 
-static void peer_sends_close_notify(void) {
+static void peer_shuts_down(void) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_stream_shutdown(at.far, &err));
 }
@@ -245,8 +352,8 @@ static const struct phase phases[] = {
      free_streams_and_close_pair, false},
     {"shutdown", open_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
      free_streams_and_close_pair, false},
-    {"shutdown_both", open_session_with_handshake, shut_down_both, peer_sends_close_notify, NULL,
-     free_streams_and_close_pair, false},
+    {"shutdown_both", open_session_with_handshake, shut_down_both, peer_shuts_down, NULL, free_streams_and_close_pair,
+     false},
     {"read while another thread does the handshake", start_thread_that_does_the_handshake, read_one,
      peer_does_handshake_and_writes_a_byte, NULL, end_handshake_thread_and_session, true},
     {"write while another thread does the handshake", start_thread_that_does_the_handshake, write_all,
@@ -263,7 +370,28 @@ static const struct phase phases[] = {
      check_that_all_data_arrived, free_streams_and_close_pair, false},
     {"inner shutdown", open_inner_session_with_full_buffers, shut_down, peer_discards_bytes_until_the_call_ends, NULL,
      free_streams_and_close_pair, false},
-    {"inner shutdown_both", open_inner_session_with_handshake, shut_down_both, peer_sends_close_notify, NULL,
+    {"inner shutdown_both", open_inner_session_with_handshake, shut_down_both, peer_shuts_down, NULL,
+     free_streams_and_close_pair, false},
+    {"netlib_stream_connect, handshake", listen_without_handshake, connect_stream,
+     peer_accepts_connection_and_does_handshake, NULL, free_streams_and_close_listener, false},
+    {"plain read", open_plain_streams, read_one, peer_writes_a_byte, NULL, free_streams_and_close_pair, false},
+    {"plain write", open_plain_streams, write_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+     free_streams_and_close_pair, false},
+    {"plain writev", open_plain_streams, writev_all, peer_reads_and_compares_all_data, check_that_all_data_arrived,
+     free_streams_and_close_pair, false},
+    {"plain shutdown_both", open_plain_streams, shut_down_both, peer_shuts_down, NULL, free_streams_and_close_pair,
+     false},
+    {"plain read_response", open_plain_streams_with_part_of_a_head, read_response, peer_writes_the_rest_of_the_head,
+     NULL, free_streams_and_close_pair, false},
+    {"plain read_body", open_plain_streams_with_a_chunk_size, read_body, peer_writes_a_chunk, NULL,
+     free_streams_and_close_pair, false},
+    {"read_response", open_session_with_part_of_a_head, read_response, peer_writes_the_rest_of_the_head, NULL,
+     free_streams_and_close_pair, false},
+    {"read_body", open_session_with_a_chunk_size, read_body, peer_writes_a_chunk, NULL, free_streams_and_close_pair,
+     false},
+    {"inner read_response", open_inner_session_with_part_of_a_head, read_response, peer_writes_the_rest_of_the_head,
+     NULL, free_streams_and_close_pair, false},
+    {"inner read_body", open_inner_session_with_a_chunk_size, read_body, peer_writes_a_chunk, NULL,
      free_streams_and_close_pair, false},
 };
 
