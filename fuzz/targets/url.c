@@ -1,5 +1,6 @@
 /* Fuzzes the URL parsers: parses the whole input as a URL, then parses the first line as a base URL, resolves the rest
- * of the input as a reference against this base URL, and moves components of the rest into the base URL. */
+ * of the input as a reference against this base URL, moves components of the rest into the base URL, and matches the
+ * base URL against the rest as a list of hosts without a proxy. */
 #include "../fuzz.h"
 
 struct parts {
@@ -193,6 +194,24 @@ static void resolve(const netlib_url *base, struct input reference) {
     netlib_url_free(third);
 }
 
+/* Checks that an entry which matches also matches in a longer list, and that only a URL with a host matches. */
+static void match_no_proxy(const netlib_url *url, struct input list) {
+    static const char more[] = ",*";
+    char *text = c_string(list.data, list.len);
+    size_t len = strlen(text);
+    char *longer = malloc(len + sizeof more);
+    MUST(longer != NULL);
+    memcpy(longer, text, len);
+    memcpy(longer + len, more, sizeof more);
+    int32_t matches = netlib_no_proxy_match(text, url), any = netlib_no_proxy_match("*", url);
+    MUST(matches == 0 || matches == 1);
+    MUST(netlib_no_proxy_match(longer, url) == any);
+    MUST(matches <= any);
+    MUST(any == 0 || netlib_url_host(url, NULL) != NULL);
+    free(longer);
+    free(text);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     netlib_error *err = NULL;
     netlib_url *url = NULL, *base = NULL;
@@ -210,6 +229,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     if (ONE_OF(netlib_parse_url((const char *)line.data, line.len, &base, &err), line.len, NETLIB_INVALID_URL,
                NETLIB_INVALID_UTF8) == NETLIB_OK) {
         resolve(base, rest);
+        match_no_proxy(base, rest);
         if (ONE_OF(netlib_parse_url((const char *)rest.data, rest.len, &url, &err), rest.len, NETLIB_INVALID_URL,
                    NETLIB_INVALID_UTF8) == NETLIB_OK) {
             change(base, url);
