@@ -108,11 +108,31 @@ static void the_limit_bounds_the_wait() {
     FAILS((*attempts.begin()).accept(response("503 Busy")), status::cancelled, "");
 }
 
+/* Range-for destroys temporary objects in its arguments before the first attempt. */
+static void attempts_keep_a_temporary_limit() {
+    std::string log;
+    auto cancelled = [] {
+        netlib::limit limit(10s);
+        limit.cancel();
+        return limit;
+    };
+    for (auto &attempt : netlib::attempts(policy(log), parts(), cancelled()))
+        FAILS(attempt.accept(response("503 Busy")), status::cancelled, "");
+    std::optional<netlib::limit> limit(10s);
+    netlib::limit copy = *limit;
+    netlib::attempts attempts(policy(log), parts(), *limit);
+    limit.reset();
+    CHECK(!(*attempts.begin()).accept(response("503 Busy")));
+    copy.cancel();
+    FAILS((*attempts.begin()).accept(response("503 Busy")), status::cancelled, "");
+}
+
 int main() {
     the_loop_retries_redirects_and_ends();
     a_redirect_from_post_to_get_drops_the_body_for_all_later_attempts();
     parts_without_headers_stay_without_headers();
     an_attempt_makes_its_request();
     the_limit_bounds_the_wait();
+    attempts_keep_a_temporary_limit();
     return finish("test_attempts");
 }

@@ -4644,13 +4644,14 @@ class attempt {
 
   private:
     friend class attempts;
-    attempt(netlib::retry policy, request_parts parts, optional_ref<limit> limit)
+    attempt(netlib::retry policy, request_parts parts, const netlib::limit &limit)
         : policy_(std::move(policy)), parts_(std::move(parts)), limit_(limit) {}
     result<bool> decide(optional_ref<response> response, optional_ref<error> error);
 
     netlib::retry policy_;
     request_parts parts_;
-    optional_ref<limit> limit_;
+    /* A copy, because range-for destroys a temporary limit before the first attempt. Empty if there is no limit. */
+    netlib::limit limit_;
     netlib::decision decision_{nullptr};
     bool sends_body_ = true;
     bool accepted_ = false;
@@ -4658,11 +4659,11 @@ class attempt {
 };
 
 /** The attempts of a request, for range-for: the first attempt, and then the retries and redirects on which the policy
- * decides. `limit` bounds each wait between two attempts. */
+ * decides. `limit` bounds each wait between two attempts; the attempts keep a copy of it. */
 class attempts {
   public:
     attempts(const retry &policy, request_parts request, optional_ref<limit> limit = {})
-        : attempt_(policy, std::move(request), limit) {}
+        : attempt_(policy, std::move(request), *borrowed<netlib::limit>(limit.handle())) {}
 
     class iterator {
       public:
