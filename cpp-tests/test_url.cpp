@@ -129,6 +129,31 @@ static void bytes_are_spans_of_any_container() {
     static_assert(!std::is_constructible_v<netlib::span<const std::uint8_t>, const std::vector<int> &>);
 }
 
+/* Only a NUL at the end is the end of a literal. */
+static void a_span_of_a_const_char_array_ends_at_the_bound_of_the_array() {
+    static const char tag[4] = {'a', 'b', 'c', 'd'};
+    static const char with_nul[4] = {'a', '\0', 'b', 'c'};
+    static const char padded[6] = "ab";
+    const char *pointer = "ab";
+    using bytes = netlib::span<const std::uint8_t>;
+    const struct {
+        bytes got;
+        std::string_view expected;
+    } rows[] = {
+        {tag, "abcd"},
+        {with_nul, {"a\0bc", 4}},
+        {padded, {"ab\0\0\0", 5}},
+        {"a\0b", {"a\0b", 3}},
+        {"ab\0", {"ab\0", 3}},
+        {"ab", "ab"},
+        {"", ""},
+        {pointer, "ab"},
+    };
+    for (const auto &row : rows) EQUAL(netlib::as_text(row.got), row.expected);
+    EQUAL(netlib::percent_encode(netlib::url_component::path_segment, tag).data(), "abcd");
+    EQUAL(netlib::percent_encode(netlib::url_component::path_segment, with_nul).data(), "a%00bc");
+}
+
 static void bits_are_joined() {
     netlib::address_class classes = netlib::classify_address_text("127.0.0.1");
     EQUAL(classes, netlib::address_class::loopback);
@@ -148,6 +173,7 @@ int main() {
     handles_are_moved_copied_and_released();
     queries_and_headers_are_ranges();
     bytes_are_spans_of_any_container();
+    a_span_of_a_const_char_array_ends_at_the_bound_of_the_array();
     bits_are_joined();
     return finish("test_url");
 }

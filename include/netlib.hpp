@@ -192,7 +192,8 @@ class texts {
 };
 
 /** A pointer to several elements, and their number, as std::span in C++20. A span of bytes refers to the memory of any
- * contiguous container of characters or bytes. A span of const bytes also refers to a literal, without its NUL. */
+ * contiguous container of characters or bytes, or of an array. A NUL at the end of an array of const char, such as a
+ * literal, is left out. */
 template <class T> class span {
     static constexpr bool of_bytes = std::is_same_v<std::remove_const_t<T>, std::uint8_t>;
     template <class Data, class Element = std::remove_pointer_t<Data>>
@@ -211,9 +212,12 @@ template <class T> class span {
     constexpr span(Element (&array)[Size]) noexcept : data_((T *)array), size_(Size) {}
     template <std::size_t Size, class Element = T, class = std::enable_if_t<of_bytes && !std::is_const_v<Element>>>
     span(char (&array)[Size]) noexcept : data_(reinterpret_cast<T *>(array)), size_(Size) {}
+    template <std::size_t Size, class Element = T, class = std::enable_if_t<of_bytes && std::is_const_v<Element>>>
+    span(const char (&literal)[Size]) noexcept
+        : data_(reinterpret_cast<T *>(literal)), size_(literal[Size - 1] == '\0' ? Size - 1 : Size) {}
     template <class Char, class Element = T,
               class = std::enable_if_t<std::is_same_v<Char, const char *> && of_bytes && std::is_const_v<Element>>>
-    span(Char literal) noexcept : span(std::string_view(literal)) {}
+    span(Char text) noexcept : span(std::string_view(text)) {}
     template <class Element = T, class = std::enable_if_t<std::is_const_v<Element>>>
     constexpr span(std::initializer_list<std::remove_const_t<T>> list) noexcept
         : data_(list.begin()), size_(list.size()) {}
