@@ -68,6 +68,15 @@ static void text_with_a_nul_inside_is_refused() {
     FAILS(netlib::headers_options().add_header("a", host).check(), status::invalid_header, "");
     FAILS(netlib::connect::make(host, 443), status::invalid_url, "");
     FAILS(netlib::retry::make(netlib::retry_options().allowed_methods({host})), status::invalid_argument, "");
+    FAILS(netlib::headers_options().basic_auth(host).check(), status::invalid_header, "authorization");
+    FAILS(netlib::headers_options().proxy_basic_auth(host).check(), status::invalid_header, "proxy-authorization");
+    FAILS(netlib::url_options().credentials(host, nullptr).check(), status::invalid_url, "longer than 16 MiB");
+    FAILS(netlib::url_options().credentials("user", host).check(), status::invalid_url, "longer than 16 MiB");
+    netlib::url url = *netlib::parse_url("http://a.example/");
+    std::string list("a.example,b\0.example", 20);
+    FAILS(netlib::no_proxy_match(list, url), status::invalid_argument, "contains a NUL");
+    CHECK(*netlib::no_proxy_match("a.example", url));
+    CHECK(!*netlib::no_proxy_match(std::string("b.example"), url));
 }
 
 static void attempts_return_errors() {

@@ -41,6 +41,8 @@ static void text_with_a_nul_inside_is_refused() {
     FAILS(netlib::url("https", nullptr, host, -1, "/", nullptr, nullptr), status::invalid_argument, part);
     FAILS(netlib::url_options().host(std::string_view(host)), status::invalid_argument, part);
     FAILS(netlib::retry_options().allowed_methods({"GET", host}), status::invalid_argument, part);
+    FAILS(netlib::headers_options().basic_auth(host), status::invalid_argument, part);
+    FAILS(netlib::no_proxy_match(host, netlib::parse_url("http://a/")), status::invalid_argument, part);
     netlib::query query = netlib::query::parse("a=%00", netlib::query_format::form);
     FAILS(netlib::tls_options().add_ca_file(query.value(0)), status::invalid_argument, "a NUL at byte 0");
     /* The length of a URL is passed to C, which reports the NUL. */

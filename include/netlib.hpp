@@ -50,7 +50,8 @@
  *     X_count and X_y(index)     in addition a range: `for (netlib::borrowed<netlib::error> cause : error.causes())`;
  *                                of structs if there are several functions X_y
  * A c_text with a NUL inside is an error with the status NETLIB_INVALID_ARGUMENT. With NETLIB_NO_EXCEPTIONS, it is
- * replaced with a text that is invalid in URLs and headers, and as a file name or a TLS setting.
+ * replaced with a text that is invalid in URLs, headers and credentials, and as a file name or a TLS setting;
+ * no_proxy_match fails with NETLIB_INVALID_ARGUMENT.
  *
  * ERRORS. A function throws netlib::error if its C function fails. If NETLIB_NO_EXCEPTIONS is defined, or the compiler
  * has no exceptions, the function instead returns netlib::expected, which holds the result or the error, and there are
@@ -1758,7 +1759,7 @@ result<netlib::url> parse_url(std::string_view url);
 result<netlib::url> parse_url_strict(std::string_view url);
 result<bytes> percent_encode(url_component component, span<const std::uint8_t> data);
 result<bytes> percent_decode(url_component component, std::string_view text);
-bool no_proxy_match(const c_text &list, optional_ref<netlib::url> url) noexcept;
+result<bool> no_proxy_match(const c_text &list, optional_ref<netlib::url> url);
 result<url_readings> url_compare_readers(std::string_view text);
 seconds timeout_none() noexcept;
 result<void> set_default_timeout(netlib::seconds seconds);
@@ -1874,18 +1875,13 @@ inline bool check_version() noexcept {
 }
 inline const bool version_checked = check_version();
 
+#if NETLIB_HPP_THROWS
 inline const char *refuse_nul(std::size_t at) {
-#if NETLIB_HPP_THROWS
     throw error(status::invalid_argument, "a text argument contains a NUL at byte " + std::to_string(at));
-#else
-    /* The text is longer than any host, file name or ALPN protocol. */
-    (void)at;
-    static const std::string refused = "(text with a NUL)\r\n" + std::string(300, '.');
-    return refused.c_str();
-#endif
 }
+inline const char *credentials(const c_text &text) noexcept { return text.c_str(); }
+template <class T> T unless_refused(const c_text &, T value) noexcept { return value; }
 
-#if NETLIB_HPP_THROWS
 /* The exception of a callback, until the outer call ends. A plain pointer is faster than a thread_local object with a
  * destructor. */
 inline thread_local std::exception_ptr *pending_exception = nullptr;
@@ -1928,6 +1924,24 @@ progress<T> finish_progress(netlib_status status, netlib_error *err, T value) {
     return {static_cast<netlib::status>(status), std::move(value)};
 }
 #else
+inline const char *refused_text() {
+    /* The text is longer than any host, file name or ALPN protocol. */
+    static const std::string refused = "(text with a NUL)\r\n" + std::string(300, '.');
+    return refused.c_str();
+}
+inline const char *refuse_nul(std::size_t) { return refused_text(); }
+/* Credentials are encoded, so netlib refuses only credentials that are too long. */
+inline const char *credentials(const c_text &text) {
+    if (text.c_str() != refused_text()) return text.c_str();
+    static const std::string refused(std::size_t{NETLIB_URL_MAX} + 1, '.');
+    return refused.c_str();
+}
+/* For functions without a status. */
+template <class T> expected<T> unless_refused(const c_text &text, T value) {
+    if (text.c_str() != refused_text()) return value;
+    return unexpected{*error::make(status::invalid_argument, "a text argument contains a NUL")};
+}
+
 inline void rethrow() noexcept {}
 
 template <class R, class Call> R guarded(R, Call call) noexcept { return call(); }
@@ -2395,7 +2409,7 @@ inline url_options &url_options::auth(const c_text &auth) noexcept {
     return *this;
 }
 inline url_options &url_options::credentials(const c_text &username, const c_text &password) noexcept {
-    netlib_url_options_set_credentials(handle(), username.c_str(), password.c_str());
+    netlib_url_options_set_credentials(handle(), detail::credentials(username), detail::credentials(password));
     return *this;
 }
 inline url_options &url_options::host(const c_text &host) noexcept {
@@ -3086,11 +3100,11 @@ inline headers_options &headers_options::user_agent(const c_text &user_agent) no
     return *this;
 }
 inline headers_options &headers_options::basic_auth(const c_text &credentials) noexcept {
-    netlib_headers_options_set_basic_auth(handle(), credentials.c_str());
+    netlib_headers_options_set_basic_auth(handle(), detail::credentials(credentials));
     return *this;
 }
 inline headers_options &headers_options::proxy_basic_auth(const c_text &credentials) noexcept {
-    netlib_headers_options_set_proxy_basic_auth(handle(), credentials.c_str());
+    netlib_headers_options_set_proxy_basic_auth(handle(), detail::credentials(credentials));
     return *this;
 }
 inline headers_options &headers_options::disable_cache(bool disable_cache) noexcept {
@@ -4327,8 +4341,8 @@ inline result<bytes> percent_decode(url_component component, std::string_view te
         text.size(), &data, &err);
     return detail::finish<false>(status_c, err, bytes(data));
 }
-inline bool no_proxy_match(const c_text &list, optional_ref<netlib::url> url) noexcept {
-    return netlib_no_proxy_match(list.c_str(), url.handle()) != 0;
+inline result<bool> no_proxy_match(const c_text &list, optional_ref<netlib::url> url) {
+    return detail::unless_refused(list, netlib_no_proxy_match(list.c_str(), url.handle()) != 0);
 }
 inline result<url_readings> url_compare_readers(std::string_view text) {
     netlib_url_readings *readings = nullptr;

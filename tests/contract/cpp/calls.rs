@@ -128,6 +128,9 @@ impl<'a> Builder<'a> {
                 }
             }
             Kind::Text if has_length => self.input(name, "std::string_view", format!("{name}.data()")),
+            Kind::Text if ["credentials", "username", "password"].contains(&name) => {
+                self.input(name, "const §c_text &", format!("detail::credentials({name})"));
+            }
             Kind::Text => self.input(name, "const §c_text &", format!("{name}.c_str()")),
             Kind::Bytes => self.input(name, "§span<const std::uint8_t>", format!("{name}.data()")),
             Kind::Array(element) if element == "const char*" => {
@@ -276,7 +279,9 @@ impl<'a> Builder<'a> {
             callables: self.callables.into_iter().map(|(callable, _)| callable).collect(),
             is_noexcept: !function.returns_status()
                 && !invokes
-                && !body.iter().any(|line| line.contains("checked(") || line.contains("new ")),
+                && !body
+                    .iter()
+                    .any(|line| ["checked(", "unless_refused(", "new "].iter().any(|call| line.contains(call))),
             params: self.params,
             value,
             members,
@@ -330,6 +335,12 @@ impl<'a> Builder<'a> {
             _ => (scalar(&function.returns), c_call.to_owned()),
         };
         assert!(!invokes, "{}: a result that depends on a callback needs a status", function.name);
+        // A member function finds nothing for a text with a NUL, which is the right answer.
+        let text = self.params.iter().find(|param| this.is_none() && param.ctype == "const §c_text &");
+        if let Some(text) = text {
+            body.push(format!("return detail::unless_refused({}, {value});", text.name));
+            return format!("§result<{ctype}>");
+        }
         body.push(format!("return {value};"));
         ctype
     }
