@@ -2760,7 +2760,7 @@ struct netlib_request;
  * its IPv6 address are never sent. An absent path is sent as "/". In the absolute form, an absent scheme is sent as
  * "http".
  *
- * The call refuses every request that two recipients could read differently:
+ * The call refuses the following requests, because two recipients could read them differently:
  * - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
  *   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only URLs with other schemes
  *   contain such bytes.
@@ -4326,7 +4326,8 @@ netlib_status netlib_stream_shutdown_both(netlib_stream *stream, netlib_error **
  * The stream is blocking, and keeps `limit`. If the options contain a timeout (`netlib_connect_options_use_timeout`),
  * the stream also gets the read timeout and the rest of the total limit. Otherwise, the read timeout of the stream is
  * the present process default (`netlib_set_default_timeout`). The setters of streams change these settings: before
- * another request on the connection, call `netlib_stream_set_limit` with the limit of that request.
+ * another request on the connection, call `netlib_stream_set_limit` with the limit of that request,
+ * and `netlib_stream_use_timeout` with its timeout.
  * @param url a URL with a host, and with the scheme http or https, or without a scheme.
  * @param context the TLS context for https. May be NULL: an https URL is then refused.
  * @param limit bounds the name lookup, the connection attempts and the handshake, and later calls on the stream.
@@ -4341,8 +4342,9 @@ NETLIB_MUST_USE netlib_status netlib_stream_connect(const netlib_url *url, const
 
 /** Returns the descriptor that carries the bytes of a stream, to wait for it in an event loop; -1 if callbacks carry
  * the bytes, and for NULL. For a stream inside another stream, the result is the descriptor of the outermost stream.
- * Do not read from the descriptor or write to it. Do not close the descriptor of a stream that `netlib_stream_connect`
- * has made. */
+ * Do not read from the descriptor or write to it, and make no second stream on it. The descriptor of a stream that
+ * `netlib_stream_connect` has made is valid until that stream, and every stream inside it, is freed: do not close it.
+ */
 int netlib_stream_fd(const netlib_stream *stream);
 
 /* ---- Reading responses from a stream. ---- */
@@ -4366,12 +4368,16 @@ int netlib_stream_fd(const netlib_stream *stream);
  *
  * After any result except `NETLIB_OK`, the bytes of an incomplete or malformed head stay unread. After
  * `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again: the call continues to parse the
- * head where the last call stopped.
+ * head where the last call stopped. After `NETLIB_WANT_READ`, always poll first, even if `netlib_stream_pending`
+ * returns a number above 0.
+ *
+ * The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
+ * `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
  * @param request_method the method of the request, a token such as "GET".
  * @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
- *        first interim response, or of the head if there is none. If the peer has ended its data inside the head, the
- *        offset is the number of received bytes. If the peer has ended its data without sending a byte, the error has
- *        no offset; a server does so when it closes an idle connection before it receives the request.
+ *        first interim response, or of the head if there is none. If the connection is lost inside the head, the
+ *        offset is the number of received bytes. If the connection is lost before the first byte, the error has no
+ *        offset. A server usually does so when it closes an idle connection, but it may also have acted on the request.
  * @return `NETLIB_WANT_READ` if the stream is non-blocking and the head is incomplete, and during a TLS handshake also
  *         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the peer has ended its data
  *         before the end of the head, and for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method

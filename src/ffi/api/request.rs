@@ -59,7 +59,7 @@ pub enum netlib_request_form {
 /// its IPv6 address are never sent. An absent path is sent as "/". In the absolute form, an absent scheme is sent as
 /// "http".
 ///
-/// The call refuses every request that two recipients could read differently:
+/// The call refuses the following requests, because two recipients could read them differently:
 /// - a byte in the target that a URL may not contain (RFC 3986), such as a blank, a control character or a non-ASCII
 ///   byte. The URL parser encodes such bytes if the scheme is http, https or absent, so only URLs with other schemes
 ///   contain such bytes.

@@ -27,7 +27,8 @@ use crate::stream::Stream;
 /// The stream is blocking, and keeps `limit`. If the options contain a timeout (`netlib_connect_options_use_timeout`),
 /// the stream also gets the read timeout and the rest of the total limit. Otherwise, the read timeout of the stream is
 /// the present process default (`netlib_set_default_timeout`). The setters of streams change these settings: before
-/// another request on the connection, call `netlib_stream_set_limit` with the limit of that request.
+/// another request on the connection, call `netlib_stream_set_limit` with the limit of that request,
+/// and `netlib_stream_use_timeout` with its timeout.
 ///
 /// @param url a URL with a host, and with the scheme http or https, or without a scheme.
 /// @param context the TLS context for https. May be NULL: an https URL is then refused.
@@ -56,8 +57,8 @@ pub unsafe extern "C" fn netlib_stream_connect(
 
 /// Returns the descriptor that carries the bytes of a stream, to wait for it in an event loop; -1 if callbacks carry
 /// the bytes, and for NULL. For a stream inside another stream, the result is the descriptor of the outermost stream.
-/// Do not read from the descriptor or write to it. Do not close the descriptor of a stream that `netlib_stream_connect`
-/// has made.
+/// Do not read from the descriptor or write to it, and make no second stream on it. The descriptor of a stream that
+/// `netlib_stream_connect` has made is valid until that stream, and every stream inside it, is freed: do not close it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_fd(stream: *const netlib_stream) -> c_int {
     read(stream, -1, |stream| stream.descriptor().unwrap_or(-1))

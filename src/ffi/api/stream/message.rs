@@ -32,13 +32,17 @@ use crate::stream::ResponseRead;
 ///
 /// After any result except `NETLIB_OK`, the bytes of an incomplete or malformed head stay unread. After
 /// `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again: the call continues to parse the
-/// head where the last call stopped.
+/// head where the last call stopped. After `NETLIB_WANT_READ`, always poll first, even if `netlib_stream_pending`
+/// returns a number above 0.
+///
+/// The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
+/// `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
-///        first interim response, or of the head if there is none. If the peer has ended its data inside the head, the
-///        offset is the number of received bytes. If the peer has ended its data without sending a byte, the error has
-///        no offset; a server does so when it closes an idle connection before it receives the request.
+///        first interim response, or of the head if there is none. If the connection is lost inside the head, the
+///        offset is the number of received bytes. If the connection is lost before the first byte, the error has no
+///        offset. A server usually does so when it closes an idle connection, but it may also have acted on the request.
 /// @return `NETLIB_WANT_READ` if the stream is non-blocking and the head is incomplete, and during a TLS handshake also
 ///         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the peer has ended its data
 ///         before the end of the head, and for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method
