@@ -2125,9 +2125,9 @@ void netlib_retry_options_add_sensitive_headers(netlib_retry_options *options);
 void netlib_retry_options_set_keep_headers_on_redirect(netlib_retry_options *options, const char *const *names,
                                                        size_t count);
 
-/** Keeps every request header on a redirect to another origin, unless another setting drops the header. The call
- * removes the list that `netlib_retry_options_set_keep_headers_on_redirect` set. Keeping every header is the default.
- */
+/** Keeps every request header on a redirect to another origin, unless another setting drops the header. This is the
+ * default. The call undoes `netlib_retry_options_set_keep_headers_on_redirect`, which keeps only the headers of a
+ * list. */
 void netlib_retry_options_keep_any_header_on_redirect(netlib_retry_options *options);
 
 /** Sets the redirect profile. Default: `NETLIB_REDIRECT_URLLIB3`. Recommended: `NETLIB_REDIRECT_SAFE`. */
@@ -3058,8 +3058,8 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_
 /** Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
  *
  * With `NETLIB_OK`, the piece has at least one byte; with any other status, there is no piece. A piece ends at the end
- * of a chunk, at the end of the body or at the end of `data`. The outputs are filled for `NETLIB_OK`,
- * `NETLIB_WANT_READ` and `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+ * of a chunk, at the end of the body or at the end of `data`. The call stores its outputs if it returns `NETLIB_OK`,
+ * `NETLIB_WANT_READ` or `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
  * @param data the received bytes that no earlier call has consumed.
  * @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if
  *        the status is `NETLIB_WANT_READ`.
@@ -3407,7 +3407,7 @@ void netlib_connect_options_set_address_family(netlib_connect_options *options, 
  * domain sockets ignore the setting.
  *
  * With a fixed local port, only one connection at a time to each remote address and port is possible. All attempts of
- * a race share the local port, for which netlib sets `SO_REUSEADDR`.
+ * a race use this port: netlib sets `SO_REUSEADDR`, so that several sockets can be bound to it.
  * @param host an address or name of the local machine; with "", the system chooses the address.
  * @param port the local port, 0 to 65535; with 0, the system chooses the port. */
 void netlib_connect_options_set_source_address(netlib_connect_options *options, const char *host, int32_t port);

@@ -135,7 +135,8 @@ pub(super) fn result(socket: &Socket, endpoint: &Endpoint) -> Result<(), Attempt
 
 fn prepare_to_bind(socket: &Socket, local: SocketAddr) -> io::Result<()> {
     if local.port() == 0 {
-        // Leaves the choice of the port to connect(2), which may choose a port that a connection to another peer uses.
+        // bind(2) would choose a port that no other socket uses. connect(2) has more ports to choose from, because two
+        // connections to different peers may have the same local port. So the option leaves the choice to connect(2).
         // The option's failure is ignored, because systems without the option only have fewer ports to choose from.
         let _ = sys::set_bind_address_no_port(socket.as_raw_fd());
         return Ok(());

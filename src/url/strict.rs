@@ -192,8 +192,8 @@ fn is_encoded_dots(segment: &str) -> bool {
     rest.is_empty() || dot(rest) == Some(rest.len())
 }
 
-/// Checks that each byte of a component is allowed, or belongs to a percent-encoding. Refuses the percent-encodings of
-/// the bytes for which `refuses_encoded` returns true.
+/// Checks that a component consists of allowed bytes and of percent-encodings. A percent-encoding of a byte for which
+/// `refuses_encoded` returns true is refused.
 fn component(
     name: &str,
     text: &str,

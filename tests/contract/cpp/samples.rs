@@ -1,5 +1,5 @@
-//! Writes a library that records the names of the called functions, and a C++ program that calls each function of
-//! netlib.hpp and compares the record with the name of the C function.
+//! Writes a library that records the name of each C function that is called, and a C++ program that calls each function
+//! of netlib.hpp and checks that the library has recorded the C function which that call stands for.
 
 use std::fmt::Write as _;
 

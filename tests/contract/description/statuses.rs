@@ -45,8 +45,9 @@ fn by_convention(header: &Header, function: &Function) -> Vec<&'static str> {
     busy.into_iter().chain(belongs_to_process.then_some("NETLIB_CLOSED")).collect()
 }
 
-/// Returns C macros that check, in a C test, that functions return only described statuses. A macro has the name of its
-/// function, and passes the function's result to `check_described` of harness.h.
+/// Returns C macros with which C tests check that functions return only the statuses that their comments list. A macro
+/// has the name of a function, calls that function, and passes the result to the function `check_described` in
+/// harness.h.
 pub fn checking_macros(header: &Header) -> String {
     let mut text = String::new();
     // check_described warns about an ignored result, so a function whose result may be ignored has no macro.

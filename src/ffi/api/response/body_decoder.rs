@@ -131,8 +131,8 @@ pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
 /// Finds the next piece of the body in received bytes. The call copies no bytes of the body: `body` points into `data`.
 ///
 /// With `NETLIB_OK`, the piece has at least one byte; with any other status, there is no piece. A piece ends at the end
-/// of a chunk, at the end of the body or at the end of `data`. The outputs are filled for `NETLIB_OK`,
-/// `NETLIB_WANT_READ` and `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
+/// of a chunk, at the end of the body or at the end of `data`. The call stores its outputs if it returns `NETLIB_OK`,
+/// `NETLIB_WANT_READ` or `NETLIB_END_OF_STREAM`. Every call after a failure fails with the same error.
 ///
 /// @param data the received bytes that no earlier call has consumed.
 /// @param consumed out: the number of bytes at the start of `data` that the caller must not pass again; all bytes, if

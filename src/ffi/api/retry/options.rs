@@ -363,8 +363,9 @@ pub unsafe extern "C" fn netlib_retry_options_set_keep_headers_on_redirect(
     });
 }
 
-/// Keeps every request header on a redirect to another origin, unless another setting drops the header. The call
-/// removes the list that `netlib_retry_options_set_keep_headers_on_redirect` set. Keeping every header is the default.
+/// Keeps every request header on a redirect to another origin, unless another setting drops the header. This is the
+/// default. The call undoes `netlib_retry_options_set_keep_headers_on_redirect`, which keeps only the headers of a
+/// list.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_keep_any_header_on_redirect(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_keep_any_header_on_redirect", |o| {

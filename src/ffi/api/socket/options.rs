@@ -126,7 +126,7 @@ pub unsafe extern "C" fn netlib_connect_options_set_address_family(
 /// domain sockets ignore the setting.
 ///
 /// With a fixed local port, only one connection at a time to each remote address and port is possible. All attempts of
-/// a race share the local port, for which netlib sets `SO_REUSEADDR`.
+/// a race use this port: netlib sets `SO_REUSEADDR`, so that several sockets can be bound to it.
 ///
 /// @param host an address or name of the local machine; with "", the system chooses the address.
 /// @param port the local port, 0 to 65535; with 0, the system chooses the port.
