@@ -1,4 +1,5 @@
-/* Connects two streams of one kind: plain, TLS, or TLS inside a plain stream; on a descriptor or on callbacks. */
+/* Connects two streams of one kind: plain, TLS, TLS inside a plain stream, or TLS inside TLS; on a descriptor or on
+ * callbacks. */
 #ifndef NETLIB_TEST_STREAM_KINDS_H
 #define NETLIB_TEST_STREAM_KINDS_H
 
@@ -6,15 +7,30 @@
 
 #include <errno.h>
 
-enum kind { PLAIN_FD, TLS_FD, PLAIN_CALLBACKS, TLS_CALLBACKS, TLS_IN_PLAIN_FD, TLS_IN_PLAIN_CALLBACKS, KINDS };
+enum kind {
+    PLAIN_FD,
+    TLS_FD,
+    PLAIN_CALLBACKS,
+    TLS_CALLBACKS,
+    TLS_IN_PLAIN_FD,
+    TLS_IN_PLAIN_CALLBACKS,
+    TLS_IN_TLS_FD,
+    TLS_IN_TLS_CALLBACKS,
+    KINDS
+};
 
-static const char *const kind_names[KINDS] = {"plain fd",      "TLS on fd",       "plain callbacks",
-                                              "TLS callbacks", "TLS in plain fd", "TLS in plain callbacks"};
+static const char *const kind_names[KINDS] = {
+    "plain fd",        "TLS on fd",
+    "plain callbacks", "TLS callbacks",
+    "TLS in plain fd", "TLS in plain callbacks",
+    "TLS in TLS fd",   "TLS in TLS callbacks",
+};
 
 static inline bool is_plain(enum kind kind) { return kind == PLAIN_FD || kind == PLAIN_CALLBACKS; }
 
 static inline bool has_callbacks(enum kind kind) {
-    return kind == PLAIN_CALLBACKS || kind == TLS_CALLBACKS || kind == TLS_IN_PLAIN_CALLBACKS;
+    return kind == PLAIN_CALLBACKS || kind == TLS_CALLBACKS || kind == TLS_IN_PLAIN_CALLBACKS ||
+           kind == TLS_IN_TLS_CALLBACKS;
 }
 
 static netlib_tls_context *client, *server;
@@ -82,7 +98,9 @@ static inline netlib_stream *new_stream(enum kind kind, struct wire *wire, bool 
         }
         return stream;
     default:
-        outer = new_plain(kind, wire);
+        outer = kind == TLS_IN_TLS_FD          ? new_stream(TLS_FD, wire, is_server)
+                : kind == TLS_IN_TLS_CALLBACKS ? new_stream(TLS_CALLBACKS, wire, is_server)
+                                               : new_plain(kind, wire);
         if (is_server) {
             CHECK_OK(netlib_tls_accept_stream(server, outer, &stream, &err));
         } else {
