@@ -20,10 +20,13 @@ BENCH =
 # An earlier build: make bench BEFORE=/path/to/libnetlib.so
 BEFORE =
 
-all: lib ## builds the library into target/netlib
+all: lib man ## builds the library into target/netlib, and the man pages into target/man
 
 lib: ## builds the shared and the static library
 	@scripts/build-lib
+
+man: ## writes the man pages into target/man
+	@scripts/man
 
 header: ## generates the files of include and pages of docs/reference from the sources; then `make abi`
 	@$(CARGO) test --quiet --test contract -- bless
@@ -97,4 +100,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

@@ -3,7 +3,6 @@
 
 use std::fmt::Write as _;
 
-use crate::header::fill;
 use crate::model::{Enum, Function, Header, Param};
 
 const FIRST_LINES: &str = "\
@@ -68,6 +67,30 @@ pub fn integer(value: &str) -> i64 {
         number => number.parse().unwrap_or_else(|_| panic!("netlib.h: what is the value \"{value}\"?")),
     };
     value.split(" + ").map(term).sum()
+}
+
+/// Breaks a declaration of more than 118 columns after commas, and aligns the continuation lines with the first
+/// parameter.
+pub fn fill(declaration: &str, out: &mut String) {
+    const WIDTH: usize = 118;
+    let (name, params) = match declaration.split_once(")(") {
+        Some((name, params)) => (format!("{name})("), params),
+        None => declaration.split_once('(').map(|(name, params)| (format!("{name}("), params)).expect("a function"),
+    };
+    let indent = " ".repeat(name.len());
+    let mut line = name;
+    for (at, param) in params.split(", ").enumerate() {
+        let last = param.ends_with(';');
+        if at > 0 && line.len() + 1 + param.len() + usize::from(!last) > WIDTH {
+            let _ = writeln!(out, "{line}");
+            line = indent.clone();
+        } else if at > 0 {
+            line.push(' ');
+        }
+        line.push_str(param);
+        line.push_str(if last { "" } else { "," });
+    }
+    let _ = writeln!(out, "{line}");
 }
 
 pub fn signature(function: &Function, name: &str) -> String {

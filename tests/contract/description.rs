@@ -5,16 +5,20 @@
 pub mod calls;
 pub mod check;
 pub mod kinds;
+pub mod nulls;
 pub mod statuses;
 
 use crate::cdef::{declare, integer};
 use crate::json::Json;
 use crate::model::{Enum, Function, Header, Item, Param};
-use crate::suites::docs::{self, Null};
 use kinds::Kind;
+use nulls::Null;
 
 /// The version of the format, which changes when a program that reads the file must change.
 const FORMAT: u32 = 1;
+
+/// The version of the first release, whose functions need no @since.
+pub const FIRST_RELEASE: &str = "0.1.0";
 
 /// Returns the whole text of `include/netlib.api.json`.
 pub fn generate(header: &Header) -> String {
@@ -54,7 +58,7 @@ fn describe_macro(item: &Item) -> Json {
         ("name", Json::text(&item.name)),
         ("c", Json::text(&item.value)),
         ("value", value),
-        ("doc", Json::text(item.doc.text())),
+        ("doc", Json::text(item.doc.text.as_str())),
     ])
 }
 
@@ -70,13 +74,13 @@ fn describe_enum(header: &Header, listed: &Enum) -> Json {
         Json::Object(vec![
             ("name", Json::text(&item.name)),
             ("value", Json::Number(integer(&item.value).to_string())),
-            ("doc", Json::text(item.doc.text())),
+            ("doc", Json::text(item.doc.text.as_str())),
         ])
     });
     Json::Object(vec![
         ("name", Json::optional(is_named.then_some(&listed.name))),
         ("bits", Json::Bool(used_as_bits)),
-        ("doc", Json::text(listed.doc.text())),
+        ("doc", Json::text(listed.doc.text.as_str())),
         ("values", Json::List(values.collect())),
     ])
 }
@@ -92,7 +96,7 @@ fn describe_handle(header: &Header, handle: &Item) -> Json {
         ("free", function("_free")),
         ("clone", function("_clone")),
         ("check", function("_check")),
-        ("doc", Json::text(handle.doc.text())),
+        ("doc", Json::text(handle.doc.text.as_str())),
     ])
 }
 
@@ -106,7 +110,7 @@ pub fn threads_of(handle: &Item) -> Option<&'static str> {
 }
 
 /// Returns the thread rule of a function: its tag `@threads`, or the strictest tag of its handles.
-fn threads(header: &Header, function: &Function) -> String {
+pub fn threads(header: &Header, function: &Function) -> String {
     if let Some(text) = &function.doc.threads {
         return text.clone();
     }
@@ -122,7 +126,7 @@ fn describe_typedef(item: &Item) -> Json {
     Json::Object(vec![
         ("name", Json::text(&item.name)),
         ("type", Json::text(&item.value)),
-        ("doc", Json::text(item.doc.text())),
+        ("doc", Json::text(item.doc.text.as_str())),
     ])
 }
 
@@ -136,7 +140,7 @@ fn describe_structs(header: &Header) -> Json {
         Json::Object(vec![
             ("name", Json::text(&item.name)),
             ("fields", fields(&item.fields)),
-            ("doc", Json::text(item.doc.text())),
+            ("doc", Json::text(item.doc.text.as_str())),
         ])
     };
     Json::List(header.structs.iter().map(describe).collect())
@@ -149,7 +153,7 @@ fn describe_callback(header: &Header, callback: &Function) -> Json {
         ("returns", describe_result(header, callback)),
         ("params", describe_params(header, callback)),
         ("called_by", Json::optional(callback.doc.called_by.as_ref())),
-        ("doc", Json::text(callback.doc.text())),
+        ("doc", Json::text(callback.doc.text.as_str())),
     ])
 }
 
@@ -168,10 +172,10 @@ fn describe_function(header: &Header, function: &Function) -> Json {
         ("blocks", Json::optional(function.doc.blocks.as_ref())),
         ("callbacks", Json::list(calls::callbacks(header, function))),
         ("threads", Json::text(threads(header, function))),
-        ("since", Json::text(function.doc.since.as_deref().unwrap_or(docs::FIRST_RELEASE))),
+        ("since", Json::text(function.doc.since.as_deref().unwrap_or(FIRST_RELEASE))),
         ("deprecated", Json::optional(function.deprecated.as_ref())),
         ("must_use", Json::Bool(function.must_use)),
-        ("doc", Json::text(function.doc.text())),
+        ("doc", Json::text(function.doc.text.as_str())),
     ])
 }
 
@@ -191,7 +195,7 @@ fn describe_result(header: &Header, function: &Function) -> Json {
         fields.push(("length", Json::optional(length(header, function, "return", false))));
     }
     let first = function.params.first().filter(|_| !function.returns_status() && kind != Kind::Void);
-    if let Some(Ok(Null::Allowed(Some(value)))) = first.map(|first| docs::null(header, function, first)) {
+    if let Some(Ok(Null::Allowed(Some(value)))) = first.map(|first| nulls::null(header, function, first)) {
         fields.push(("for_null", Json::text(value)));
     }
     fields.push(("doc", Json::optional(function.doc.returns.as_ref())));
@@ -219,7 +223,7 @@ fn describe_param(header: &Header, function: &Function, param: &Param) -> Json {
         }
     }
     if header.is_pointer(param) {
-        let null = docs::null(header, function, param);
+        let null = nulls::null(header, function, param);
         fields.push(("nullable", Json::Bool(matches!(null, Ok(Null::Allowed(_))))));
     }
     if kind.is_data() {
@@ -299,7 +303,7 @@ pub fn ownership(header: &Header, function: &Function, param: &Param, kind: &Kin
 fn lenders_of_result(header: &Header, function: &Function) -> Vec<String> {
     let may_be_any = function.doc.returns.as_ref().is_some_and(|text| text.contains("one of the two arguments"));
     let count = if may_be_any { function.params.len() } else { 1 };
-    let handles = function.params.iter().take(count).filter(|param| docs::is_handle(header, param));
+    let handles = function.params.iter().take(count).filter(|param| nulls::is_handle(header, param));
     handles.map(|param| param.name.clone()).collect()
 }
 
@@ -311,7 +315,7 @@ fn lender(header: &Header, function: &Function, param: &Param) -> Option<String>
         .find_map(|words| text.split_once(words)?.1.split('`').next())
         .filter(|name| function.params.iter().any(|param| param.name == *name));
     let handle =
-        || function.params.iter().find(|param| docs::is_handle(header, param)).map(|param| param.name.clone());
+        || function.params.iter().find(|param| nulls::is_handle(header, param)).map(|param| param.name.clone());
     named.map(str::to_owned).or_else(handle)
 }
 

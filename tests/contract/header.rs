@@ -6,6 +6,8 @@ use std::path::Path;
 
 use netlib::status::Status;
 
+use crate::cdef::fill;
+
 /// The module that determines the order of the header: its public modules are the sections of the header, and the
 /// public modules of a section are its chapters, in the order of their declarations. A section begins with the items of
 /// its own file.
@@ -222,30 +224,6 @@ fn filled(text: &str) -> String {
         fill(&declaration, &mut out);
     }
     out
-}
-
-/// Breaks a declaration of more than 118 columns after commas, and aligns the continuation lines with the first
-/// parameter.
-pub fn fill(declaration: &str, out: &mut String) {
-    const WIDTH: usize = 118;
-    let (name, params) = match declaration.split_once(")(") {
-        Some((name, params)) => (format!("{name})("), params),
-        None => declaration.split_once('(').map(|(name, params)| (format!("{name}("), params)).expect("a function"),
-    };
-    let indent = " ".repeat(name.len());
-    let mut line = name;
-    for (at, param) in params.split(", ").enumerate() {
-        let last = param.ends_with(';');
-        if at > 0 && line.len() + 1 + param.len() + usize::from(!last) > WIDTH {
-            let _ = writeln!(out, "{line}");
-            line = indent.clone();
-        } else if at > 0 {
-            line.push(' ');
-        }
-        line.push_str(param);
-        line.push_str(if last { "" } else { "," });
-    }
-    let _ = writeln!(out, "{line}");
 }
 
 /// Returns the condition of the static assertion that every enum has four bytes, wrapped at 120 columns.

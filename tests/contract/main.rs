@@ -19,6 +19,7 @@ mod description;
 mod env;
 mod header;
 mod json;
+mod manual;
 mod model;
 mod pages;
 mod report;

@@ -12,6 +12,16 @@ pub struct Header {
     pub structs: Vec<Struct>,
     pub typedefs: Vec<Item>,
     pub macros: Vec<Item>,
+    pub sections: Vec<Section>,
+}
+
+/// A section of the header.
+pub struct Section {
+    /// The name, such as "url".
+    pub name: String,
+    pub title: String,
+    /// The names of the types and constants that the section declares, in the order of their declarations.
+    pub types: Vec<String>,
 }
 
 /// A named item of the header with its documentation comment, which may be empty.
@@ -78,6 +88,8 @@ pub struct Doc {
     pub blocks: Option<String>,
     /// The text of `@called-by`: the functions that invoke a callback.
     pub called_by: Option<String>,
+    /// The lines before the first tag, with the indentation of lists and code.
+    pub text: String,
     pub whole: String,
 }
 
@@ -100,8 +112,10 @@ impl Header {
                 }
                 if item.starts_with("/* ====") {
                     let title = item.lines().nth(1).unwrap_or("").trim_start_matches("* ");
-                    let section = title.split(':').next().unwrap_or("").to_owned();
-                    place = Place { section, chapter: String::new() };
+                    let (section, title) = title.split_once(": ").unwrap_or((title, ""));
+                    let [name, title] = [section.to_owned(), title.to_owned()];
+                    header.sections.push(Section { name, title, types: Vec::new() });
+                    place = Place { section: section.to_owned(), chapter: String::new() };
                 } else if let Some(title) = item.strip_prefix("/* ---- ") {
                     place.chapter = title.trim_end_matches(" ---- */").to_owned();
                 }
@@ -116,6 +130,7 @@ impl Header {
                 let name: String = rest.chars().take_while(|&c| c.is_alphanumeric() || c == '_').collect();
                 let value = rest[name.len()..].trim().to_owned();
                 if name != "NETLIB_H" && header.macros.iter().all(|known| known.name != name) {
+                    header.add_to_section(&name);
                     header.macros.push(Item { name, value, doc: Doc::parse(&doc) });
                 }
                 // The documentation is kept, because an `#else` branch may define the macro again under the same
@@ -138,6 +153,7 @@ impl Header {
                 let (name, value) = (name.to_owned(), value.to_owned());
                 let doc = Doc::parse(&std::mem::take(&mut doc));
                 let item = Item { name: name.clone(), value, doc: doc.clone() };
+                header.add_to_section(&name);
                 header.enums.push(Enum { name, doc, values: vec![item] });
                 continue;
             }
@@ -167,6 +183,7 @@ impl Header {
                 let fields = declarations.map(parse_param).collect();
                 let name = item.trim_start_matches("typedef struct ").trim_end_matches(" {").to_owned();
                 let doc = Doc::parse(&std::mem::take(&mut doc));
+                header.add_to_section(&name);
                 header.structs.push(Struct { name, doc, fields });
                 continue;
             } else {
@@ -184,8 +201,10 @@ impl Header {
     fn add(&mut self, item: &str, place: &Place, doc: Doc, values: Vec<Item>) {
         if let Some(name) = item.strip_prefix("enum ").filter(|rest| rest.ends_with('{')) {
             let name = name.split(' ').next().unwrap_or("").to_owned();
+            self.add_to_section(&name);
             self.enums.push(Enum { name, doc, values });
         } else if let Some(name) = item.strip_prefix("struct ") {
+            self.add_to_section(name);
             self.handles.push(Item { name: name.to_owned(), value: String::new(), doc });
         } else if item.starts_with("typedef struct ") {
             // A typedef at the top of the header; the documented declaration follows in the handle's section.
@@ -193,6 +212,7 @@ impl Header {
             match rest.split_once("(*") {
                 Some((returns, rest)) => {
                     let (name, params) = rest.split_once(")(").expect("a callback's parameters");
+                    self.add_to_section(name);
                     self.callbacks.push(Function {
                         name: name.to_owned(),
                         returns: ctype(returns),
@@ -205,11 +225,19 @@ impl Header {
                 }
                 None => {
                     let Param { name, ctype } = parse_param(rest);
+                    self.add_to_section(&name);
                     self.typedefs.push(Item { name, value: ctype, doc });
                 }
             }
         } else {
             self.functions.push(parse_function(item, place, doc));
+        }
+    }
+
+    /// Adds a type or constant to the current section. The names before the first section belong to none.
+    fn add_to_section(&mut self, name: &str) {
+        if let Some(section) = self.sections.last_mut() {
+            section.types.push(name.to_owned());
         }
     }
 
@@ -247,11 +275,15 @@ impl Doc {
     fn parse(comment: &str) -> Doc {
         let inner = comment.trim().trim_start_matches("/**").trim_end_matches("*/");
         let mut doc = Doc::default();
-        let mut whole = Vec::new();
+        let (mut text, mut whole) = (Vec::new(), Vec::new());
         let mut tags: Vec<(String, String)> = vec![(String::new(), String::new())];
-        for line in inner.lines() {
-            let line = line.trim().trim_start_matches('*').trim();
+        for line in inner.lines().map(str::trim) {
+            let indented = line.strip_prefix("* ").unwrap_or(line.trim_start_matches('*'));
+            let line = line.trim_start_matches('*').trim();
             whole.push(line.to_owned());
+            if tags.len() == 1 && !line.starts_with('@') {
+                text.push(indented);
+            }
             match line.strip_prefix('@') {
                 Some(tagged) => {
                     let (tag, text) = tagged.split_once(' ').unwrap_or((tagged, ""));
@@ -267,6 +299,7 @@ impl Doc {
             }
         }
         doc.whole = whole.join("\n").trim().to_owned();
+        doc.text = text.join("\n").trim().to_owned();
         for (tag, text) in tags {
             let text = text.trim().to_owned();
             match tag.as_str() {
@@ -284,12 +317,6 @@ impl Doc {
             }
         }
         doc
-    }
-
-    /// Returns the lines of the comment before its first tag.
-    pub fn text(&self) -> &str {
-        let end = if self.whole.starts_with('@') { Some(0) } else { self.whole.find("\n@") };
-        self.whole[..end.unwrap_or(self.whole.len())].trim_end()
     }
 
     pub fn param(&self, name: &str) -> Option<&str> {

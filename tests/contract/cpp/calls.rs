@@ -3,9 +3,9 @@
 
 use crate::cpp::names;
 use crate::description::kinds::{self, Kind};
+use crate::description::nulls::{self, Null};
 use crate::description::{calls, direction, length, ownership, statuses};
 use crate::model::{Function, Header, Param};
-use crate::suites::docs::{self, Null};
 
 /// A parameter of a C++ function. "§" precedes the names of types of the namespace netlib.
 pub struct CppParam {
@@ -114,7 +114,7 @@ impl<'a> Builder<'a> {
         match kind {
             Kind::Handle(handle) => {
                 let class = names::of(handle);
-                let may_be_null = matches!(docs::null(header, function, param), Ok(Null::Allowed(_)));
+                let may_be_null = matches!(nulls::null(header, function, param), Ok(Null::Allowed(_)));
                 match (param.ctype.starts_with("const "), may_be_null) {
                     (true, true) => {
                         self.input(name, format!("§optional_ref<§{class}>"), format!("{name}.handle()"));

@@ -19,6 +19,8 @@ pub fn run(env: &Env, report: &mut Report) {
     let library = env.release_library();
     let scratch = env.scratch("install");
     let (first, moved) = (scratch.join("first"), scratch.join("moved"));
+    let written = env.command("scripts/man").env("CARGO_TARGET_DIR", &env.target).run(300);
+    report.check(written.ok, format!("scripts/man\n{}", written.text));
     let installed = make(env, "install-strip", &first, &env.target).run(1800);
     if !report.check(installed.ok, format!("make install-strip\n{}", installed.text)) {
         return;
@@ -151,9 +153,13 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         tree.join("share/doc/netlib/LICENSE-APACHE"),
         tree.join("share/doc/netlib/README.md"),
         tree.join("share/doc/netlib/docs/guide/first-request.md"),
+        tree.join("share/man/man3/netlib_parse_url.3.gz"),
+        tree.join("share/man/man7/netlib.7.gz"),
     ] {
         report.check(file.is_file(), format!("{} is installed", name(&file)));
     }
+    let page = fs::read_link(tree.join("share/man/man3/netlib_url.3.gz")).ok();
+    report.check(page == Some(PathBuf::from("../man7/netlib-url.7.gz")), "the page of netlib_url is a link");
     if has("readelf") {
         let sections = env.command("readelf").args(["-S", "-W"]).arg(libdir.join("libnetlib.so")).run(60).text;
         report.check(!sections.contains(".symtab") && !sections.contains(".debug_info"), "the library is stripped");

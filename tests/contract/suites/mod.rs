@@ -25,6 +25,7 @@ pub mod interop;
 pub mod keys;
 pub mod library;
 pub mod links;
+pub mod man;
 pub mod matrix;
 pub mod named_tests;
 pub mod negative;
@@ -79,6 +80,7 @@ pub const ALL: &[Suite] = &[
         "netlib.api.json is complete; netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP",
         bindings::run,
     ),
+    suite("man", "the man pages: parts, references, syntax according to mandoc", man::run),
     suite("abi", "the ABI of netlib.h is the one that the files in abi/ record", abi::run),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),

@@ -10,11 +10,11 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 
+use crate::description::nulls::{self, Null, is_handle};
 use crate::env::Env;
 use crate::model::{Function, Header, Param};
 use crate::report::Report;
 use crate::suites::c_tests::run_counted;
-use crate::suites::docs::{self, Null, is_handle};
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("nulls");
@@ -188,7 +188,7 @@ impl Sweep<'_> {
         body.push_str(&call);
         let said = match null {
             Some(param) => {
-                let said = docs::null(self.header, function, param)
+                let said = nulls::null(self.header, function, param)
                     .map_err(|problem| format!("{}: {}: {problem}", function.name, param.name))?;
                 Some((param, said))
             }
@@ -256,7 +256,7 @@ impl Sweep<'_> {
             }
             Some((_, Null::Refused)) => {
                 let fallback = first
-                    .and_then(|first| docs::null(self.header, function, first).ok())
+                    .and_then(|first| nulls::null(self.header, function, first).ok())
                     .and_then(|null| if let Null::Allowed(value) = null { value } else { None });
                 let _ = writeln!(
                     body,

@@ -1,15 +1,17 @@
 //! Checks that the suites that read text report errors in the header, its documentation, the tables, links and sources.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use super::finds;
 use crate::data::Table;
-use crate::env::Env;
+use crate::env::{Env, has};
+use crate::manual::File;
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, generated, guards, imports, incidents, links, spec_map, unsafe_code,
+    advisories, bindings, docs, generated, guards, imports, incidents, links, man, spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -18,6 +20,34 @@ pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
     finds(report, "header", &["make header", "committed \"const char *netlib_version(int32_t);\""], |inner| {
         generated::drift("include/netlib.h", &committed, &generated, inner);
     });
+}
+
+pub(super) fn defective_man_pages(env: &Env, scratch: &Path, report: &mut Report) {
+    let path = "man3/netlib_version.3";
+    let good = ".TH NETLIB_VERSION 3 2000-01-01 netlib netlib\n.SH NAME\nnetlib_version \\- a version\n.SH SYNOPSIS\nx\n\
+                .SH \"DESCRIPTION\"\nx\n.SH \"RETURN VALUE\"\nx\n.SH \"THREADS\"\nx\n.SH SEE ALSO\n\\fBnetlib_version\\fR(3)\n";
+    for (from, to, complaint) in [
+        ("", "", ""),
+        (".SH SYNOPSIS\n", ".SH USAGE\n", "no .SH SYNOPSIS at its place"),
+        ("netlib_version\\fR", "netlib_release\\fR", "it refers to netlib_release(3), which is no page"),
+        ("\\fR(3)", "\\fR(7)", "it refers to netlib_version(7), which is no page"),
+        (".SH NAME\n", ".NAME\n", "skipping unknown macro"),
+    ] {
+        let text = good.replacen(from, to, 1);
+        let pages = BTreeMap::from([(path.to_owned(), File::Text(text.clone()))]);
+        if complaint.is_empty() {
+            let untouched = man::problems(&pages, path, &text);
+            report.check(untouched.is_empty(), format!("a complete man page: {untouched:?}"));
+        } else if complaint.contains("macro") {
+            if has("mandoc") {
+                finds(report, "man", &[complaint], |inner| man::lint(env, &pages, scratch, inner));
+            }
+        } else {
+            finds(report, "man", &[complaint], |inner| {
+                inner.problems(path, man::problems(&pages, path, &text));
+            });
+        }
+    }
 }
 
 pub(super) fn declarations_for_bindings(env: &Env, scratch: &Path, report: &mut Report) {

@@ -25,6 +25,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::panic_guard,
         documents::map_of_the_specification,
         documents::named_incidents,
+        documents::defective_man_pages,
         documents::dead_links,
         documents::locked_versions,
         documents::unguarded_functions,
