@@ -12,6 +12,7 @@ pub mod chains;
 pub mod corpus;
 pub mod cpp;
 pub mod docs;
+pub mod doxygen;
 pub mod epoll;
 pub mod examples;
 pub mod fetch;
@@ -81,6 +82,7 @@ pub const ALL: &[Suite] = &[
         bindings::run,
     ),
     suite("man", "the man pages: parts, references, syntax according to mandoc", man::run),
+    suite("doxygen", "Doxygen documents every function of netlib.h, without a warning", doxygen::run),
     suite("abi", "the ABI of netlib.h is the one that the files in abi/ record", abi::run),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),

@@ -11,7 +11,7 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, generated, guards, imports, incidents, links, man, spec_map, unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -47,6 +47,27 @@ pub(super) fn defective_man_pages(env: &Env, scratch: &Path, report: &mut Report
                 inner.problems(path, man::problems(&pages, path, &text));
             });
         }
+    }
+}
+
+pub(super) fn undocumented_for_doxygen(env: &Env, scratch: &Path, report: &mut Report) {
+    if !has("doxygen") {
+        return;
+    }
+    let good = env.header_text();
+    for (from, to, complaint) in [
+        (" * @blocks ", " * @waits ", "Found unknown command '@waits'"),
+        (
+            " * @param status any number.",
+            " * @param code any number.",
+            "argument 'code' of command @param is not found",
+        ),
+    ] {
+        let header = scratch.join("netlib.h");
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "netlib.h contains \"{from}\"");
+        std::fs::write(&header, bad).expect("target is writable");
+        finds(report, "doxygen", &[complaint], |inner| doxygen::check(env, &header, scratch, inner));
     }
 }
 
