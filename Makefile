@@ -28,6 +28,9 @@ lib: ## builds the shared and the static library
 man: ## writes the man pages into target/man
 	@scripts/man
 
+site: ## writes the documents and a page for each function as HTML into target/site, with mdBook
+	@scripts/site
+
 header: ## generates the files of include and pages of docs/reference from the sources; then `make abi`
 	@$(CARGO) test --quiet --test contract -- bless
 	@if command -v abidw >/dev/null; then $(MAKE) --no-print-directory abi; \
@@ -48,7 +51,7 @@ test-all: ## runs every suite on the release build; SUITE="name …" runs the na
 	@$(CARGO) test --quiet --test contract -- all $(SUITE)
 
 package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, offline builds
-	@$(CARGO) test --quiet --test contract -- all cpp-all
+	@$(CARGO) test --quiet --test contract -- all cpp-all site
 	@scripts/package-check
 
 asan: ## runs the C tests with AddressSanitizer in the library and the tests
@@ -100,4 +103,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

@@ -1,12 +1,14 @@
 //! Makes the pages of the manual from netlib.h: one page for each function, one for each section of the header, and one
-//! for the header's first page. [`roff`] writes the pages for man(1).
+//! for the header's first page. [`roff`] writes the pages for man(1), and [`markdown`] for the site.
 //!
-//! scripts/man compiles this module without cargo, so it uses only the standard library.
+//! scripts/man and scripts/site compile this module without cargo, so it uses only the standard library.
 
 pub mod examples;
 pub mod function;
+pub mod markdown;
 pub mod roff;
 pub mod section;
+pub mod site;
 pub mod text;
 
 use std::path::Path;

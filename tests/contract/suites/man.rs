@@ -1,12 +1,12 @@
 //! Checks the man pages: their parts, their references and, with mandoc, their syntax. Checks that scripts/man writes
-//! them.
+//! them, and that the table of contents of the site is complete.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
 use crate::env::{Env, has};
-use crate::manual::{self, File};
+use crate::manual::{self, File, site};
 use crate::report::Report;
 
 /// The sections of each page of a function, in their order.
@@ -38,12 +38,25 @@ pub fn run(env: &Env, report: &mut Report) {
         }
     }
     lint(env, &pages, &scratch, report);
+    site_contents(env, report);
 
     let written = env.command("scripts/man").env("CARGO_TARGET_DIR", &scratch).run(300);
     report.check(written.ok, format!("scripts/man\n{}", written.text));
     for page in ["man3/netlib_parse_url.3.gz", "man3/netlib_url.3.gz", "man7/netlib.7.gz"] {
         let start = fs::read(scratch.join("man").join(page)).unwrap_or_default();
         report.check(start.starts_with(&[0x1f, 0x8b]), format!("scripts/man writes {page}, compressed"));
+    }
+}
+
+/// Checks that the table of contents of the site names every page, and no other.
+fn site_contents(env: &Env, report: &mut Report) {
+    let files = site::files(&env.root);
+    let listed: BTreeSet<&str> =
+        files["SUMMARY.md"].split("](").skip(1).filter_map(|rest| rest.split(')').next()).collect();
+    let pages = files.keys().map(String::as_str).filter(|file| file.ends_with(".md") && *file != "SUMMARY.md");
+    let pages: BTreeSet<&str> = pages.collect();
+    for (what, names) in [("leaves out", &pages - &listed), ("names a missing", &listed - &pages)] {
+        report.check(names.is_empty(), format!("the table of contents of the site {what} page: {names:?}"));
     }
 }
 

@@ -34,6 +34,7 @@ pub mod netns;
 pub mod nulls;
 pub mod panics;
 pub mod python;
+pub mod site;
 pub mod spec_map;
 pub mod statuses;
 pub mod symbols;
@@ -103,6 +104,7 @@ pub const ALL: &[Suite] = &[
     suite("python", "SIGINT ends a wait in a Python program that uses ctypes", python::run),
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
     suite("examples", "the programs of examples-c compile and run without leaks", examples::run),
+    by_name("site", "make site: links, pages in a browser, the search", site::run),
     suite("cpp", "netlib.hpp: every function, the tests of cpp-tests and the example", cpp::run),
     by_name("cpp-all", "the tests of cpp-tests with each compiler, C++ version and sanitizer", cpp::run_all),
     suite("c", "the C tests: c-tests/**/test_*.c", c_tests::run),

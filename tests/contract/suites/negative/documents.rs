@@ -11,7 +11,8 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, spec_map, unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, site, spec_map,
+    unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -47,6 +48,27 @@ pub(super) fn defective_man_pages(env: &Env, scratch: &Path, report: &mut Report
                 inner.problems(path, man::problems(&pages, path, &text));
             });
         }
+    }
+}
+
+pub(super) fn dead_links_of_the_site(_: &Env, scratch: &Path, report: &mut Report) {
+    let directory = scratch.join("site");
+    std::fs::create_dir_all(directory.join("api")).expect("target is writable");
+    std::fs::write(directory.join("api/a.html"), "<h1 id=\"name\">A</h1>").expect("target is writable");
+    for (link, is_dead) in [
+        ("api/a.html", false),
+        ("api/a.html#name", false),
+        ("api/../api/a.html?x", false),
+        ("https://example.com/", false),
+        ("a.html", true),
+        ("api/a.html#title", true),
+    ] {
+        std::fs::write(directory.join("index.html"), format!("<a href=\"{link}\">x</a>"))
+            .expect("target is writable");
+        let found = site::dead_links(&directory);
+        let expected = format!("index.html has the dead link \"{link}\"");
+        let is_right = if is_dead { found == [expected] } else { found.is_empty() };
+        report.check(is_right, format!("the suite \"site\" reports the link {link} if it is dead: {found:?}"));
     }
 }
 

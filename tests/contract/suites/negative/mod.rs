@@ -27,6 +27,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::named_incidents,
         documents::defective_man_pages,
         documents::undocumented_for_doxygen,
+        documents::dead_links_of_the_site,
         documents::dead_links,
         documents::locked_versions,
         documents::unguarded_functions,
