@@ -69,8 +69,10 @@ fn chains(table: &Table) -> String {
 fn tls_names(table: &Table) -> String {
     let mut page = start(table, "tls-names");
     for (group, rows) in groups(table) {
-        let rows: Vec<[String; 2]> = rows.iter().map(|row| [row[1].clone(), row[2].clone()]).collect();
-        section_of(&mut page, group, ["name in another library", "netlib function"], &rows);
+        let absent = |cell: &str| if cell == "-" { "–".to_owned() } else { cell.to_owned() };
+        let rows: Vec<[String; 3]> =
+            rows.iter().map(|row| [row[1].clone(), row[2].clone(), absent(&row[3])]).collect();
+        section_of(&mut page, group, ["name in another library", "netlib function", "not in netlib"], &rows);
     }
     page
 }
