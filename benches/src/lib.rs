@@ -24,6 +24,7 @@ pub mod processors;
 pub mod timing;
 pub mod growth;
 pub mod report;
+pub mod chart;
 mod before;
 
 use std::cell::RefCell;

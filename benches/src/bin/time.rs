@@ -6,7 +6,7 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{Counts, before, client, compare_with, growth, sections, sockets, tls, urls};
+use netlib_bench::{Counts, before, chart, client, compare_with, growth, sections, sockets, tls, urls};
 
 const NAMES: &[&str] =
     &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client"];
@@ -62,6 +62,7 @@ fn run() -> Result<bool, String> {
             "url" | "url, all" => report::side_by_side(&results),
             _ => results.iter().for_each(report::below),
         }
+        chart::write(section.name, section.title, &results)?;
         if section.name == "url" {
             report::targets(&results);
         }
@@ -72,7 +73,10 @@ fn run() -> Result<bool, String> {
     if wants("tls") {
         let counts = |group: &str, rival: &str| counts.get(&key("tls", group, rival)).copied();
         match tls::processes::rounds(&mut rng) {
-            Ok(rounds) => tls::print(&rounds, &tls::processes::measure(&mut rng)?, counts),
+            Ok(rounds) => {
+                tls::print(&rounds, &tls::processes::measure(&mut rng)?, counts);
+                chart::write("tls", "TLS: processor time of the client", &rounds)?;
+            }
             Err(reason) => eprintln!("tls: skipped: {reason}"),
         }
     }
