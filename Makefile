@@ -50,6 +50,11 @@ test: ## runs the short suites on the development build; SUITE="name …" runs t
 test-all: ## runs every suite on the release build; SUITE="name …" runs the named ones
 	@$(CARGO) test --quiet --test contract -- all $(SUITE)
 
+bindings: ## builds the bindings for other languages, runs the scenario in each, and writes the table of results
+	@scripts/prerequisites bindings
+	@$(CARGO) test --quiet --test contract -- all languages; status=$$?; \
+		cp target/bindings/results.md docs/reference/bindings-results.md; exit $$status
+
 package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, offline builds
 	@$(CARGO) test --quiet --test contract -- all cpp-all site
 	@scripts/package-check

@@ -118,8 +118,8 @@ pub fn take_counts(what: &str, ran: &Ran, report: &mut Report) {
     }
 }
 
-/// Parses a line "NAME: N passed, M failed".
+/// Parses a line "NAME: N passed, M failed" or "N passed, M failed".
 fn counts(line: &str) -> Option<(usize, usize)> {
-    let (passed, failed) = line.rsplit_once(": ")?.1.split_once(" passed, ")?;
+    let (passed, failed) = line.rsplit_once(": ").map_or(line, |(_, rest)| rest).split_once(" passed, ")?;
     Some((passed.parse().ok()?, failed.strip_suffix(" failed")?.parse().ok()?))
 }

@@ -24,6 +24,7 @@ pub mod install;
 pub mod instrumented;
 pub mod interop;
 pub mod keys;
+pub mod languages;
 pub mod library;
 pub mod links;
 pub mod man;
@@ -104,6 +105,7 @@ pub const ALL: &[Suite] = &[
     suite("python", "SIGINT ends a wait in a Python program that uses ctypes", python::run),
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
     suite("examples", "the programs of examples-c compile and run without leaks", examples::run),
+    by_name("languages", "the bindings: packages, the scenario in each language, linters", languages::run),
     by_name("site", "make site: links, pages in a browser, the search", site::run),
     suite("cpp", "netlib.hpp: every function, the tests of cpp-tests and the example", cpp::run),
     by_name("cpp-all", "the tests of cpp-tests with each compiler, C++ version and sanitizer", cpp::run_all),
