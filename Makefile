@@ -36,6 +36,10 @@ header: ## generates the files of include and pages of docs/reference from the s
 	@if command -v abidw >/dev/null; then $(MAKE) --no-print-directory abi; \
 	else echo "note: abidw is not installed, so abi/ is unchanged"; fi
 
+pictures: ## records the output of the demo in docs/pictures, then draws the pictures of the documentation
+	@$(CARGO) test --quiet --test contract -- all record-demo
+	@$(CARGO) test --quiet --test contract -- bless
+
 abi: ## records the ABI of netlib.h in abi/; refuses a change that breaks the ABI of a release
 	@$(CARGO) test --quiet --test contract -- record-abi
 
@@ -108,4 +112,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man site header abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header pictures abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

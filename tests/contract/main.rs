@@ -5,8 +5,10 @@
 //!     cargo test --test contract -- nulls c       the named suites, on the development build
 //!     cargo test --test contract -- all nulls c   the named suites, on the release build
 //!     cargo test --test contract -- list          lists the suites
-//!     cargo test --test contract -- bless         writes what is generated: files of include, pages of docs/reference
+//!     cargo test --test contract -- bless         writes what is generated: files of include, pages of docs/reference,
+//!                                                 pictures
 //!     cargo test --test contract -- record-abi    records the ABI of netlib.h in abi/
+//!     cargo test --test contract -- record-demo   records the output of the demo in docs/pictures/
 //!
 //! Each suite is a file in `suites`. A suite prints each failure with its reason, then one line with the numbers of
 //! passed and failed checks. The last line of the output has the totals. docs/contributing/testing.md describes the
@@ -22,6 +24,7 @@ mod json;
 mod manual;
 mod model;
 mod pages;
+mod pictures;
 mod report;
 mod suites;
 
@@ -39,6 +42,7 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some("bless") => return suites::generated::bless(&env),
         Some("record-abi") => return suites::abi::record(&env),
+        Some("record-demo") => return pictures::record(&env),
         Some("list") => {
             for suite in suites::ALL {
                 let kind = match suite {

@@ -107,6 +107,14 @@ fn racing_attempts_start_after_the_attempt_delay_or_a_failure() {
 }
 
 #[test]
+fn the_race_in_the_documentation_is_won_by_its_fourth_attempt() {
+    let addresses =
+        &[(1, None), (2, Some(ConnectedAfter(400))), (11, Some(RefusedAfter(60))), (12, Some(ConnectedAfter(90)))];
+    let report = include_str!("../../../docs/pictures/race.txt").trim_end();
+    check_rows(RACING, &[(addresses, NONE, "12 won at 650", report)]);
+}
+
+#[test]
 fn sequential_attempts_never_overlap() {
     let rows: &[Row] = &[
         // The attempt to an address that never answers lasts for its whole timeout; the next attempt starts after it.

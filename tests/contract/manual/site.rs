@@ -25,8 +25,9 @@ pub fn files(root: &Path) -> BTreeMap<String, String> {
         // mdBook names the page of README.md index.html, but does not change the links to it.
         files.insert(file.replace("README.md", "index.md"), page);
     }
-    for linked in ["include/netlib.hpp", "docs/Doxyfile", "tests/bindings/api.py"] {
-        files.insert(linked.to_owned(), read(linked));
+    let linked = ["include/netlib.hpp", "docs/Doxyfile", "tests/bindings/api.py"].map(str::to_owned);
+    for linked in linked.into_iter().chain(below(root, "docs/pictures", "svg")) {
+        files.insert(linked.clone(), read(&linked));
     }
     for page in pages(&header, &text, &examples::load(root)) {
         files.insert(format!("api/{}.md", page.name), markdown::write(&header, &page));

@@ -10,6 +10,7 @@ use crate::env::Env;
 use crate::header;
 use crate::model::Header;
 use crate::pages;
+use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::files_below;
 use crate::suites::statuses;
@@ -26,6 +27,7 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
         ("docs/reference/statuses.md", statuses::page()),
     ];
     files.extend(pages::all(env));
+    files.extend(pictures::all(env));
     files
 }
 

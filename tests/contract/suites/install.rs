@@ -153,6 +153,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         tree.join("share/doc/netlib/LICENSE-APACHE"),
         tree.join("share/doc/netlib/README.md"),
         tree.join("share/doc/netlib/docs/guide/first-request.md"),
+        tree.join("share/doc/netlib/docs/pictures/architecture.svg"),
         tree.join("share/doc/netlib/Doxyfile"),
         tree.join("share/man/man3/netlib_parse_url.3.gz"),
         tree.join("share/man/man7/netlib.7.gz"),

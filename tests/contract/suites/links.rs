@@ -1,5 +1,5 @@
-//! Checks that every relative link in a document leads to a file, and that every project path that a file mentions
-//! exists.
+//! Checks that every relative link in a document leads to a file, that every picture has a text for readers who do not
+//! see it, and that every project path that a file mentions exists.
 
 use std::fs;
 use std::path::Path;
@@ -38,6 +38,9 @@ pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
         !env.root.join(path).exists() && !env.root.join(top).join(path).exists()
     });
     problems.extend(unknown.map(|path| format!("there is no {path}")));
+    if file.ends_with(".md") && text.contains("![](") {
+        problems.push("a picture has no alternative text".to_owned());
+    }
     report.problems(file, problems);
 }
 

@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use crate::env::{Env, Ran, has};
+use crate::pictures;
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 use cases::Case;
@@ -27,7 +28,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
     run_cases(env, report, "fetch-valgrind", &before, &cases::all());
 }
 
-/// Runs `make demo` and checks its output.
+/// Runs `make demo` and checks its output, also against the recorded output in docs/pictures.
 pub fn demo(env: &Env, report: &mut Report) {
     let ran = env.command("scripts/demo.sh").env("CARGO_TARGET_DIR", &env.target).run(600);
     report.check(ran.ok, format!("scripts/demo.sh ended with {:?}\n{}", ran.code, ran.text));
@@ -46,6 +47,11 @@ pub fn demo(env: &Env, report: &mut Report) {
     ] {
         report.check(ran.text.contains(said), format!("the demo says {said:?}"));
     }
+    let difference = pictures::difference(&env.read(pictures::RECORDING), &ran.out);
+    report.check(
+        difference.is_none(),
+        format!("{}: {}; run `make pictures`", pictures::RECORDING, difference.unwrap_or_default()),
+    );
 }
 
 fn run_cases(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&Case]) {

@@ -8,6 +8,7 @@ use crate::data::Table;
 use crate::env::{Env, has};
 use crate::manual::File;
 use crate::model::Header;
+use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
@@ -278,12 +279,32 @@ pub(super) fn dead_links(env: &Env, _: &Path, report: &mut Report) {
     for (text, complaint) in [
         ("[a](../nowhere.md#b)", "docs/README.md: the link ../nowhere.md leads nowhere"),
         ("see docs/nowhere.md.", "there is no docs/nowhere.md"),
+        ("![](pictures/race.svg)", "docs/README.md: a picture has no alternative text"),
     ] {
         finds(report, "links", &[complaint], |inner| links::check(env, "docs/README.md", text, inner));
     }
     let mut inner = Report::default();
     links::check(env, "docs/README.md", "[a](../README.md#b) [b](https://example.com/) [c](#d) (e)", &mut inner);
     report.check(inner.failed() == 0, format!("the suite links accepts these links: {:?}", inner.failures));
+}
+
+/// The recorded output of the demo differs from a new one in a decision, but not in ports, times and random waits.
+pub(super) fn recorded_demo(env: &Env, _: &Path, report: &mut Report) {
+    let recorded = env.read(pictures::RECORDING);
+    for (from, to, differs) in [
+        ("build", "", false),
+        ("waits 0.", "waits 0.1", false),
+        ("0.000 s", "0.123 s", false),
+        ("localhost:4", "localhost:3", false),
+        ("waits 1 s", "waits 2 s", true),
+        ("503", "502", true),
+        ("verified: ", "", true),
+        ("attempt 4", "attempt 5", true),
+    ] {
+        let ran = format!("building\n{}", recorded.replace(from, to));
+        let difference = pictures::difference(&recorded, &ran);
+        report.check(difference.is_some() == differs, format!("{from} instead of {to}: {difference:?}"));
+    }
 }
 
 pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {

@@ -29,6 +29,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::undocumented_for_doxygen,
         documents::dead_links_of_the_site,
         documents::dead_links,
+        documents::recorded_demo,
         documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,
