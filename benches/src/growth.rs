@@ -3,6 +3,7 @@
 use std::hint::black_box;
 
 use crate::PORTABLE;
+use crate::chart::{self, Bar, Group};
 use crate::report::Table;
 use crate::rivals::{Netlib, Reading, Timed};
 use crate::rng::Rng;
@@ -61,15 +62,16 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         libc::mallopt(libc::M_MMAP_THRESHOLD, 1 << 28);
         libc::mallopt(libc::M_TRIM_THRESHOLD, 1 << 28);
     }
-    table(rng, Netlib::load("netlib", &crate::netlib())?);
+    let mut groups = vec![table(rng, Netlib::load("netlib", &crate::netlib())?)];
     match Netlib::load("netlib, portable", PORTABLE) {
-        Ok(portable) => table(rng, portable),
+        Ok(portable) => groups.push(table(rng, portable)),
         Err(reason) => println!("netlib, portable: skipped: {reason}\n"),
     }
-    Ok(())
+    chart::write("growth", "URLs: the highest ratio of a time to the time of half the length", &groups)
 }
 
-fn table(rng: &mut Rng, parser: Netlib) {
+/// Prints the table of a parser, and returns its highest ratios for the chart.
+fn table(rng: &mut Rng, parser: Netlib) -> Group {
     println!(
         "Growth of {}: ns per URL; the highest ratio of a time to the one of half the length",
         Timed::name(&parser)
@@ -97,6 +99,13 @@ fn table(rng: &mut Rng, parser: Netlib) {
     let highest = parsed.iter().map(|times| worst(times).0).fold(0.0, f64::max);
     let verdict = if highest <= LIMIT { "met" } else { "missed" };
     println!("  highest of all {highest:.2}, target at most {LIMIT}: {verdict}\n");
+    let names = std::iter::once("a copy").chain(SHAPES.iter().map(|shape| shape.name));
+    let bar = |(label, times): (&str, &Vec<f64>)| {
+        let (ratio, length) = worst(times);
+        let text = format!("{ratio:.2}, {length} bytes");
+        Bar { label: label.to_owned(), value: ratio, text, is_netlib: label != "a copy" }
+    };
+    Group { name: Timed::name(&parser).to_owned(), bars: names.zip(columns()).map(bar).collect() }
 }
 
 /// Returns the time per operation in ns for each size. Each round measures the sizes in a new order.

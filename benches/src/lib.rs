@@ -25,6 +25,8 @@ pub mod timing;
 pub mod growth;
 pub mod report;
 pub mod chart;
+#[path = "../../tests/contract/pictures/svg.rs"]
+pub mod svg;
 mod before;
 
 use std::cell::RefCell;

@@ -62,7 +62,7 @@ fn run() -> Result<bool, String> {
             "url" | "url, all" => report::side_by_side(&results),
             _ => results.iter().for_each(report::below),
         }
-        chart::write(section.name, section.title, &results)?;
+        chart::write(section.name, section.title, &chart::times(&results))?;
         if section.name == "url" {
             report::targets(&results);
         }
@@ -75,7 +75,7 @@ fn run() -> Result<bool, String> {
         match tls::processes::rounds(&mut rng) {
             Ok(rounds) => {
                 tls::print(&rounds, &tls::processes::measure(&mut rng)?, counts);
-                chart::write("tls", "TLS: processor time of the client", &rounds)?;
+                chart::write("tls", "TLS: processor time of the client", &chart::times(&rounds))?;
             }
             Err(reason) => eprintln!("tls: skipped: {reason}"),
         }

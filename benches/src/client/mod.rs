@@ -7,6 +7,7 @@ pub mod server;
 use std::path::Path;
 use std::process::Command;
 
+use crate::chart::{self, Bar, Group};
 use crate::processors::{Processor, pin};
 use crate::report::Table;
 use crate::rng::Rng;
@@ -75,6 +76,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     );
     let mut table = Table::new(&["", LIBCURL, NETLIB, "ratio", "goal", ""]);
     let mut notes = Vec::new();
+    let (mut groups, mut versions) = (Vec::new(), Vec::new());
     for scenario in &SCENARIOS {
         let runs = rounds(rng, scenario, &mut server)?;
         let [libcurl, netlib] = &runs;
@@ -92,6 +94,12 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         row("peak memory above an empty program, KiB", 1024.0, scenario.memory, &|run| run.peak - empty);
         row("peak memory above the start of main, KiB", 1024.0, scenario.memory, &|run| run.peak - run.start);
         row("private memory, KiB", 1024.0, None, &|run| run.peak - run.file);
+        // The chart shows the scenarios with goals.
+        if scenario.time.is_some() {
+            let per_request = 1e3 * REQUESTS as f64;
+            groups.push(group(scenario, "processor time per request", ("µs", per_request), &runs, &|run| run.time));
+            groups.push(group(scenario, "peak memory", ("KiB", 1024.0), &runs, &|run| run.peak - empty));
+        }
         for (rival, runs) in RIVALS.iter().zip(&runs) {
             let (Some(run), times) = (runs.last(), runs.iter().map(|run| run.served.time).collect::<Vec<_>>()) else {
                 continue;
@@ -104,6 +112,9 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
             ));
             if notes.len() <= RIVALS.len() {
                 println!("  {rival}: {}", run.version);
+                // The first two words are the versions of the library and of its TLS library.
+                let words: Vec<&str> = run.version.split(' ').take(2).collect();
+                versions.push(words.join(if *rival == NETLIB { " " } else { " with " }));
             }
         }
     }
@@ -111,7 +122,30 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     table.print();
     notes.iter().for_each(|note| println!("  {note}"));
     println!();
-    Ok(())
+    chart::write(
+        "client",
+        &format!("HTTPS clients: {} (in brackets: ratio in one run)", versions.join(" and ")),
+        &groups,
+    )
+}
+
+/// Returns the bars of a chart that compare a value of the clients, with netlib's ratio.
+fn group(
+    scenario: &Scenario,
+    measure: &str,
+    (unit, size): (&str, f64),
+    runs: &[Vec<Run>; 2],
+    value: &dyn Fn(&Run) -> f64,
+) -> Group {
+    let [theirs, ours] = runs.each_ref().map(|runs| runs.iter().map(value).collect::<Vec<f64>>());
+    let bar = |label: &str, values: &[f64], ratio: &str| {
+        let value = median(values) / size;
+        let text = format!("{value:.0} {unit}{ratio}");
+        Bar { label: label.to_owned(), value, text, is_netlib: label == NETLIB }
+    };
+    let ratio = format!(" ({:.2})", median_ratio(&ours, &theirs));
+    let bars = vec![bar(LIBCURL, &theirs, ""), bar(NETLIB, &ours, &ratio)];
+    Group { name: format!("{}: {measure}", scenario.name), bars }
 }
 
 /// Runs both clients in each round. Returns the runs by client; the first round warms up and is not included.

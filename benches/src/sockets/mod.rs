@@ -12,6 +12,7 @@ use std::ptr::{null, null_mut};
 use std::rc::Rc;
 use std::time::Instant;
 
+use crate::chart::Bar;
 use crate::report::Table;
 use crate::timing::median;
 
@@ -157,6 +158,13 @@ impl Latencies {
         row.extend(self.goal.map(|goal| if middle <= goal { "met" } else { "missed" }.to_owned()));
         self.table.row(row);
     }
+}
+
+/// Returns a chart's bar for the median of the times of a call. A name that ends in "alone" is the name of system calls.
+fn latency(call: &str, seconds: &[f64], unit: Unit) -> Bar {
+    let value = median(seconds);
+    let text = format!("{:.2} {}", value * unit.per_second, unit.name);
+    Bar { label: call.to_owned(), value, text, is_netlib: !call.ends_with("alone") }
 }
 
 fn seconds_since(began: Instant) -> f64 {

@@ -8,8 +8,9 @@ use std::time::Instant;
 
 use super::peers::{Address, Bound, Silent, accepting, connect_bare};
 use super::{
-    Calls, Functions, Handle, LOOPBACK, Latencies, MS, NO_LIMIT, NO_OPTIONS, NONE, OK, expect, seconds_since,
+    Calls, Functions, Handle, LOOPBACK, Latencies, MS, NO_LIMIT, NO_OPTIONS, NONE, OK, expect, latency, seconds_since,
 };
+use crate::chart::{self, Group};
 use crate::rng::Rng;
 
 const TIMES: usize = 11;
@@ -82,7 +83,15 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         table.row(name, times);
     }
     table.table.print();
-    Ok(())
+    let mut groups: Vec<Group> = Vec::new();
+    for ((name, _), times) in cases.iter().zip(&times) {
+        let (addresses, call) = name.split_once(": ").unwrap_or(("", name));
+        if groups.last().is_none_or(|group| group.name != addresses) {
+            groups.push(Group { name: addresses.to_owned(), bars: Vec::new() });
+        }
+        groups.last_mut().expect("a group").bars.push(latency(call, times, MS));
+    }
+    chart::write("races", "Connecting over the loopback, until there is a connection", &groups)
 }
 
 /// Returns connect options with a resolve callback that returns these addresses. The options are not freed before the

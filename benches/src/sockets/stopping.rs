@@ -11,9 +11,10 @@ use std::time::{Duration, Instant};
 
 use super::phases::{self, By, Phase};
 use super::{
-    CANCELLED, Calls, DEADLINE_EXCEEDED, Handle, Latencies, MS, NO_OPTIONS, NONE, US, WANT_WRITE, expect, made,
-    seconds_since,
+    CANCELLED, Calls, DEADLINE_EXCEEDED, Handle, Latencies, MS, NO_OPTIONS, NONE, US, WANT_WRITE, expect, latency,
+    made, seconds_since,
 };
+use crate::chart::{self, Group};
 use crate::rng::Rng;
 
 const TIMES: usize = 60;
@@ -26,9 +27,8 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     let c = Calls::load()?;
     check_lookups(&c)?;
     let mut phases = phases::all(&c)?;
-    deadlines(&c, rng, &mut phases)?;
-    cancels(&c, rng, &mut phases)?;
-    frees(&c)
+    let groups = [deadlines(&c, rng, &mut phases)?, cancels(&c, rng, &mut phases)?, frees(&c)?];
+    chart::write("stopping", "How soon a blocking call returns", &groups)
 }
 
 /* Lookups that hang: the getaddrinfo of the measuring program calls `hang` for this name. */
@@ -111,7 +111,7 @@ fn rounds(
     Ok(names.iter().copied().zip(times).collect())
 }
 
-fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), String> {
+fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<Group, String> {
     let mut names: Vec<&str> = phases.iter().map(|phase| phase.name).collect();
     names.push("poll(2) alone");
     let measured = rounds(rng, &names, |i, rng| {
@@ -139,11 +139,10 @@ fn deadlines(c: &Calls, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Strin
         if overshoot < 0.0 { Err(format!("{} returned too soon", phase.name)) } else { Ok(overshoot) }
     })?;
     let title = "Deadlines of 5 to 15 ms: how long after it the call returns; by a limit unless it says otherwise";
-    print(Latencies::new(title, "netlib_", MS, Some(DEADLINE_GOAL)), &measured);
-    Ok(())
+    Ok(print("After a deadline", Latencies::new(title, "netlib_", MS, Some(DEADLINE_GOAL)), &measured))
 }
 
-fn cancels(c: &Rc<Calls>, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), String> {
+fn cancels(c: &Rc<Calls>, rng: &mut Rng, phases: &mut [Phase]) -> Result<Group, String> {
     let canceller = Canceller::start();
     let mut limited: Vec<&mut Phase> = phases.iter_mut().filter(|phase| matches!(phase.by, By::Limit(_))).collect();
     let mut names: Vec<&str> = limited.iter().map(|phase| phase.name).collect();
@@ -163,11 +162,10 @@ fn cancels(c: &Rc<Calls>, rng: &mut Rng, phases: &mut [Phase]) -> Result<(), Str
         Ok(seconds)
     })?;
     let title = "netlib_limit_cancel by another thread: from its call until the call that blocks has returned";
-    print(Latencies::new(title, "netlib_", US, None), &measured);
-    Ok(())
+    Ok(print("After netlib_limit_cancel", Latencies::new(title, "netlib_", US, None), &measured))
 }
 
-fn frees(c: &Rc<Calls>) -> Result<(), String> {
+fn frees(c: &Rc<Calls>) -> Result<Group, String> {
     let canceller = Canceller::start();
     let (mut free, mut sequential, mut racing) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..TIMES {
@@ -192,17 +190,20 @@ fn frees(c: &Rc<Calls>) -> Result<(), String> {
     let measured = [
         ("connect_free", free),
         ("create_connection, from its cancel to its return", sequential),
-        ("connect_run and connect_free, the same", racing),
+        ("connect_run and connect_free, from the cancel to the return", racing),
     ];
-    print(Latencies::new("Giving up a lookup that hangs", "netlib_", US, Some(FREE_GOAL)), &measured);
-    Ok(())
+    let title = "Giving up a lookup that hangs";
+    Ok(print(title, Latencies::new(title, "netlib_", US, Some(FREE_GOAL)), &measured))
 }
 
-fn print(mut latencies: Latencies, measured: &[(&'static str, Vec<f64>)]) {
+/// Prints a table, and returns its medians for the chart.
+fn print(name: &str, mut latencies: Latencies, measured: &[(&'static str, Vec<f64>)]) -> Group {
     for (name, times) in measured {
         latencies.row(name, times);
     }
     latencies.table.print();
+    let bars = measured.iter().map(|(call, times)| latency(call, times, latencies.unit)).collect();
+    Group { name: name.to_owned(), bars }
 }
 
 /// A thread that runs triggers, and reports when it started each trigger.
