@@ -10,7 +10,7 @@ fn main() {
         os.as_str(),
         "linux" | "android" | "freebsd" | "netbsd" | "openbsd" | "dragonfly" | "illumos" | "solaris"
     );
-    // On the other systems (Mach-O, PE, illumos, Solaris) the linker gets neither option, and the library works without
+    // On the other systems (Mach-O, illumos, Solaris) the linker gets neither option, and the library works without
     // them.
     if !elf || matches!(os.as_str(), "illumos" | "solaris") {
         return;

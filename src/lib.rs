@@ -5,6 +5,9 @@
 //! crate denies unsafe code except in a few files, which the contract suite `unsafe` lists.
 #![deny(unsafe_code)]
 
+#[cfg(not(unix))]
+compile_error!("netlib supports Unix systems only, such as Linux, macOS and FreeBSD; Windows is not supported.");
+
 pub mod callback;
 mod digest;
 pub mod error;

@@ -20,7 +20,7 @@ impl Drop for DisableCancellation {
     }
 }
 
-#[cfg(all(unix, not(target_os = "android")))]
+#[cfg(not(target_os = "android"))]
 mod system {
     use std::ffi::c_int;
 
@@ -45,8 +45,8 @@ mod system {
     }
 }
 
-/// Does nothing on systems that have no pthread_cancel(3).
-#[cfg(not(all(unix, not(target_os = "android"))))]
+/// Does nothing, because Android has no pthread_cancel(3).
+#[cfg(target_os = "android")]
 mod system {
     pub(super) type State = ();
 

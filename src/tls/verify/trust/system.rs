@@ -72,7 +72,7 @@ fn of_directory(path: &Path) -> (OsString, LoadedAnchors) {
 }
 
 /// The paths of CA bundles in common operating system distributions.
-#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+#[cfg(not(target_os = "macos"))]
 const BUNDLES: &[&str] = &[
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
@@ -87,13 +87,13 @@ const BUNDLES: &[&str] = &[
 ];
 
 /// Directories with one file per authority, for systems without a bundle.
-#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+#[cfg(not(target_os = "macos"))]
 const DIRECTORIES: &[&str] =
     &["/etc/ssl/certs", "/etc/pki/tls/certs", "/usr/local/share/certs", "/etc/openssl/certs", "/etc/certs/CA"];
 
 /// Returns the first path that contains certificates. The crate rustls-native-certs is not used here, because that
 /// crate reads the environment.
-#[cfg(not(any(target_os = "macos", target_os = "windows")))]
+#[cfg(not(target_os = "macos"))]
 fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     let exists = |path: &&Path| path.exists();
     let bundles = BUNDLES.iter().map(Path::new).filter(exists).map(of_file);
@@ -101,7 +101,7 @@ fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     bundles.chain(directories).find(|(_, loaded)| !loaded.is_empty())
 }
 
-#[cfg(any(target_os = "macos", target_os = "windows"))]
+#[cfg(target_os = "macos")]
 fn from_platform() -> Option<(OsString, LoadedAnchors)> {
     let mut loaded = LoadedAnchors::default();
     for certificate in rustls_native_certs::load_native_certs().certs {
