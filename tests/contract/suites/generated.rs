@@ -13,12 +13,13 @@ use crate::pages;
 use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::files_below;
-use crate::suites::statuses;
+use crate::suites::{packaging, statuses};
 
 /// Returns the path and text of each generated file.
-fn files(env: &Env) -> Vec<(&'static str, String)> {
+fn files(env: &Env) -> Vec<(String, String)> {
     let text = header::generate(&env.root);
     let parsed = Header::parse(&text);
+    let symbols = packaging::symbols(env, &parsed);
     let mut files = vec![
         ("include/netlib.api.json", description::generate(&parsed)),
         ("include/netlib.cdef.h", cdef::generate(&parsed)),
@@ -28,12 +29,12 @@ fn files(env: &Env) -> Vec<(&'static str, String)> {
     ];
     files.extend(pages::all(env));
     files.extend(pictures::all(env));
-    files
+    files.into_iter().map(|(file, text)| (file.to_owned(), text)).chain([symbols]).collect()
 }
 
 pub fn bless(env: &Env) -> ExitCode {
     for (file, text) in files(env) {
-        let path = env.root.join(file);
+        let path = env.root.join(&file);
         // Unchanged files are not written, so that their modification time causes no rebuild.
         if fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
@@ -49,8 +50,8 @@ pub fn bless(env: &Env) -> ExitCode {
 
 pub fn run(env: &Env, report: &mut Report) {
     for (file, text) in files(env) {
-        let committed = fs::read_to_string(env.root.join(file)).unwrap_or_default();
-        drift(file, &committed, &text, report);
+        let committed = fs::read_to_string(env.root.join(&file)).unwrap_or_default();
+        drift(&file, &committed, &text, report);
     }
     programs(env, report);
     first_guide(env, report);

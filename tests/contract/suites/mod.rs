@@ -33,6 +33,7 @@ pub mod named_tests;
 pub mod negative;
 pub mod netns;
 pub mod nulls;
+pub mod packaging;
 pub mod panics;
 pub mod python;
 pub mod site;
@@ -86,6 +87,11 @@ pub const ALL: &[Suite] = &[
     suite("man", "the man pages: parts, references, syntax according to mandoc", man::run),
     suite("doxygen", "Doxygen documents every function of netlib.h, without a warning", doxygen::run),
     suite("abi", "the ABI of netlib.h is the one that the files in abi/ record", abi::run),
+    suite(
+        "packaging",
+        "the recipes in packaging have the version, the SONAME and the file lists of netlib",
+        packaging::run,
+    ),
     long("symbols", "exported symbols, SONAME and hardening flags of the release build", symbols::run),
     suite("nulls", "every function with each pointer argument NULL in turn", nulls::run),
     suite("statuses", "name, text and class of every status, read from C", statuses::run),

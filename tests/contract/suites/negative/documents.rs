@@ -12,8 +12,8 @@ use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, site, spec_map,
-    unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, packaging, site,
+    spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -50,6 +50,44 @@ pub(super) fn defective_man_pages(env: &Env, scratch: &Path, report: &mut Report
             });
         }
     }
+}
+
+pub(super) fn outdated_recipes(_: &Env, _: &Path, report: &mut Report) {
+    let release = packaging::Release { version: "0.2.1".to_owned(), abi: "0.2".to_owned(), rust: "1.88".to_owned() };
+    for (text, problems) in [
+        ("libnetlib.so.0.2 libnetlib.so.0.2.1, libnetlib0.2 NETLIB_0.2 netlib-0.2.1.tar.gz libnetlib-dev", 0),
+        ("usr/lib/*/libnetlib.so.0.1*", 1),
+        ("Package: libnetlib0.1", 1),
+        (" netlib_version@NETLIB_0.1 0.1.0", 1),
+        ("netlib-0.2.0.tar.gz netlib-0.2.tar.gz", 2),
+    ] {
+        let found = packaging::outdated(text, &release);
+        report.check(found.len() == problems, format!("{problems} outdated names in {text:?}: {found:?}"));
+    }
+    for (text, problems) in [
+        ("\"https://netlib.invalid/netlib-0.2.1.tar.gz\" https://netlib.invalid", 0),
+        ("https://netlib.invalid.example/", 1),
+        ("url=http://netlib.invalid/", 1),
+        ("git+https://example.com/netlib", 1),
+    ] {
+        let found = packaging::foreign_urls(text);
+        report.check(found.len() == problems, format!("{problems} foreign URLs in {text:?}: {found:?}"));
+    }
+    let files = ["usr/include/netlib.h", "usr/lib/x/libnetlib.so.0.2.1"].map(Into::into);
+    for (patterns, problems) in [
+        (["usr/include", "usr/lib/*/libnetlib.so.0.2*"], ""),
+        (["usr/include/*.h", "usr/lib/*/libnetlib.so.0.1*"], "usr/lib/x/libnetlib.so.0.2.1 is in no list"),
+        (["usr/lib/x/", "usr/include/netlib.hpp"], "usr/include/netlib.hpp is no installed file"),
+    ] {
+        let found = packaging::differences(&files, &patterns.map(str::to_owned)).join("\n");
+        let is_right = if problems.is_empty() { found.is_empty() } else { found.contains(problems) };
+        report.check(is_right, format!("the file lists {patterns:?}: {found}"));
+    }
+    let old = "libnetlib.so.0.2 libnetlib0.2 #MINVER#\n netlib_a@NETLIB_0.2 0.2.0\n netlib_gone@NETLIB_0.2 0.2.0\n";
+    let written = packaging::write_symbols(old, ["netlib_b", "netlib_a"].into_iter(), &release);
+    let expected = "libnetlib.so.0.2 libnetlib0.2 #MINVER#\n* Build-Depends-Package: libnetlib-dev\n \
+                    NETLIB_0.2@NETLIB_0.2 0.2.1\n netlib_a@NETLIB_0.2 0.2.0\n netlib_b@NETLIB_0.2 0.2.1\n";
+    report.check(written == expected, format!("a symbols file keeps the versions of its functions:\n{written}"));
 }
 
 pub(super) fn dead_links_of_the_site(_: &Env, scratch: &Path, report: &mut Report) {

@@ -27,6 +27,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::named_incidents,
         documents::defective_man_pages,
         documents::undocumented_for_doxygen,
+        documents::outdated_recipes,
         documents::dead_links_of_the_site,
         documents::dead_links,
         documents::recorded_demo,
