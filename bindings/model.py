@@ -202,7 +202,9 @@ def pointed(c_type):
 def camel(name, first_upper=False):
     """ "add_ca_file" as "addCaFile" or "AddCaFile"."""
     words = name.split("_")
-    return "".join(word if at == 0 and not first_upper else word[:1].upper() + word[1:] for at, word in enumerate(words))
+    return "".join(
+        word if at == 0 and not first_upper else word[:1].upper() + word[1:] for at, word in enumerate(words)
+    )
 
 
 def class_name(handle):

@@ -1,0 +1,3 @@
+module netlib
+
+go 1.19
