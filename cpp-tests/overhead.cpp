@@ -1,6 +1,6 @@
-/* Pairs of functions: cpp_X uses netlib.hpp, and c_X calls the C functions. The suite `cpp` compares the instructions
- * that the compiler generates for both. They are compiled with -fno-exceptions, because the compiler does not know that C
- * functions throw nothing. */
+/* Pairs of functions: cpp_X uses netlib.hpp, and c_X calls the C functions. The suite `cpp-variants` compares the
+ * instructions that the compiler generates for cpp_X and c_X. The suite compiles with -fno-exceptions, because the
+ * compiler does not know that C functions throw nothing. */
 #include <netlib.hpp>
 
 extern "C" {

@@ -1,5 +1,6 @@
 //! Tests netlib.hpp: every function calls its C function, without overhead; the programs of cpp-tests and examples-cpp;
-//! a library of another version is refused.
+//! a library of another version is refused. The suite `cpp` makes one build of each program; the suite `cpp-variants`
+//! adds the tools and compilers that are slow; `cpp-all` adds the remaining combinations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,25 +24,42 @@ struct Variant {
     flags: &'static [&'static str],
 }
 
-/// Each test runs with g++ for C++17, under valgrind, with AddressSanitizer, and for C++20 with optimisation. clang only
-/// compiles the tests.
+/// Runs each test with g++ for C++17.
 pub fn run(env: &Env, report: &mut Report) {
     let Some(scratch) = start(env, "cpp", report) else { return };
     every_function_makes_one_call(env, &samples::caller(&env.header()), &scratch, report);
     another_version_is_refused(env, &scratch, report);
-    calls_compile_to_the_code_of_c_calls(env, &env.read("cpp-tests/overhead.cpp"), &scratch, report);
-    examples(env, &scratch, report);
+    examples(env, &scratch, &[], RUNS, report);
     programs(env, &scratch, report);
-    let mut variants = vec![Variant { compiler: "g++", version: "c++17", flags: &[] }];
-    for &compiler in COMPILERS.iter().filter(|compiler| has(compiler)) {
-        for &version in VERSIONS.iter().filter(|version| (compiler, **version) != ("g++", "c++17")) {
-            // gcc finds some warnings only when it optimises.
-            let flags: &[&str] = if compiler == "g++" { &["-O2"] } else { &["-fsyntax-only"] };
-            variants.push(Variant { compiler, version, flags });
-        }
+    run_tests(env, &scratch, &[PLAIN], &[], report);
+}
+
+/// Runs each test under valgrind, with AddressSanitizer, and for C++20 with optimisation. clang only compiles the tests.
+pub fn run_variants(env: &Env, report: &mut Report) {
+    let Some(scratch) = start(env, "cpp-variants", report) else { return };
+    calls_compile_to_the_code_of_c_calls(env, &env.read("cpp-tests/overhead.cpp"), &scratch, report);
+    // gcc finds some warnings only when it optimises.
+    let mut variants = vec![
+        Variant { compiler: "g++", version: "c++20", flags: &["-O2"] },
+        Variant { compiler: "g++", version: "c++17", flags: ASAN },
+    ];
+    if has("clang++") {
+        let syntax = |&version| Variant { compiler: "clang++", version, flags: &["-fsyntax-only"] };
+        variants.extend(VERSIONS.iter().map(syntax));
     }
-    variants.push(Variant { compiler: "g++", version: "c++17", flags: ASAN });
-    run_tests(env, &scratch, &variants, report);
+    run_tests(env, &scratch, &variants, &[], report);
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let under_valgrind: Vec<&str> = std::iter::once("valgrind").chain(VALGRIND.iter().copied()).collect();
+    run_tests(env, &scratch, &[PLAIN], &under_valgrind, report);
+    // Valgrind is slow, and these runs use every class of the example: a retry, a redirect and failures.
+    let runs: Vec<Run> = RUNS
+        .iter()
+        .filter(|run| ["busy-once", "redirect-other-origin", "cut-length"].iter().any(|path| run.0.contains(path)))
+        .copied()
+        .collect();
+    examples(env, &scratch, &under_valgrind, &runs, report);
 }
 
 /// Runs each test with each compiler and version, with and without AddressSanitizer.
@@ -52,7 +70,7 @@ pub fn run_all(env: &Env, report: &mut Report) {
     let variants: Vec<Variant> = pairs
         .flat_map(|(compiler, version)| [&[][..], &["-O2"], ASAN].map(|flags| Variant { compiler, version, flags }))
         .collect();
-    run_tests(env, &scratch, &variants, report);
+    run_tests(env, &scratch, &variants, &[], report);
 }
 
 const ASAN: &[&str] = &["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
@@ -187,19 +205,20 @@ fn instructions(text: &str, kind: &str, name: &str) -> Vec<String> {
         .collect()
 }
 
-/// Runs every test in every variant. A test may state compiler flags in its first line: "// flags: ...".
-fn run_tests(env: &Env, scratch: &Path, variants: &[Variant], report: &mut Report) {
+/// Runs every test in every variant. `before` is a command that runs a test program, for example valgrind with its
+/// arguments; it may be empty. A test may state compiler flags in its first line: "// flags: ...".
+fn run_tests(env: &Env, scratch: &Path, variants: &[Variant], before: &[&str], report: &mut Report) {
     let mut cases = Vec::new();
     for source in env.files("cpp-tests", "test_", ".cpp") {
         cases.extend(variants.iter().map(|&variant| (source.clone(), variant)));
     }
     report.check(!cases.is_empty(), "there are C++ tests");
-    for one in parallel(&cases, |(source, variant)| test(env, source, *variant, scratch)) {
+    for one in parallel(&cases, |(source, variant)| test(env, source, *variant, scratch, before)) {
         report.merge(one);
     }
 }
 
-fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path) -> Report {
+fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path, before: &[&str]) -> Report {
     let mut report = Report::default();
     let library = env.development_library();
     let Variant { compiler: cxx, version, flags } = variant;
@@ -223,18 +242,18 @@ fn test(env: &Env, source: &Path, variant: Variant, scratch: &Path) -> Report {
         report.check(true, "");
         return report;
     }
-    let ran = env.command(&program).load_from(library).env("ASAN_OPTIONS", "detect_leaks=1").run(120);
+    let mut command = command_after(env, before, &program);
+    let ran = command.load_from(library).env("ASAN_OPTIONS", "detect_leaks=1").run(300);
     c_tests::take_counts(&what, &ran, &mut report);
-    if flags.is_empty() {
-        if !has("valgrind") {
-            report.skip("valgrind is not installed");
-            return report;
-        }
-        let mut valgrind = env.command("valgrind");
-        let ran = valgrind.args(VALGRIND).arg(&program).load_from(library).run(300);
-        report.check(ran.ok, format!("{what}, under valgrind\n{}", ran.text));
-    }
     report
+}
+
+/// Returns the command `before` with the program as its last argument, or the program alone if `before` is empty.
+fn command_after(env: &Env, before: &[&str], program: &Path) -> Program {
+    let Some((first, rest)) = before.split_first() else { return env.command(program) };
+    let mut command = env.command(first);
+    command.args(rest).arg(program);
+    command
 }
 
 /// Compiles and runs the programs on the first page of netlib.hpp and in the README.
@@ -258,9 +277,11 @@ fn programs(env: &Env, scratch: &Path, report: &mut Report) {
     }
 }
 
-/// Runs of examples-cpp/get.cpp: a path of the misbehaving server, the exit code, and parts of the expected output on
+/// A run of examples-cpp/get.cpp: a path of the misbehaving server, the exit code, and parts of the expected output on
 /// standard output and standard error.
-const RUNS: &[(&str, i32, &str, &str)] = &[
+type Run = (&'static str, i32, &'static str, &'static str);
+
+const RUNS: &[Run] = &[
     ("https://127.0.0.1:{https}/hello?cpp", 0, "hello\n", ""),
     ("http://127.0.0.1:{http}/hello?cpp", 0, "hello\n", ""),
     ("https://127.0.0.1:{https}/busy-once?cpp", 0, "hello\n", ""),
@@ -279,7 +300,8 @@ const RUNS: &[(&str, i32, &str, &str)] = &[
     ("https:example.com", 1, "", "the scheme is not followed by \"://\" at byte 5\n"),
 ];
 
-fn examples(env: &Env, scratch: &Path, report: &mut Report) {
+/// Runs examples-cpp/get.cpp. `before` is as in [`run_tests`].
+fn examples(env: &Env, scratch: &Path, before: &[&str], runs: &[Run], report: &mut Report) {
     let server = match Server::start(env, scratch) {
         Ok(server) => server,
         Err(text) => return report.fail(text),
@@ -291,23 +313,12 @@ fn examples(env: &Env, scratch: &Path, report: &mut Report) {
     if let Err(text) = cxx.run(300).or_text() {
         return report.fail(format!("examples-cpp/get.cpp does not compile\n{text}"));
     }
-    for (url, code, printed, error) in RUNS {
+    for (url, code, printed, error) in runs {
         let (url, printed, error) = (server.fill_in(url), server.fill_in(printed), server.fill_in(error));
-        let mut commands = vec![env.command(&program)];
-        // Valgrind is slow, and these runs use every class of the example: a retry, a redirect and failures.
-        let with_valgrind =
-            ["busy-once", "redirect-other-origin", "cut-length"].iter().any(|path| url.contains(path));
-        if with_valgrind && has("valgrind") {
-            let mut valgrind = env.command("valgrind");
-            valgrind.args(VALGRIND).arg(&program);
-            commands.push(valgrind);
-        }
-        for mut command in commands {
-            let ran =
-                command.arg(&url).load_from(library).env("SSL_CERT_FILE", server.fill_in("{server}ca.pem")).run(120);
-            let right = ran.code == Some(*code) && ran.out == printed && ran.text.contains(&error);
-            report
-                .check(right, format!("get {url} ends with {code} and prints {printed:?}, {error:?}\n{}", ran.text));
-        }
+        let mut command = command_after(env, before, &program);
+        let ran =
+            command.arg(&url).load_from(library).env("SSL_CERT_FILE", server.fill_in("{server}ca.pem")).run(120);
+        let right = ran.code == Some(*code) && ran.out == printed && ran.text.contains(&error);
+        report.check(right, format!("get {url} ends with {code} and prints {printed:?}, {error:?}\n{}", ran.text));
     }
 }

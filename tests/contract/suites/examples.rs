@@ -1,6 +1,7 @@
-//! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h. Runs each
-//! program under valgrind, which must find no leak. Runs of a program with arguments are rows of [`RUNS`], or are in a
-//! suite for this program. The programs must leave sockets and HTTP to netlib.
+//! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h, and runs each
+//! program. The suite `examples-leaks` runs each program under valgrind, which must find no leak. Runs of a program with
+//! arguments are rows of [`RUNS`], or are in a suite for this program. The programs must leave sockets and HTTP to
+//! netlib.
 
 pub mod sources;
 
@@ -123,17 +124,27 @@ pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Re
     cc.link_to(library).run(300).or_text()
 }
 
-pub fn run(env: &Env, report: &mut Report) {
+/// Returns the examples, and the program on the first page of netlib.h.
+fn programs_and_first_page(env: &Env, scratch: &Path) -> Vec<Example> {
     let mut programs = programs(env);
-    if programs.is_empty() {
-        return report.skip("there is no program in examples-c");
-    }
-    check_sources(env, &programs, report);
-    let scratch = env.scratch("examples");
     let first_page = scratch.join("first-page.c");
     std::fs::write(&first_page, program_of_header(&env.header_text())).expect("target is writable");
     programs.push(Example { name: "first-page".to_owned(), sources: vec![first_page] });
-    check(env, &programs, &scratch, report);
+    programs
+}
+
+pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("examples");
+    check_sources(env, &programs(env), report);
+    check(env, &programs_and_first_page(env, &scratch), &scratch, report);
+}
+
+pub fn valgrind(env: &Env, report: &mut Report) {
+    if !has("valgrind") {
+        return report.skip("valgrind is not installed");
+    }
+    let scratch = env.scratch("examples-leaks");
+    check_leaks(env, &programs_and_first_page(env, &scratch), &scratch, report);
 }
 
 /// Checks the sources and headers of the programs.
@@ -148,21 +159,24 @@ fn check_sources(env: &Env, programs: &[Example], report: &mut Report) {
     sources::check(&sources.chain(headers).map(read).collect::<Vec<_>>(), report);
 }
 
+fn runs(name: &str) -> impl Iterator<Item = &'static (&'static str, &'static str, i32, &'static str, &'static str)> {
+    RUNS.iter().filter(move |(program, ..)| *program == name)
+}
+
+/// Starts the misbehaving server if a program has a run with arguments.
+fn server(env: &Env, programs: &[Example], scratch: &Path) -> Result<Option<Server>, String> {
+    match programs.iter().any(|example| runs(&example.name).next().is_some()) {
+        true => Server::start(env, scratch).map(Some),
+        false => Ok(None),
+    }
+}
+
 pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {
     let library = env.library();
-    let with_valgrind = has("valgrind");
-    if !with_valgrind {
-        report.skip("valgrind is not installed");
-    }
-    let development = env.development_library();
-    let rows = |name: &str| RUNS.iter().filter(|(program, ..)| *program == name).collect::<Vec<_>>();
-    let mut server = None;
-    if programs.iter().any(|example| !rows(&example.name).is_empty()) {
-        match Server::start(env, scratch) {
-            Ok(started) => server = Some(started),
-            Err(text) => return report.fail(text),
-        }
-    }
+    let server = match server(env, programs, scratch) {
+        Ok(server) => server,
+        Err(text) => return report.fail(text),
+    };
     let fill_in = |text: &str| server.as_ref().map_or(text.to_owned(), |server| server.fill_in(text));
     for one in parallel(programs, |example| {
         let mut report = Report::default();
@@ -174,7 +188,7 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
         report.check(true, "");
         let ran = env.command(&program).load_from(library).run(60);
         report.check(ran.code.is_some(), format!("{} without arguments ends by itself\n{}", example.name, ran.text));
-        for (_, arguments, code, printed, error) in rows(&example.name) {
+        for (_, arguments, code, printed, error) in runs(&example.name) {
             let arguments = fill_in(arguments);
             let mut command = env.command(&program);
             command.args(arguments.split(' ')).load_from(library).env("SSL_CERT_FILE", fill_in("{server}ca.pem"));
@@ -187,24 +201,41 @@ pub fn check(env: &Env, programs: &[Example], scratch: &Path, report: &mut Repor
             let what = format!("{} {arguments} ends with {code} and prints {printed:?}, {error:?}", example.name);
             report.check(right, format!("{what}\n{}", ran.text));
         }
-        if with_valgrind {
-            // A program must be linked again for each build of the library, because only the release build has a
-            // SONAME.
-            let program = scratch.join(format!("{}-development", example.name));
-            if let Err(text) = build(env, example, &program, development) {
-                report.fail(format!("{} does not compile\n{text}", example.name));
-                return report;
+        report
+    }) {
+        report.merge(one);
+    }
+}
+
+/// Runs each program under valgrind, without arguments and with the arguments of its rows of [`RUNS`].
+pub fn check_leaks(env: &Env, programs: &[Example], scratch: &Path, report: &mut Report) {
+    let library = env.development_library();
+    let server = match server(env, programs, scratch) {
+        Ok(server) => server,
+        Err(text) => return report.fail(text),
+    };
+    let fill_in = |text: &str| server.as_ref().map_or(text.to_owned(), |server| server.fill_in(text));
+    let mut cases = Vec::new();
+    for (example, built) in programs.iter().zip(parallel(programs, |example| {
+        let program = scratch.join(&example.name);
+        build(env, example, &program, library).map(|()| program)
+    })) {
+        match built {
+            Ok(program) => {
+                let arguments = std::iter::once("").chain(runs(&example.name).map(|row| row.1));
+                cases.extend(arguments.map(|arguments| (program.clone(), fill_in(arguments))));
             }
-            for arguments in std::iter::once("").chain(rows(&example.name).iter().map(|row| row.1)) {
-                let arguments = fill_in(arguments);
-                let mut valgrind = env.command("valgrind");
-                valgrind.args(VALGRIND).arg(&program).args(arguments.split_whitespace()).load_from(development);
-                let ran = valgrind.env("SSL_CERT_FILE", fill_in("{server}ca.pem")).run(120);
-                // valgrind exits with 99 after memory errors, and with 127 if the program cannot be loaded.
-                let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
-                report.check(clean, format!("{} {arguments} under valgrind\n{}", example.name, ran.text));
-            }
+            Err(text) => report.fail(format!("{} does not compile\n{text}", example.name)),
         }
+    }
+    for one in parallel(&cases, |(program, arguments)| {
+        let mut report = Report::default();
+        let mut valgrind = env.command("valgrind");
+        valgrind.args(VALGRIND).arg(program).args(arguments.split_whitespace()).load_from(library);
+        let ran = valgrind.env("SSL_CERT_FILE", fill_in("{server}ca.pem")).run(120);
+        // valgrind exits with 99 after memory errors, and with 127 if the program cannot be loaded.
+        let clean = ran.code.is_some_and(|code| code != 99 && code != 127);
+        report.check(clean, format!("{} {arguments} under valgrind\n{}", stem(program), ran.text));
         report
     }) {
         report.merge(one);

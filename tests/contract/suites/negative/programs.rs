@@ -111,6 +111,14 @@ pub(super) fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "examples", &["sloppy does not compile", "crashing without arguments ends by itself"], |inner| {
         examples::check(env, &programs, scratch, inner);
     });
+    if has("valgrind") {
+        let leaking =
+            "#include <stdlib.h>\nvoid *volatile lost;\nint main(void) { lost = malloc(1); lost = NULL; }\n";
+        let programs = [example("leaking", leaking)];
+        finds(report, "examples-leaks", &["definitely lost"], |inner| {
+            examples::check_leaks(env, &programs, scratch, inner);
+        });
+    }
     for (source, complaint) in [
         ("ssize_t n = recv (fd, buf, 1, 0);", "examples-c/bad.c has \"recv\""),
         ("puts(\"\\\"//\"); if (write(fd, buf, 1) < 0) return;", "examples-c/bad.c has \"write\""),
