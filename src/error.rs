@@ -26,8 +26,8 @@ const MAX_DEPTH: usize = 16;
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// The maximum number of errors in the tree of an error, its causes, and the causes of its causes. A cause with which
-/// the tree would exceed the maximum is added without its causes. Without this bound, walking a tree of shared causes
-/// could take exponential time.
+/// the tree would exceed the maximum is added without its causes, or is dropped if the tree has the maximum already.
+/// Without this bound, walking a tree of shared causes could take exponential time.
 const MAX_ERRORS: usize = 1024;
 
 /// An error of netlib. The data is behind a pointer, because every `Result` is at least as large as its error, even on
@@ -189,10 +189,13 @@ impl Error {
         if cause.0.retry_kind == Some(RetryKind::Read) {
             self = self.after_request_was_sent();
         }
+        if self.0.errors >= MAX_ERRORS {
+            return self;
+        }
         let too_many = cause.0.depth + 1 >= MAX_DEPTH || self.0.errors.saturating_add(cause.0.errors) > MAX_ERRORS;
         let cause = if too_many { Arc::new(cause.without_causes()) } else { cause };
         self.0.depth = self.0.depth.max(cause.0.depth + 1);
-        self.0.errors = self.0.errors.saturating_add(cause.0.errors);
+        self.0.errors += cause.0.errors;
         self.0.causes.push(cause);
         self
     }

@@ -68,6 +68,19 @@ fn a_large_tree_of_causes_is_truncated() {
 }
 
 #[test]
+fn an_error_with_1023_causes_drops_the_next_cause_but_keeps_its_retry_kind() {
+    let cause = Arc::new(Error::new(Status::Io, "cause"));
+    let error = (1..MAX_ERRORS)
+        .fold(Error::new(Status::ConnectFailed, "full"), |error, _| error.with_cause(Arc::clone(&cause)));
+    assert_eq!((error.causes().len(), error.retry_kind()), (1023, RetryKind::Connect));
+    let sent = Arc::new(Error::new(Status::Io, "sent").after_request_was_sent());
+    for _ in 0..2 {
+        let error = error.clone().with_cause(Arc::clone(&sent));
+        assert_eq!((error.causes().len(), error.retry_kind()), (1023, RetryKind::Read));
+    }
+}
+
+#[test]
 fn a_proxy_error_has_the_retry_kind_of_its_cause() {
     let kind = |status| {
         let cause = Arc::new(Error::new(status, "cause"));
