@@ -136,9 +136,6 @@ impl Context {
         let times = options.wall_clock.is_some().then(|| Arc::new(Times::default()));
         let verifier_config =
             VerifierConfig { algorithms, times: times.clone(), verifier_errors: Arc::clone(&verifier_errors) };
-        // The key log is opened after all other files are loaded, so that an error in another file leaves no key log
-        // file behind.
-        let keylog = keylog::open(options)?.map(Arc::new);
         let policy = Arc::new(policy);
         let sessions = Arc::<Sessions>::default();
         let input = ConfigInput {
@@ -149,7 +146,6 @@ impl Context {
             identity,
             policy: Arc::clone(&policy),
             verifier_config,
-            keylog: keylog.clone(),
             early_data_limits: early_data_limits.clone(),
         };
 
@@ -165,18 +161,28 @@ impl Context {
             Err(error) if error.status() == Status::NoTrustAnchors && input.identity.is_some() => Err(error),
             made => Ok(Arc::new(made?)),
         };
-        let client = match &verifier {
-            Ok(verifier) => Ok(Arc::new(input.client(Arc::clone(verifier), &peer_requests)?)),
+        let mut client = match &verifier {
+            Ok(verifier) => Ok(input.client(Arc::clone(verifier), &peer_requests)?),
             Err(error) => Err(error.clone()),
         };
-        let server = input.server(&peer_requests)?.map(Arc::new);
+        let mut server = input.server(&peer_requests)?;
         let identity = input.identity;
+        // The key log is opened last, so that a context that cannot be created leaves no key log file behind.
+        let keylog = keylog::open(options)?.map(Arc::new);
+        if let Some(keylog) = &keylog {
+            if let Ok(client) = &mut client {
+                client.key_log = Arc::<KeylogFile>::clone(keylog);
+            }
+            if let Some(server) = &mut server {
+                server.key_log = Arc::<KeylogFile>::clone(keylog);
+            }
+        }
         Ok(Context {
-            client,
+            client: client.map(Arc::new),
             verifier: verifier.ok(),
             client_without_name: OnceLock::new(),
             sessions,
-            server,
+            server: server.map(Arc::new),
             policy,
             verifier_errors,
             times,

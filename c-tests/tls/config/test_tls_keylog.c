@@ -164,8 +164,7 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
         netlib_tls_context_free(context);
         if (expected != NULL) CHECK(!holds_open(expected));
     }
-    /* The error names the path of a key log file that cannot be opened. If the creation of a context fails because
-     * another file cannot be read, no key log file is created. */
+    /* The error names the path of a key log file that cannot be opened. */
     char message[400];
     setenv("SSLKEYLOGFILE", folder, 1);
     netlib_tls_options *options = client_options();
@@ -174,15 +173,40 @@ static void sslkeylogfile_or_the_setter_names_the_key_log_file(void) {
     CHECK_STR(message, netlib_error_message(err, NULL));
     CHECK_INT(EISDIR, netlib_error_errno(err));
     CHECK_STATUS(NETLIB_IO, status);
-    unlink(variable);
-    setenv("SSLKEYLOGFILE", variable, 1);
-    netlib_tls_options_add_ca_file(options, "/nonexistent/ca.pem");
-    CHECK_STATUS(NETLIB_IO, netlib_tls_context_new(options, &context, &err));
-    CHECK(access(variable, F_OK) != 0);
     unsetenv("SSLKEYLOGFILE");
     netlib_tls_options_free(options);
     free(variable);
     free(setting);
+}
+
+static void name_missing_ca_file(netlib_tls_options *options) {
+    netlib_tls_options_add_ca_file(options, "/nonexistent/ca.pem");
+}
+static void serve_without_identity(netlib_tls_options *options) { netlib_tls_options_set_server_only(options, 1); }
+static void trust_nothing(netlib_tls_options *options) { netlib_tls_options_set_system_trust(options, 0); }
+
+static void a_context_that_cannot_be_created_leaves_no_key_log_file(void) {
+    static const struct {
+        void (*defect)(netlib_tls_options *);
+        netlib_status status;
+    } rows[] = {
+        {name_missing_ca_file, NETLIB_IO},
+        {serve_without_identity, NETLIB_INVALID_ARGUMENT},
+        {trust_nothing, NETLIB_NO_TRUST_ANCHORS},
+    };
+    netlib_error *err = NULL;
+    netlib_tls_context *context = NULL;
+    char *path = in_folder("never");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_tls_options *options = netlib_tls_options_new();
+        netlib_tls_options_set_keylog_file(options, path);
+        rows[i].defect(options);
+        CHECK_STATUS(rows[i].status, netlib_tls_context_new(options, &context, &err));
+        CHECK(access(path, F_OK) != 0);
+        unlink(path);
+        netlib_tls_options_free(options);
+    }
+    free(path);
 }
 
 /* The key log is a pipe. Without a reader, the context cannot be created. If the reader closes the pipe later, the
@@ -223,6 +247,7 @@ int main(void) {
     CHECK(mkdtemp(folder) != NULL);
     both_sides_write_key_log_lines_in_the_nss_format();
     sslkeylogfile_or_the_setter_names_the_key_log_file();
+    a_context_that_cannot_be_created_leaves_no_key_log_file();
     sessions_continue_after_the_reader_of_a_key_log_pipe_closes_it();
     static const char *const names[] = {"near12", "near13", "far12", "far13", "variable", "setting", "pipe"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {

@@ -39,13 +39,14 @@ pub(crate) fn open(options: &TlsOptions) -> Result<Option<KeylogFile>> {
 
 impl KeylogFile {
     fn open(path: &Path) -> Result<KeylogFile> {
+        let name = memory::copy_c_string(path.as_os_str().as_encoded_bytes(), "a path")?;
         // Mode 0600: other users must not read the secrets. O_NONBLOCK: opening a FIFO without a reader fails instead
         // of blocking, and a line for a full FIFO is dropped instead of delaying the connection.
         let flags = libc::O_NONBLOCK | libc::O_NOCTTY;
         let file = File::options().append(true).create(true).mode(0o600).custom_flags(flags).open(path);
         let file = file
             .map_err(|error| Error::from_io(Status::Io, format!("cannot open key log {}", path.display()), &error))?;
-        Ok(KeylogFile { path: memory::copy_c_string(path.as_os_str().as_encoded_bytes(), "a path")?, file })
+        Ok(KeylogFile { path: name, file })
     }
 
     pub(crate) fn path(&self) -> &std::ffi::CStr {

@@ -6,12 +6,12 @@ use rustls::client::{ClientSessionStore, Resumption, Tls12Resumption};
 use rustls::crypto::{CryptoProvider, aws_lc_rs};
 use rustls::server::NoServerSessionStorage;
 use rustls::sign::CertifiedKey;
-use rustls::{ClientConfig, KeyLog, ServerConfig};
+use rustls::{ClientConfig, ServerConfig};
 
 use crate::error::{Advice, ApiName, Error, Result};
 use crate::fork;
 use crate::status::Status;
-use crate::tls::config::{KeylogFile, Offer, TlsOptions, VerifyMode, options::bits};
+use crate::tls::config::{Offer, TlsOptions, VerifyMode, options::bits};
 use crate::tls::error_text;
 use crate::tls::session::{EarlyDataLimits, IdentityResolver, LimitRecorder, PeerRequests, Sessions, Store};
 use crate::tls::verify::{ClientVerifier, Policy, ServerVerifier, VerifierConfig};
@@ -25,7 +25,6 @@ pub(super) struct ConfigInput<'a> {
     pub(super) identity: Option<Arc<CertifiedKey>>,
     pub(super) policy: Arc<Policy>,
     pub(super) verifier_config: VerifierConfig,
-    pub(super) keylog: Option<Arc<KeylogFile>>,
     pub(super) early_data_limits: Option<Arc<EarlyDataLimits>>,
 }
 
@@ -75,9 +74,6 @@ impl ConfigInput<'_> {
         config.resumption =
             resumption(self.options, self.sessions, &self.options.alpn, self.early_data_limits.as_ref());
         config.enable_early_data = self.early_data_limits.is_some();
-        if let Some(keylog) = self.keylog() {
-            config.key_log = keylog;
-        }
         Ok(config)
     }
 
@@ -108,14 +104,7 @@ impl ConfigInput<'_> {
             let _delay = fork::delay();
             config.ticketer = aws_lc_rs::Ticketer::new().map_err(|error| internal("the keys of tickets", &error))?;
         }
-        if let Some(keylog) = self.keylog() {
-            config.key_log = keylog;
-        }
         Ok(Some(config))
-    }
-
-    fn keylog(&self) -> Option<Arc<dyn KeyLog>> {
-        self.keylog.clone().map(|keylog| keylog as Arc<dyn KeyLog>)
     }
 }
 

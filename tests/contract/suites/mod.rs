@@ -110,7 +110,7 @@ pub const ALL: &[Suite] = &[
     suite("threads", "handles shared between threads; dlopen and dlclose in threads", threads::run),
     suite("python", "SIGINT ends a wait in a Python program that uses ctypes", python::run),
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
-suite("examples", "the programs of examples-c compile and run", examples::run),
+    suite("examples", "the programs of examples-c compile and run", examples::run),
     long("examples-leaks", "the programs of examples-c under valgrind", examples::valgrind),
     by_name("languages", "the bindings: packages, the scenario in each language, linters", languages::run),
     by_name("site", "make site: links, pages in a browser, the search", site::run),
