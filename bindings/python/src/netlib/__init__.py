@@ -1,0 +1,55 @@
+"""netlib: retries, time limits, URLs, headers, connecting and TLS for HTTP clients.
+
+The classes and functions are those of netlib.h, without the prefix: `netlib_url_host` is `Url.host`, and
+`netlib_parse_url` is `parse_url`. This package adds `attempts`, `connect`, the exceptions, and methods with the names
+of the socket module.
+"""
+
+from . import _api
+from ._api import *  # noqa: F403
+from ._errors import (
+    ApplicationError,
+    ArgumentError,
+    CertificateError,
+    ConnectError,
+    Error,
+    HttpError,
+    InternalError,
+    IOFailure,
+    OutOfMemoryError,
+    RetryError,
+    StateError,
+    TimeLimitError,
+    TlsError,
+    UrlError,
+)
+from ._natural import WantReadError, WantWriteError
+from ._retry import Attempt, attempts, connect, make_error
+from ._runtime import check_version
+
+check_version(_api.VERSION)
+
+__version__ = _api.VERSION
+__all__ = [
+    "ApplicationError",
+    "ArgumentError",
+    "Attempt",
+    "CertificateError",
+    "ConnectError",
+    "Error",
+    "HttpError",
+    "IOFailure",
+    "InternalError",
+    "OutOfMemoryError",
+    "RetryError",
+    "StateError",
+    "TimeLimitError",
+    "TlsError",
+    "UrlError",
+    "WantReadError",
+    "WantWriteError",
+    "attempts",
+    "connect",
+    "make_error",
+    *_api.__all__,
+]

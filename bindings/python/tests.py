@@ -1,0 +1,306 @@
+"""What is special to Python. The steps that all languages share are in scenario.py.
+
+usage: tests.py PACKAGE_DIRECTORY
+"""
+
+from __future__ import annotations
+
+import gc
+import http.server
+import json
+import os
+import shutil
+import ssl
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+import unittest
+import venv
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+
+import netlib
+from netlib import RetryOptions, Status, _api, _runtime
+
+HERE = Path(__file__).resolve().parent
+API = json.loads((HERE.parent.parent / "include/netlib.api.json").read_text(encoding="utf-8"))
+BUSY = netlib.Response("GET", 503, netlib.Headers({"retry-after": "1"}))
+URL = netlib.parse_url("http://localhost/")
+
+
+class Generated(unittest.TestCase):
+    def test_every_function_is_callable(self) -> None:
+        source = Path(str(_api.__file__)).read_text(encoding="utf-8")
+        missing = []
+        for function in API["functions"]:
+            name = function["name"]
+            if f"lib.{name}(" not in source and f'_free = "{name}"' not in source:
+                missing.append(name)
+        self.assertEqual(missing, [])
+
+    def test_every_public_name_is_exported(self) -> None:
+        self.assertEqual([name for name in netlib.__all__ if not hasattr(netlib, name)], [])
+
+    def test_an_unknown_number_of_an_enum_is_kept(self) -> None:
+        unknown = Status(4711)
+        self.assertEqual((unknown, int(unknown), unknown.name), (4711, 4711, "UNKNOWN_4711"))
+
+    def test_another_minor_version_is_refused(self) -> None:
+        with self.assertRaisesRegex(ImportError, r"needs libnetlib 0\.99\.0, but the library is 0\.1\."):
+            _runtime.check_version("0.99.0")
+
+    def test_the_package_loads_the_library_that_it_contains(self) -> None:
+        maps = Path("/proc/self/maps").read_text()
+        loaded = {line.split()[-1] for line in maps.splitlines() if "libnetlib.so" in line}
+        self.assertEqual(loaded, {str(Path(netlib.__file__).parent / "libnetlib.so.0.1")})
+
+
+class Arguments(unittest.TestCase):
+    def test_a_nul_in_text_without_a_length_is_refused(self) -> None:
+        calls: list[Callable[[], object]] = [
+            lambda: netlib.create_connection("a\0b", 80),
+            lambda: netlib.HeadersOptions().add_header("a", "b\0c"),
+            lambda: netlib.Headers({"a\0": "b"}),
+            lambda: netlib.TlsOptions().add_ca_file("a\0b"),
+            lambda: RetryOptions().allowed_methods(["GET\0"]),
+        ]
+        for call in calls:
+            with self.assertRaisesRegex(ValueError, "NUL at byte"):
+                call()
+
+    def test_only_true_and_false_are_truth_values(self) -> None:
+        values: list[object] = [1, 0, "no", None, []]
+        for value in values:
+            with self.assertRaises(TypeError):
+                RetryOptions().raise_on_status(value)  # type: ignore[arg-type]
+
+    def test_a_refused_setting_raises_in_the_setter(self) -> None:
+        with self.assertRaises(netlib.ArgumentError):
+            RetryOptions().backoff_factor(-1.0)
+
+    def test_none_is_no_time_limit(self) -> None:
+        self.assertEqual(netlib.Limit(None).remaining(), float("inf"))
+
+    def test_one_text_is_refused_where_several_are_expected(self) -> None:
+        with self.assertRaises(TypeError):
+            RetryOptions().allowed_methods("GET")
+
+    def test_bytes_that_are_not_utf8_keep_their_value(self) -> None:
+        decoded = netlib.percent_decode(netlib.UrlComponent.PATH_SEGMENT, "%ff%00a")
+        self.assertEqual(bytes(decoded), b"\xff\0a")
+        url = netlib.parse_url("http://%FFuser:a@localhost/")
+        self.assertEqual(url.username().encode("utf-8", "surrogateescape"), b"\xffuser")  # type: ignore[union-attr]
+
+    def test_decoded_body_points_into_the_input(self) -> None:
+        response = netlib.Response("GET", 200, netlib.Headers({"transfer-encoding": "chunked"}))
+        data = bytearray(b"3\r\nabc\r\n0\r\n\r\n")
+        status, consumed, body = netlib.BodyDecoder(response).decode(data)
+        self.assertEqual((status, consumed, bytes(body or b"")), (Status.OK, 6, b"abc"))
+        data[3:6] = b"xyz"
+        self.assertEqual(bytes(body or b""), b"xyz")
+
+    def test_a_buffer_that_cannot_be_written_is_refused(self) -> None:
+        with self.assertRaises((BufferError, TypeError, ValueError)):
+            netlib.Body.from_memory(b"abc").read(b"   ")  # type: ignore[arg-type]
+
+
+class Handles(unittest.TestCase):
+    def test_a_closed_object_raises(self) -> None:
+        with netlib.parse_url("http://a/") as url:
+            self.assertEqual(url.host(), "a")
+        url.close()
+        with self.assertRaisesRegex(ValueError, "the Url is closed"):
+            url.host()
+
+    def test_a_borrowed_object_keeps_its_lender_alive(self) -> None:
+        with netlib.Retry.recommended().decide("GET", URL, BUSY, None, None) as decision:
+            url, retry = decision.url(), decision.retry()
+        del decision
+        gc.collect()
+        assert url is not None and retry is not None
+        self.assertEqual((str(url), retry.history_count()), ("http://localhost/", 1))
+
+    def test_a_stream_keeps_the_socket_alive(self) -> None:
+        socket = netlib.create_connection("localhost", serve())
+        stream = netlib.Stream.new_fd(socket)
+        alive = weakref.ref(socket)
+        del socket
+        gc.collect()
+        self.assertIsNotNone(alive())
+        stream.close()
+        gc.collect()
+        self.assertIsNone(alive())
+
+
+class Errors(unittest.TestCase):
+    def test_each_class_of_statuses_is_an_exception_of_python(self) -> None:
+        table: list[tuple[Status, type[netlib.Error], type[Exception]]] = [
+            (Status.INVALID_ARGUMENT, netlib.ArgumentError, ValueError),
+            (Status.INVALID_URL, netlib.UrlError, ValueError),
+            (Status.BUSY, netlib.StateError, RuntimeError),
+            (Status.INTERNAL, netlib.InternalError, RuntimeError),
+            (Status.OUT_OF_MEMORY, netlib.OutOfMemoryError, MemoryError),
+            (Status.IO, netlib.IOFailure, OSError),
+            (Status.READ_TIMEOUT, netlib.TimeLimitError, TimeoutError),
+            (Status.CONNECT_FAILED, netlib.ConnectError, ConnectionError),
+            (Status.TLS_ALERT, netlib.TlsError, ssl.SSLError),
+            (Status.HOSTNAME_MISMATCH, netlib.CertificateError, ssl.SSLCertVerificationError),
+            (Status.PROTOCOL, netlib.HttpError, netlib.Error),
+            (Status.MAX_RETRY, netlib.RetryError, netlib.Error),
+            (Status.APPLICATION_ERROR, netlib.ApplicationError, netlib.Error),
+        ]
+        for status, kind, base in table:
+            error = netlib.make_error(status, "a message")
+            self.assertIs(type(error), kind)
+            self.assertIsInstance(error, base)
+            self.assertEqual((str(error), error.status), ("a message", status))
+
+    def test_causes_are_notes_and_the_cause_of_the_traceback(self) -> None:
+        cause = netlib.make_error(Status.IO, "the inner failure")
+        error = netlib.make_error(Status.PROXY_FAILED, "the outer failure", cause=cause)
+        self.assertEqual([str(item) for item in error.causes], ["the inner failure"])
+        self.assertIs(error.__cause__, error.causes[0])
+        text = "".join(traceback.format_exception(type(error), error, None))
+        self.assertIn("the inner failure", text)
+        self.assertEqual(error.__notes__, ["cause: the inner failure"])
+
+    def test_the_errno_of_the_system_is_kept(self) -> None:
+        with self.assertRaises(ConnectionError) as raised:
+            netlib.create_connection("127.0.0.1", 1)
+        error = raised.exception
+        assert isinstance(error, netlib.Error)
+        self.assertEqual(error.causes[0].info.errno(), 111)
+
+
+class Callbacks(unittest.TestCase):
+    def decide(self, options: RetryOptions) -> None:
+        netlib.Retry(options).decide("GET", URL, BUSY, None, None).sleep()
+
+    def test_an_exception_is_raised_again(self) -> None:
+        raised = KeyError("mine")
+
+        def sleep(_seconds: float) -> None:
+            raise raised
+
+        with self.assertRaises(KeyError) as found:
+            self.decide(RetryOptions.new_recommended().sleep(sleep))
+        self.assertIs(found.exception, raised)
+        # The next call does not raise it again.
+        netlib.parse_url("http://a/")
+
+    def test_a_result_of_a_wrong_type_is_a_type_error(self) -> None:
+        options = netlib.ConnectOptions().address_callback(lambda _address, _classes: True)  # type: ignore[arg-type, return-value]
+        with self.assertRaisesRegex(TypeError, "must return a Verdict, not True"):
+            netlib.create_connection("127.0.0.1", 1, options)
+
+    def test_the_function_is_released_with_the_last_holder(self) -> None:
+        def sleep(_seconds: float) -> None:
+            pass
+
+        alive = weakref.ref(sleep)
+        retry = netlib.Retry(RetryOptions.new_recommended().sleep(sleep))
+        del sleep
+        gc.collect()
+        self.assertIsNotNone(alive())
+        retry.close()
+        gc.collect()
+        self.assertIsNone(alive())
+
+    def test_a_body_is_read_through_callbacks(self) -> None:
+        rest = bytearray(b"abcdef")
+
+        def read(buffer: memoryview) -> int:
+            count = min(len(buffer), len(rest))
+            buffer[:count] = rest[:count]
+            del rest[:count]
+            return count
+
+        body = netlib.Body.new(read) if hasattr(netlib.Body, "new") else netlib.Body(read)
+        buffer = bytearray(4)
+        self.assertEqual((body.read(buffer), bytes(buffer)), ((Status.OK, 4), b"abcd"))
+        self.assertEqual((body.read(buffer), bytes(buffer[:2])), ((Status.OK, 2), b"ef"))
+        self.assertEqual(body.read(buffer), (Status.END_OF_STREAM, 0))
+
+    def test_the_addresses_of_a_resolve_callback_end_with_the_callback(self) -> None:
+        kept = []
+
+        def resolve(_host: str, _port: int, _seconds: float, addresses: netlib.Addresses) -> None:
+            kept.append(addresses)
+
+        with self.assertRaises(netlib.Error):
+            netlib.create_connection("a.test", 1, netlib.ConnectOptions().resolve_callback(resolve))
+        with self.assertRaisesRegex(ValueError, "the Addresses is closed"):
+            kept[0].count()
+
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("content-length", "6")
+        self.end_headers()
+        self.wfile.write(b"hello\n")
+
+    def log_message(self, *_arguments: object) -> None:
+        pass
+
+
+def serve() -> int:
+    """Starts a server, and returns its port."""
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return server.server_port
+
+
+class Programs(unittest.TestCase):
+    def test_the_readme_contains_the_first_program(self) -> None:
+        self.assertIn((HERE / "get.py").read_text(), (HERE / "README.md").read_text())
+
+    def test_the_first_program_prints_the_body(self) -> None:
+        url = f"http://127.0.0.1:{serve()}/"
+        ran = subprocess.run([sys.executable, HERE / "get.py", url], capture_output=True, text=True)
+        self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("hello\n", "", 0))
+
+    def test_the_first_program_reports_an_error(self) -> None:
+        ran = subprocess.run([sys.executable, HERE / "get.py", "http://a b/"], capture_output=True, text=True)
+        message = "the host has a character that is not allowed in a host name at byte 8\n"
+        self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("", message, 1))
+
+    def test_the_wheel_works_in_a_fresh_environment(self) -> None:
+        wheels = list(Path(netlib.__file__).parent.parent.glob("*.whl"))
+        self.assertEqual(len(wheels), 1)
+        with tempfile.TemporaryDirectory() as directory:
+            # The environment sees the installed modules, because the test must not need a package registry.
+            venv.create(directory, with_pip=True, system_site_packages=True)
+            python = Path(directory, "bin/python")
+            install = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheels[0])]
+            environment = {"PYTHONPATH": str(HERE.parent.parent / "target/python"), "PATH": os.environ["PATH"]}
+            subprocess.run(install, check=True, env=environment)
+            ran = subprocess.run(
+                [python, HERE / "get.py", f"http://127.0.0.1:{serve()}/"],
+                env=environment,
+                cwd=directory,
+                capture_output=True,
+                text=True,
+            )
+            self.assertEqual((ran.stdout, ran.stderr), ("hello\n", ""))
+
+    def test_the_package_works_without_its_compiled_module(self) -> None:
+        if not _runtime.IS_COMPILED:
+            self.skipTest("this run has no compiled module")
+        package = Path(netlib.__file__).parent
+        with tempfile.TemporaryDirectory() as directory:
+            shutil.copytree(package, Path(directory, "netlib"), ignore=shutil.ignore_patterns("_native*"))
+            command = [sys.executable, __file__, "Arguments", "Handles", "Errors", "Callbacks", "Generated"]
+            environment = {"PYTHONPATH": directory}
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+
+
+if __name__ == "__main__":
+    program = unittest.main(exit=False)
+    bad = len(program.result.failures) + len(program.result.errors)
+    print(f"{program.result.testsRun - bad} passed, {bad} failed")
+    sys.exit(bad != 0)
