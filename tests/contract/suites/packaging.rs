@@ -9,7 +9,7 @@ use crate::model::Header;
 use crate::report::Report;
 use crate::suites::install::all_files;
 
-/// The URL in every recipe, until netlib has a home page. packaging/README.md describes how to replace it.
+/// The URL in every recipe, until netlib has a home page. docs/contributing/packaging.md describes how to replace it.
 pub const PLACEHOLDER: &str = "https://netlib.invalid";
 
 /// A URL that identifies the format of a file, and not a place of netlib.
@@ -38,6 +38,8 @@ const STATED: &[(&str, &str)] = &[
     ("packaging/nix/default.nix", "rustc {rust} or newer"),
     ("packaging/docker/Dockerfile", "-t netlib:{version} "),
     ("packaging/docker/Dockerfile", "FROM rust:{rust}-"),
+    ("docs/contributing/packaging.md", "`libnetlib{abi}`"),
+    ("docs/contributing/packaging.md", "Rust {rust}, make"),
     ("README.md", "libnetlib{abi}_{version}-1_amd64.deb ./libnetlib-dev_{version}-1_amd64.deb\n"),
     ("README.md", "netlib-{version}-x86_64-unknown-linux-gnu.tar.gz\n"),
 ];
