@@ -1,0 +1,269 @@
+"""The part that the generators for LuaJIT, PHP and Ruby share: the steps of each call, in the order in which the code of
+a call makes them. A subclass of Writer has the syntax of the language, and the names of its functions."""
+
+import re
+
+from model import class_name, pointed
+
+CLASSES = {"netlib_error": "ErrorInfo"}  # Error is the exception
+AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
+ARRAYS = {"char *const": "texts", "char *": "texts", "int32_t": "ints", "netlib_header_field": "fields", "netlib_slice": "slices"}
+
+
+def class_of(handle):
+    return CLASSES.get(handle, class_name(handle))
+
+
+def constant_name(c_name):
+    return c_name.removeprefix("NETLIB_")
+
+
+def used_of(call, output):
+    """The buffer of which an output is the number of written bytes."""
+    params = call.item["params"]
+    return next((item["name"] for item in params if item["kind"] == "buffer" and item.get("used") == output.name), None)
+
+
+def results_of(call):
+    """The results, each an output or the name of a buffer whose content is the result."""
+    results = [used_of(call, output) or output for output in call.outputs]
+    for value in call.inputs:
+        is_used = value.name in results or any(value.name in output.borrowed_from for output in call.outputs)
+        if value.kind == "buffer" and not is_used:
+            results.append(value.name)
+    return results
+
+
+class Writer:
+    indent = "    "
+    null = "nil"
+    # A child limit has the interrupt check of its parent.
+    interruptible = {"netlib_limit_new": "netlib_limit_new_interruptible"}
+
+    def __init__(self, api):
+        self.api, self.lines, self.depth = api, [], 0
+
+    def line(self, text=""):
+        self.lines.append(self.indent * self.depth + text if text else "")
+
+    # ---- Syntax that a subclass may replace.
+
+    def var(self, name):
+        return name
+
+    def name(self, text):
+        return text
+
+    def helper(self, function, *arguments):
+        raise NotImplementedError
+
+    def assign(self, name, expression):
+        raise NotImplementedError
+
+    def new_cell(self, c_type, value=None):
+        """A variable whose address C gets."""
+        raise NotImplementedError
+
+    def address(self, variable, c_type):
+        raise NotImplementedError
+
+    def content(self, variable, c_type):
+        raise NotImplementedError
+
+    def parameter(self, value):
+        return self.var(self.name(value.name))
+
+    def own(self, handle, value, keep):
+        raise NotImplementedError
+
+    def borrow(self, handle, value, keep):
+        raise NotImplementedError
+
+    # ---- The steps of a call.
+
+    def body(self, call, adopts=False):
+        """The code of a call. `adopts` is true if the call is a constructor."""
+        passed, keep = [], []
+        cells = {}  # variables whose address C gets, with their types
+        for argument in call.arguments:
+            role, value = argument.role, argument.input
+            if role == "self":
+                self.assign("me", self.helper("pointer", self.this))
+                passed.append(self.var("me"))
+            elif role == "error":
+                self.cell(cells, "err", "netlib_error *")
+                passed.append(self.address(self.var("err"), "netlib_error *"))
+            elif role in ("output", "length_out"):
+                c_type = pointed(argument.c_type)
+                cell = f"{argument.c_name}_out"
+                self.cell(cells, cell, c_type, "-1" if argument.output and argument.output.kind == "descriptor" else None)
+                passed.append(self.address(self.var(cell), c_type))
+            elif role == "inout":
+                c_type, cell = pointed(argument.c_type), f"{argument.c_name}_out"
+                self.cell(cells, cell, c_type, self.or_zero(self.parameter(value)) if value.nullable else self.parameter(value))
+                passed.append(self.address(self.var(cell), c_type))
+            elif role == "length":
+                passed.append(self.length(value))
+            elif role == "ctx":
+                names = [item for item in call.inputs if item.kind == "callback"]
+                self.assign("ctx_key", self.hold({item.callback: self.parameter(item) for item in names}))
+                passed.append(self.var("ctx_key"))
+            elif role == "ctx_free" or value.kind == "ctx_free":
+                passed.append(self.callback_pointer("netlib_ctx_free_fn"))
+            elif value.kind == "ctx":
+                self.assign("ctx_key", self.helper("hold", self.parameter(value)))
+                passed.append(self.var("ctx_key"))
+            else:
+                passed.append(self.convert(value, call))
+                if value.kind == "descriptor" and any(item.kind == "handle" for item in call.outputs):
+                    keep.append(self.parameter(value))
+        self.invoke(call, passed)
+        if call.is_setter:
+            self.line(self.statement(f"{self.method(self.this, 'check')}"))
+            self.line(self.statement(f"return {self.this}"))
+            return
+        results = [self.result(item, call, cells, keep) for item in results_of(call)]
+        if call.progress:
+            results.append(self.var("code"))
+        callbacks = set(call.item["callbacks"]) - {"netlib_ctx_free_fn"}
+        if adopts:
+            self.adopt(call, cells, keep)
+        elif results and callbacks:
+            names = [f"result{at + 1}" for at in range(len(results))]
+            for name, expression in zip(names, results):
+                self.assign(name, expression)
+            self.line(self.statement(self.helper("reraise")))
+            self.give_back([self.var(name) for name in names])
+        elif results:
+            self.give_back(results)
+        elif callbacks:
+            self.line(self.statement(self.helper("reraise")))
+
+    def cell(self, cells, name, c_type, value=None):
+        cells[name] = c_type
+        self.assign(name, self.new_cell(c_type, value))
+
+    def invoke(self, call, passed):
+        target = self.c_call(call.c_name, passed)
+        if call.c_name in self.interruptible:
+            inner = passed[:-2] + [self.callback_pointer("netlib_interrupt_fn"), self.null, self.null] + passed[-2:]
+            target = self.choose(self.parameter(call.inputs[-1]), target, self.c_call(self.interruptible[call.c_name], inner))
+        if call.fails:
+            self.assign("code", target)
+            allowed = ["0"] + [str(self.api.statuses[status]) for status in call.progress]
+            self.guard(allowed, self.helper("fail", self.var("code"), self.var("err")))
+        elif any(output.name == "return" for output in call.outputs):
+            self.assign("result", target)
+        else:
+            self.line(self.statement(target))
+
+    def convert(self, value, call):
+        """The C value of an input."""
+        name, kind = self.parameter(value), value.kind
+        quoted = f'"{value.name}"' if self.__class__.__name__ == "Lua" else f"'{value.name}'"
+        if kind == "handle" and value.handle == "netlib_limit" and value.name == "limit":
+            return self.helper("limit_pointer", name)
+        if kind == "handle" and value.handle == "netlib_error":
+            return self.helper("error_pointer", name)
+        if kind == "handle":
+            return self.helper("optional_pointer" if value.nullable else "pointer", name)
+        if kind == "text" and value.has_length or kind == "bytes":
+            self.set(name, self.helper("optional_data" if value.nullable else "data", name, quoted))
+            return self.data_pointer(name)
+        if kind == "text":
+            return self.helper("optional_text" if value.nullable else "text", name, quoted)
+        if kind == "buffer":
+            self.assign(f"{value.name}_buf", self.new_buffer(name))
+            return self.var(f"{value.name}_buf")
+        if kind == "array":
+            element = value.element.removeprefix("const ").strip()
+            self.assign(f"{value.name}_array", self.helper(ARRAYS[element], name))
+            return self.array_pointer(self.var(f"{value.name}_array"))
+        if kind == "callback":
+            pointer = self.callback_pointer(value.callback)
+            return self.choose(name, pointer, self.null) if value.nullable else pointer
+        if kind == "truth_value":
+            return self.helper("truth", name, quoted)
+        if kind == "seconds" and value.is_pointer:
+            return self.helper("number_or_null", name)
+        if kind == "seconds":
+            return self.helper("seconds", name)
+        if kind == "descriptor":
+            return self.helper("descriptor", name)
+        return name
+
+    def result(self, item, call, cells, keep):
+        """The expression of a result."""
+        if isinstance(item, str):
+            used = next((param["used"] for param in call.item["params"] if param["name"] == item), None)
+            buffer = self.var(f"{item}_buf")
+            length = self.content(self.var(f"{used}_out"), "size_t") if used else self.var(self.name(item))
+            expression = self.helper("buffer_text", buffer, length)
+            return self.choose_ok(self.var("code"), expression) if call.progress else expression
+        kind = item.kind
+        value = self.var("result") if item.name == "return" else self.content(self.var(f"{item.name}_out"), item.c_type)
+        length = [self.content(self.var(f"{item.length}_out"), "size_t")] if item.length else []
+        if kind == "handle":
+            if item.is_owned:
+                return self.own(item.handle, value, keep)
+            lenders = [self.lender(name, call) for name in item.borrowed_from]
+            return self.borrow(item.handle, value, lenders)
+        if kind == "text":
+            return self.helper("to_bytes" if call.c_name in AS_BYTES else "to_text", value, *length)
+        if kind == "bytes":
+            return self.helper("to_bytes", value, *length)
+        if kind == "truth_value":
+            return f"{value} == 1" if not self.strict else f"{value} === 1"
+        if kind == "array":
+            return self.helper("to_texts" if "char" in item.element else "to_ints", value, *length)
+        if kind == "descriptor" and item.is_owned:
+            return self.helper("own_descriptor", value)
+        if kind == "ctx":
+            return self.helper("held_value", value)
+        return self.number(value, item.c_type)
+
+    def number(self, value, _c_type):
+        return value
+
+    def lender(self, name, call):
+        if call.is_member and call.arguments[0].c_name == name:
+            return self.this
+        return self.var(self.name(name))
+
+    def data_pointer(self, name):
+        return name
+
+    def array_pointer(self, variable):
+        return variable
+
+    # ---- Parameters.
+
+    def parameters(self, call):
+        """The inputs with true for those that have a default."""
+        inputs = [value for value in call.inputs if value.kind != "ctx_free"]
+        optional = len(inputs)
+        while optional and (inputs[optional - 1].nullable or inputs[optional - 1].is_pointer):
+            optional -= 1
+        return [(value, at >= optional) for at, value in enumerate(inputs)]
+
+    # ---- Callbacks.
+
+    @staticmethod
+    def callback_inputs(item):
+        lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
+        return [
+            param for param in item["params"]
+            if param["kind"] != "ctx" and param["name"] not in lengths
+            and (param["direction"] == "in" or param["kind"] == "buffer")
+        ]  # fmt: skip
+
+    @staticmethod
+    def callback_outputs(item):
+        return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
+
+
+def one_line(text):
+    """The first sentence of a comment."""
+    text = re.sub(r"\s+", " ", text.strip())
+    found = re.match(r"(.+?[.])(?=\s[A-Z]|\s*$)", text)
+    return found[1] if found else text

@@ -1,0 +1,2 @@
+std = "luajit"
+max_line_length = false -- generated lines are long

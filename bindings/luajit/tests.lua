@@ -1,0 +1,129 @@
+-- Tests of what is special to the binding for LuaJIT.
+local netlib = require("netlib")
+
+local passed, failed = 0, 0
+
+local function test(name, run)
+    local good, err = pcall(run)
+    passed, failed = passed + (good and 1 or 0), failed + (good and 0 or 1)
+    if not good then print("FAILED: " .. name .. ": " .. tostring(err)) end
+end
+
+local function message_of(call, ...)
+    local good, err = pcall(call, ...)
+    assert(not good, "the call succeeded")
+    return tostring(err)
+end
+
+local function equal(got, wanted)
+    if got ~= wanted then error("got " .. tostring(got) .. ", but expected " .. tostring(wanted), 2) end
+end
+
+local function collect()
+    collectgarbage()
+    collectgarbage()
+end
+
+test("a_closed_object_is_refused", function()
+    local url = netlib.parse_url("http://a/")
+    url:close()
+    url:close()
+    assert(message_of(url.host, url):find("the Url is closed", 1, true))
+end)
+
+test("a_number_is_refused_as_a_truth_value", function()
+    local options = netlib.RetryOptions.new()
+    assert(message_of(options.raise_on_status, options, 0):find("boolean expected", 1, true))
+end)
+
+test("a_table_is_refused_as_text", function()
+    assert(message_of(netlib.parse_url, {}):find("string expected", 1, true))
+end)
+
+test("a_text_with_any_bytes_is_returned_unchanged", function()
+    local bytes = "\0\255\n"
+    local encoded = netlib.percent_encode(netlib.URL_COMPONENT_PATH_SEGMENT, bytes):data()
+    equal(netlib.percent_decode(netlib.URL_COMPONENT_PATH_SEGMENT, encoded):data(), bytes)
+end)
+
+test("an_absent_query_is_nil_and_an_empty_query_is_a_string", function()
+    equal(netlib.parse_url("http://a/"):query(), nil)
+    equal(netlib.parse_url("http://a/?"):query(), "")
+end)
+
+test("a_setter_raises_the_error_of_a_refused_value", function()
+    local options = netlib.HeadersOptions.new()
+    assert(message_of(options.add_header, options, "a b", "c"):find("header", 1, true))
+end)
+
+test("ctx_free_releases_the_callbacks_of_a_closed_object", function()
+    collect()
+    local before = netlib.held_count()
+    local options = netlib.RetryOptions.new():sleep(function() end)
+    local retry = netlib.Retry.new(options)
+    equal(netlib.held_count(), before + 1)
+    options:close()
+    equal(netlib.held_count(), before + 1)
+    retry:close()
+    equal(netlib.held_count(), before)
+end)
+
+test("the_garbage_collector_releases_callbacks", function()
+    collect()
+    local before = netlib.held_count()
+    for _ = 1, 1000 do netlib.RetryOptions.new():sleep(function() end) end
+    collect()
+    equal(netlib.held_count(), before)
+end)
+
+test("a_borrowed_object_keeps_its_lender_alive", function()
+    local headers = netlib.Response.new("GET", 200, netlib.Headers.new({ a = "b" })):headers()
+    collect()
+    equal(headers:get("a"), "b")
+end)
+
+test("a_callback_in_a_hot_loop_runs_each_time", function()
+    local calls = 0
+    local timeout = netlib.Timeout.new(10, nil, nil)
+    timeout:set_clock(function() calls = calls + 1 return 100 end)
+    timeout:start_connect()
+    for _ = 1, 1000 do timeout:read_timeout() end
+    assert(calls >= 1000, calls)
+end)
+
+test("a_callback_that_returns_no_number_fails_the_call", function()
+    local timeout = netlib.Timeout.new(10, nil, nil)
+    timeout:set_clock(function() return "noon" end)
+    assert(message_of(timeout.start_connect, timeout):find("a callback returned string", 1, true))
+end)
+
+test("a_body_that_reads_through_a_callback_returns_its_pieces", function()
+    local pieces = { "ab", "c" }
+    local body = netlib.Body.new(function() return table.remove(pieces, 1) end)
+    equal(body:read(10), "ab")
+    equal(body:read(10), "c")
+    local data, status = body:read(10)
+    equal(data, nil)
+    equal(status, netlib.END_OF_STREAM)
+end)
+
+test("an_error_of_the_program_in_an_attempt_is_not_retried", function()
+    local mine, attempts = { "a bug" }, 0
+    local _, err = pcall(function()
+        for attempt in netlib.attempts("GET", "http://localhost/") do
+            attempts = attempts + 1
+            attempt:try(function() error(mine) end)
+        end
+    end)
+    equal(err, mine)
+    equal(attempts, 1)
+end)
+
+test("the_program_of_the_readme_is_get_lua", function()
+    local function read(name) return assert(io.open(arg[1] .. "/" .. name)):read("*a") end
+    local program = read("README.md"):match("```lua\n(.-)```")
+    assert(read("get.lua"):find(program, 1, true), "the programs differ")
+end)
+
+print(passed .. " passed, " .. failed .. " failed")
+os.exit(failed == 0 and 0 or 1, true)
