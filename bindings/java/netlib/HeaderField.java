@@ -1,0 +1,4 @@
+package netlib;
+
+/** A header field. */
+public record HeaderField(String name, String value) {}

@@ -1,0 +1,45 @@
+package netlib;
+
+import com.sun.jna.NativeLibrary;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+
+/** Loads the library: the one in the JAR file, or else the installed one. */
+public final class Library {
+    private static final String NAME = "libnetlib.so." + Native.VERSION;
+
+    private Library() {}
+
+    static void register(Class<?> functions) {
+        NativeLibrary library = NativeLibrary.getInstance(path());
+        checkVersion(library.getFunction("netlib_version").invokeString(new Object[0], false), Native.VERSION);
+        com.sun.jna.Native.register(functions, library);
+    }
+
+    /** Throws an exception unless the version is MAJOR.MINOR of the wanted one. */
+    public static void checkVersion(String found, String wanted) {
+        if (!found.startsWith(wanted + ".")) {
+            throw new LinkageError("the classes need version " + wanted + " of libnetlib, but the version " + found + " is loaded");
+        }
+    }
+
+    private static String path() {
+        try (InputStream bundled = Library.class.getResourceAsStream(NAME)) {
+            if (bundled == null) {
+                return NAME;
+            }
+            Path directory = Files.createTempDirectory("netlib"); // readable by its owner only
+            Path file = directory.resolve(NAME);
+            Files.copy(bundled, file, StandardCopyOption.REPLACE_EXISTING);
+            file.toFile().deleteOnExit();
+            directory.toFile().deleteOnExit();
+            return file.toString();
+        } catch (IOException failed) {
+            throw new UncheckedIOException(failed);
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.concurrent.Callable;
+import netlib.ConnectOptions;
+import netlib.HeaderField;
+import netlib.Headers;
+import netlib.Netlib;
+import netlib.NetlibException;
+import netlib.Progress;
+import netlib.Response;
+import netlib.Retry;
+import netlib.RetryOptions;
+import netlib.Status;
+import netlib.Stream;
+import netlib.TlsOptions;
+import netlib.Url;
+import netlib.Verdict;
+
+/** Tests what the scenario does not reach. Prints each failure, and the number of checks. */
+public final class BindingTest {
+    private static int passed;
+    private static int failed;
+
+    private BindingTest() {}
+
+    private static void check(String what, Object expected, Callable<?> call) {
+        Object found;
+        try {
+            found = call.call();
+        } catch (Throwable raised) {
+            found = raised.getClass().getSimpleName() + ": " + raised.getMessage();
+        }
+        if (Objects.deepEquals(expected, found)) {
+            passed++;
+        } else {
+            failed++;
+            System.out.println("FAILED: " + what + ": expected " + expected + ", found " + found);
+        }
+    }
+
+    public static void main(String[] arguments) {
+        check("absent text is null", null, () -> Netlib.parseUrl("http://a/").query());
+        check("empty text is not absent", "", () -> Netlib.parseUrl("http://a/?").query());
+        check("absent components are passed as NULL, empty ones as empty text", "http://a?",
+                () -> Url.make("http", null, "a", -1, null, "", null).toString());
+        check("a text with a NUL is refused by the setter", "IllegalArgumentException: path has a NUL at byte 2",
+                () -> TlsOptions.make().addCaFile("ca\0.pem"));
+        check("a closed object is refused", "IllegalStateException: Url is closed", () -> {
+            Url url = Netlib.parseUrl("http://a/");
+            url.close();
+            url.close();
+            return url.host();
+        });
+        check("a copy lives after the original is closed", "a", () -> {
+            Url url = Netlib.parseUrl("http://a/");
+            Url copy = url.copy();
+            url.close();
+            return copy.host();
+        });
+        check("bytes that are not UTF-8 are not lost", "a: \u00fc\uDCFF|true", () -> {
+            byte[] head = "HTTP/1.1 200 OK\r\nA: \u00fc?\r\n\r\n".getBytes(StandardCharsets.UTF_8);
+            head[head.length - 5] = (byte) 0xff;
+            Response response = Response.parse("GET", text(head), null).response();
+            String value = response.headers().get("a");
+            return "a: \u00fc\uDCFF|" + Arrays.equals(bytes(value), new byte[] {(byte) 0xc3, (byte) 0xbc, (byte) 0xff});
+        });
+        check("an array of texts is passed", List.of("GET", "PUT"), () -> {
+            Retry retry = Retry.make(RetryOptions.make().allowedMethods(new String[] {"PUT", "GET"}));
+            return List.of(retry.allowedMethod(0), retry.allowedMethod(1));
+        });
+        check("an array of numbers is passed", true,
+                () -> Retry.make(RetryOptions.make().statusForcelist(new int[] {418})).isRetry("GET", 418, false));
+        check("an array of header fields is passed", "1 x-one", () -> {
+            Headers headers = Headers.make(new HeaderField[] {new HeaderField("x-one", "1")});
+            return headers.value(0) + " " + headers.name(0);
+        });
+        check("an argument error has its own class", NetlibException.Argument.class, () -> {
+            try {
+                return Netlib.parseUrl("http://[");
+            } catch (NetlibException refused) {
+                return refused.getClass();
+            }
+        });
+        check("an unchecked exception of a callback is thrown by the call", "ArithmeticException: / by zero", () -> {
+            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> classes / (classes - classes));
+            return Netlib.createConnection("127.0.0.1", 9, options, null);
+        });
+        check("a verdict that is no verdict fails the call", true, () -> {
+            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> Verdict.FAILED);
+            try {
+                return Netlib.createConnection("127.0.0.1", 9, options, null);
+            } catch (NetlibException refused) {
+                return refused.status() == Status.CALLBACK_FAILED || !refused.causes().isEmpty();
+            }
+        });
+        check("the callbacks of a stream read and write", "hello|hello", () -> {
+            StringBuilder written = new StringBuilder();
+            boolean[] read = new boolean[1];
+            Stream stream = Stream.newCallbacks(buffer -> {
+                if (read[0]) {
+                    throw new Progress(Status.END_OF_STREAM);
+                }
+                read[0] = true;
+                buffer.put("hello".getBytes(StandardCharsets.US_ASCII));
+                return 5;
+            }, bytes -> {
+                written.append(new String(bytes, StandardCharsets.US_ASCII));
+                return bytes.length;
+            });
+            byte[] buffer = new byte[10];
+            stream.write("hello".getBytes(StandardCharsets.US_ASCII));
+            int n = (int) stream.read(buffer).n();
+            boolean ended = stream.read(buffer).status() == Status.END_OF_STREAM;
+            return written + "|" + (ended ? new String(buffer, 0, n, StandardCharsets.US_ASCII) : "no end");
+        });
+        System.out.println(passed + " passed, " + failed + " failed");
+        System.exit(failed == 0 ? 0 : 1);
+    }
+
+    private static String text(byte[] bytes) {
+        StringBuilder text = new StringBuilder();
+        for (byte b : bytes) {
+            text.append(b >= 0 ? (char) b : (char) (0xDC00 + (b & 0xff)));
+        }
+        return text.toString();
+    }
+
+    private static byte[] bytes(String undecoded) {
+        byte[] bytes = new byte[undecoded.length()];
+        for (int at = 0; at < bytes.length; at++) {
+            bytes[at] = (byte) undecoded.charAt(at);
+        }
+        return bytes;
+    }
+}
