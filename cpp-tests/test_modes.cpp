@@ -4,7 +4,8 @@
 std::string host_or_status(const char *url);
 
 static void both_modes_work_in_one_program() {
-    EQUAL(netlib::parse_url("http://a/").host(), "a");
+    netlib::url url = netlib::parse_url("http://a/");
+    EQUAL(url.host(), "a");
     EQUAL(host_or_status("http://a/"), "a");
     FAILS(netlib::parse_url("http://["), netlib::status::invalid_url, "bracket");
     EQUAL(host_or_status("http://["), "NETLIB_INVALID_URL");

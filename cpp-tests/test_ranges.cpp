@@ -26,6 +26,15 @@ static void causes_of_an_error_are_borrowed_errors() {
     EQUAL(std::string(netlib::error(nullptr).what()), "netlib::error without a handle");
 }
 
+static void a_range_of_a_borrowed_object_is_valid_after_the_borrowed_object_is_gone() {
+    netlib::error first(status::io, "first");
+    netlib::error second(status::protocol, "second", netlib::error_options().cause(first));
+    netlib::error third(status::connect_failed, "third", netlib::error_options().cause(second));
+    std::string seen;
+    for (netlib::borrowed<netlib::error> cause : third.cause(0)->causes()) seen += cause->message();
+    EQUAL(seen, "first");
+}
+
 static void the_history_of_a_retry_is_a_range_of_structs() {
     netlib::error refused(status::connect_failed, "refused");
     netlib::retry retry(netlib::retry_options()
@@ -46,7 +55,8 @@ static void the_history_of_a_retry_is_a_range_of_structs() {
     for (std::int32_t code : listed.status_forcelist()) seen += std::to_string(code) + " ";
     EQUAL(seen, "500 502 ");
     std::vector<std::int32_t> codes = {429};
-    EQUAL(netlib::retry(netlib::retry_options().status_forcelist(codes)).status_forcelist()[0], 429);
+    netlib::retry of_vector(netlib::retry_options().status_forcelist(codes));
+    EQUAL(of_vector.status_forcelist()[0], 429);
     seen.clear();
     for (const char *name : netlib::retry_default_remove_headers_on_redirect()) seen += name;
     EQUAL(seen, "Authorization");
@@ -82,10 +92,12 @@ static void contexts_and_certificates_list_their_parts() {
     std::string pem((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     netlib::certificate authority = netlib::certificate::parse(pem);
     CHECK(authority.is_ca());
-    EQUAL(netlib::certificate::parse(authority.der()).fingerprint(), authority.fingerprint());
+    netlib::certificate again = netlib::certificate::parse(authority.der());
+    EQUAL(again.fingerprint(), authority.fingerprint());
     FAILS(netlib::tls_context(netlib::tls_options().add_ca_file("tests/certs/missing.pem")), status::io, "missing.pem");
     netlib::tls_options same = context.to_options();
-    EQUAL(netlib::tls_context(same).digest(), context.digest());
+    netlib::tls_context of_same(same);
+    EQUAL(of_same.digest(), context.digest());
 }
 
 static void optional_arguments_accept_objects_and_borrowed_objects() {
@@ -114,6 +126,7 @@ static void durations_of_every_unit_are_seconds() {
 
 int main() {
     causes_of_an_error_are_borrowed_errors();
+    a_range_of_a_borrowed_object_is_valid_after_the_borrowed_object_is_gone();
     the_history_of_a_retry_is_a_range_of_structs();
     attempts_of_a_connection_are_a_range_of_structs();
     contexts_and_certificates_list_their_parts();

@@ -33,6 +33,28 @@ static void a_result_holds_the_value_or_the_error() {
     CHECK(made);
     EQUAL(made->message(), "mine");
     FAILS(netlib::error::make(status::ok, "mine"), status::invalid_argument, "status");
+    netlib::error error = netlib::parse_url("http://[").error();
+    EQUAL(error.message(), "the host's bracket is not closed, at byte 7");
+}
+
+template <class T, class = void> constexpr bool has_arrow = false;
+template <class T> constexpr bool has_arrow<T, std::void_t<decltype(std::declval<T>().operator->())>> = true;
+
+static void a_result_that_is_a_truth_value_is_not_tested_by_if() {
+    static_assert(std::is_constructible_v<bool, netlib::expected<int>>);
+    static_assert(std::is_constructible_v<bool, netlib::expected<void>>);
+    static_assert(!std::is_constructible_v<bool, netlib::expected<bool>>);
+    netlib::url url = *netlib::parse_url("http://a.example/");
+    auto matches = netlib::no_proxy_match("b.example", url);
+    CHECK(matches.has_value());
+    CHECK(!*matches);
+}
+
+static void a_temporary_result_does_not_lend_its_value() {
+    using netlib::expected, netlib::progress, netlib::url;
+    static_assert(has_arrow<expected<url> &> && has_arrow<const expected<url> &> && !has_arrow<expected<url>>);
+    static_assert(has_arrow<progress<url> &> && !has_arrow<progress<url>>);
+    static_assert(std::is_same_v<decltype(netlib::parse_url("").error()), netlib::error>);
 }
 
 static void a_result_without_a_value_is_success_or_an_error() {
@@ -101,6 +123,8 @@ int main() {
     static_assert(!std::is_constructible_v<netlib::limit, netlib::seconds>,
                   "constructors that may fail need exceptions");
     a_result_holds_the_value_or_the_error();
+    a_result_that_is_a_truth_value_is_not_tested_by_if();
+    a_temporary_result_does_not_lend_its_value();
     a_result_without_a_value_is_success_or_an_error();
     progress_is_a_value();
     text_with_a_nul_inside_is_refused();

@@ -53,10 +53,11 @@ static void options_are_chained_and_copied() {
     netlib::url_options first = netlib::url_options().scheme("https").host("a.example").path("/x");
     netlib::url_options second = first;
     second.host("b.example").port(81);
-    EQUAL(netlib::url::from_options(first).to_string(), "https://a.example/x");
-    EQUAL(netlib::url::from_options(second).to_string(), "https://b.example:81/x");
-    EQUAL(netlib::url::from_options(netlib::url::from_options(first).to_options().query("q")).to_string(),
-          "https://a.example/x?q");
+    netlib::url of_first = netlib::url::from_options(first), of_second = netlib::url::from_options(second);
+    EQUAL(of_first.to_string(), "https://a.example/x");
+    EQUAL(of_second.to_string(), "https://b.example:81/x");
+    netlib::url with_query = netlib::url::from_options(of_first.to_options().query("q"));
+    EQUAL(with_query.to_string(), "https://a.example/x?q");
 }
 
 static void a_failed_call_throws_an_error_with_the_facts() {
@@ -121,7 +122,8 @@ static void bytes_are_spans_of_any_container() {
          {netlib::span<const std::uint8_t>(string), netlib::span<const std::uint8_t>(chars),
           netlib::span<const std::uint8_t>(array), netlib::span<const std::uint8_t>("a/b"),
           netlib::span<const std::uint8_t>(std::string_view("a/b"))}) {
-        EQUAL(netlib::percent_encode(netlib::url_component::path_segment, data).data(), "a%2Fb");
+        netlib::bytes encoded = netlib::percent_encode(netlib::url_component::path_segment, data);
+        EQUAL(encoded.data(), "a%2Fb");
     }
     EQUAL(netlib::as_text(netlib::span<const std::uint8_t>(array).subspan(1)), "/b");
     EQUAL(netlib::as_text(netlib::span<const std::uint8_t>(array).subspan(4)), "");
@@ -152,8 +154,10 @@ static void a_span_of_a_const_char_array_ends_at_the_bound_of_the_array() {
         {pointer, "ab"},
     };
     for (const auto &row : rows) EQUAL(netlib::as_text(row.got), row.expected);
-    EQUAL(netlib::percent_encode(netlib::url_component::path_segment, tag).data(), "abcd");
-    EQUAL(netlib::percent_encode(netlib::url_component::path_segment, with_nul).data(), "a%00bc");
+    netlib::bytes of_tag = netlib::percent_encode(netlib::url_component::path_segment, tag);
+    EQUAL(of_tag.data(), "abcd");
+    netlib::bytes of_nul = netlib::percent_encode(netlib::url_component::path_segment, with_nul);
+    EQUAL(of_nul.data(), "a%00bc");
 }
 
 static void bits_are_joined() {
@@ -164,6 +168,36 @@ static void bits_are_joined() {
           netlib::url_difference{});
     CHECK((netlib::address_class::loopback | netlib::address_class::private_) ==
           static_cast<netlib::address_class>(2 | 16));
+}
+
+/* Defines NAME<T>: true if the expression compiles for an `object` of type T. */
+#define COMPILES(name, expression) \
+    template <class T, class = void> constexpr bool name = false; \
+    template <class T> constexpr bool name<T, std::void_t<decltype(expression)>> = true
+#define object std::declval<T>()
+
+COMPILES(has_text, object.host());
+COMPILES(has_text_that_may_fail, object.username());
+COMPILES(has_number, object.port());
+COMPILES(has_owned_result, object.to_options());
+COMPILES(has_span, object.der());
+COMPILES(has_range, object.causes());
+COMPILES(has_borrowed, object.cause(0));
+COMPILES(has_begin, object.begin());
+
+static void only_objects_with_a_name_lend_their_memory() {
+    using netlib::certificate, netlib::error, netlib::headers, netlib::query, netlib::url;
+    static_assert(has_text<url &> && has_text<const url &> && !has_text<url> && !has_text<const url>);
+    static_assert(has_text_that_may_fail<url &> && !has_text_that_may_fail<url>);
+    static_assert(has_span<certificate &> && !has_span<certificate>);
+    static_assert(has_range<error &> && has_range<const error &> && !has_range<error> && !has_range<const error>);
+    static_assert(has_borrowed<error &> && !has_borrowed<error>);
+    static_assert(has_begin<query &> && !has_begin<query> && has_begin<headers &> && !has_begin<headers>);
+    static_assert(has_number<url> && has_owned_result<url>);
+    /* Range-for keeps a temporary object until the loop ends. */
+    std::string seen;
+    for (auto [name, value] : netlib::query::parse("a=1", netlib::query_format::form)) seen += name, seen += value;
+    EQUAL(seen, "a1");
 }
 
 int main() {
@@ -177,5 +211,6 @@ int main() {
     bytes_are_spans_of_any_container();
     a_span_of_a_const_char_array_ends_at_the_bound_of_the_array();
     bits_are_joined();
+    only_objects_with_a_name_lend_their_memory();
     return finish("test_url");
 }

@@ -19,7 +19,8 @@ int main(int argc, char **argv) try {
     for (auto &attempt : netlib::attempts(*netlib::retry::recommended(), request, limit)) {
         try {
             auto stream = *netlib::stream::connect(attempt.url(), tls, options, limit);
-            stream.write(attempt.request().to_wire());
+            auto message = attempt.request();
+            stream.write(message.to_wire());
             auto response = *stream.read_response(attempt.method());
             if (!attempt.accept(response)) continue; // a retry or a redirect follows
             char buf[65536];

@@ -49,13 +49,16 @@
  *     several results            a struct, whose members have the names of the C parameters
  *     X_count and X_y(index)     in addition a range: `for (netlib::borrowed<netlib::error> cause : error.causes())`;
  *                                of structs if there are several functions X_y
+ * A member function whose result refers to memory of its object (a text, a span, a borrowed, a range) cannot be called on
+ * a temporary object, because the result would outlive the object: name the object first.
  * A c_text with a NUL inside is an error with the status NETLIB_INVALID_ARGUMENT. With NETLIB_NO_EXCEPTIONS, it is
  * replaced with a text that is invalid in URLs, headers and credentials, and as a file name or a TLS setting;
  * no_proxy_match fails with NETLIB_INVALID_ARGUMENT.
  *
  * ERRORS. A function throws netlib::error if its C function fails. If NETLIB_NO_EXCEPTIONS is defined, or the compiler
  * has no exceptions, the function instead returns netlib::expected, which holds the result or the error, and there are
- * no constructors that may fail. Both modes can be used in one program, in different source files. A status of
+ * no constructors that may fail. `if (result)` tests for success, and does not compile for an expected<bool>, whose value
+ * could be confused with success: write `result.has_value()` or `*result`. Both modes can be used in one program, in different source files. A status of
  * NETLIB_CLASS_PROGRESS is not an error: functions that may return one return netlib::status, or netlib::progress,
  * which holds the status and the results. As in netlib.h, the process aborts if a small allocation fails in netlib;
  * netlib.hpp throws std::bad_alloc, or aborts if it cannot throw.
@@ -369,7 +372,7 @@ template <class T> class lent {
 
 } // namespace detail
 
-/** The elements of a handle, for range-for. It refers to the handle. */
+/** The elements of a handle, for range-for. It refers to the C handle. */
 template <class Handle, class T> class range {
   public:
     using getter = T (*)(const Handle &, std::size_t);
@@ -380,7 +383,7 @@ template <class Handle, class T> class range {
         using pointer = void;
         using difference_type = std::ptrdiff_t;
         using iterator_category = std::input_iterator_tag;
-        iterator(const Handle *handle, getter get, std::size_t index) noexcept
+        iterator(borrowed<Handle> handle, getter get, std::size_t index) noexcept
             : handle_(handle), get_(get), index_(index) {}
         T operator*() const { return get_(*handle_, index_); }
         iterator &operator++() noexcept { return ++index_, *this; }
@@ -389,18 +392,19 @@ template <class Handle, class T> class range {
         bool operator!=(const iterator &other) const noexcept { return index_ != other.index_; }
 
       private:
-        const Handle *handle_;
+        borrowed<Handle> handle_;
         getter get_;
         std::size_t index_;
     };
-    range(const Handle &handle, std::size_t size, getter get) noexcept : handle_(&handle), size_(size), get_(get) {}
+    range(const Handle &handle, std::size_t size, getter get) noexcept
+        : handle_(handle.handle()), size_(size), get_(get) {}
     iterator begin() const noexcept { return iterator(handle_, get_, 0); }
     iterator end() const noexcept { return iterator(handle_, get_, size_); }
     std::size_t size() const noexcept { return size_; }
     T operator[](std::size_t index) const { return get_(*handle_, index); }
 
   private:
-    const Handle *handle_;
+    borrowed<Handle> handle_;
     std::size_t size_;
     getter get_;
 };
@@ -860,8 +864,9 @@ template <class T> struct progress {
     T &operator*() & noexcept { return value; }
     T &&operator*() && noexcept { return std::move(value); }
     const T &operator*() const & noexcept { return value; }
-    T *operator->() noexcept { return &value; }
-    const T *operator->() const noexcept { return &value; }
+    T *operator->() & noexcept { return &value; }
+    const T *operator->() const & noexcept { return &value; }
+    const T *operator->() const && = delete;
 };
 
 #if NETLIB_HPP_THROWS
@@ -917,11 +922,15 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
 #endif
     netlib::status status() const noexcept;
     netlib::retry_kind retry_kind() const noexcept;
-    text message() const noexcept;
-    text advice() const noexcept;
-    text report() const noexcept;
+    text message() const & noexcept;
+    text message() const && = delete;
+    text advice() const & noexcept;
+    text advice() const && = delete;
+    text report() const & noexcept;
+    text report() const && = delete;
     std::size_t cause_count() const noexcept;
-    borrowed<error> cause(std::size_t index) const noexcept;
+    borrowed<error> cause(std::size_t index) const & noexcept;
+    borrowed<error> cause(std::size_t index) const && = delete;
     std::int32_t errno_() const noexcept;
     std::int32_t resolver_code() const noexcept;
     std::int32_t tls_alert() const noexcept;
@@ -930,17 +939,23 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     std::int64_t offset() const noexcept;
     void *user_data() const noexcept;
     std::int32_t http_status() const noexcept;
-    text expected_fingerprint() const noexcept;
-    text actual_fingerprint() const noexcept;
-    text public_key_pin() const noexcept;
+    text expected_fingerprint() const & noexcept;
+    text expected_fingerprint() const && = delete;
+    text actual_fingerprint() const & noexcept;
+    text actual_fingerprint() const && = delete;
+    text public_key_pin() const & noexcept;
+    text public_key_pin() const && = delete;
     timeout_kind invalid_timeout() const noexcept;
     netlib::rewind_problem rewind_problem() const noexcept;
     netlib::header_defect header_defect() const noexcept;
     std::int64_t header_defect_line() const noexcept;
     std::int64_t unparsed_offset() const noexcept;
-    borrowed<netlib::retry> retry() const noexcept;
-    span<const std::uint8_t> ech_retry_configs() const noexcept;
-    netlib::range<error, borrowed<error>> causes() const noexcept;
+    borrowed<netlib::retry> retry() const & noexcept;
+    borrowed<netlib::retry> retry() const && = delete;
+    span<const std::uint8_t> ech_retry_configs() const & noexcept;
+    span<const std::uint8_t> ech_retry_configs() const && = delete;
+    netlib::range<error, borrowed<error>> causes() const & noexcept;
+    netlib::range<error, borrowed<error>> causes() const && = delete;
 };
 
 /** The handle netlib_error_options. */
@@ -960,7 +975,8 @@ class error_options : public detail::copyable<netlib_error_options, netlib_error
 class bytes : public detail::copyable<netlib_bytes, netlib_bytes_free, netlib_bytes_clone> {
   public:
     using copyable::copyable;
-    text data() const noexcept;
+    text data() const & noexcept;
+    text data() const && = delete;
 };
 
 /** The handle netlib_limit. */
@@ -990,22 +1006,36 @@ class url : public detail::copyable<netlib_url, netlib_url_free, netlib_url_clon
     url(const c_text &scheme, const c_text &auth, const c_text &host, std::int32_t port, const c_text &path,
         const c_text &query, const c_text &fragment);
 #endif
-    text scheme() const noexcept;
-    text auth() const noexcept;
-    result<text> username() const;
-    result<text> password() const;
-    text host() const noexcept;
-    text hostname() const noexcept;
+    text scheme() const & noexcept;
+    text scheme() const && = delete;
+    text auth() const & noexcept;
+    text auth() const && = delete;
+    result<text> username() const &;
+    result<text> username() const && = delete;
+    result<text> password() const &;
+    result<text> password() const && = delete;
+    text host() const & noexcept;
+    text host() const && = delete;
+    text hostname() const & noexcept;
+    text hostname() const && = delete;
     std::int32_t port() const noexcept;
     std::int32_t port_or_default() const noexcept;
-    text path() const noexcept;
-    text query() const noexcept;
-    text fragment() const noexcept;
-    text authority() const noexcept;
-    text netloc() const noexcept;
-    text request_uri() const noexcept;
-    text to_string() const noexcept;
-    text redacted() const noexcept;
+    text path() const & noexcept;
+    text path() const && = delete;
+    text query() const & noexcept;
+    text query() const && = delete;
+    text fragment() const & noexcept;
+    text fragment() const && = delete;
+    text authority() const & noexcept;
+    text authority() const && = delete;
+    text netloc() const & noexcept;
+    text netloc() const && = delete;
+    text request_uri() const & noexcept;
+    text request_uri() const && = delete;
+    text to_string() const & noexcept;
+    text to_string() const && = delete;
+    text redacted() const & noexcept;
+    text redacted() const && = delete;
     result<url> resolve(std::string_view reference) const;
     bool same_origin(optional_ref<url> b) const noexcept;
     url_options to_options() const;
@@ -1034,17 +1064,23 @@ class query : public detail::unique<netlib_query, netlib_query_free> {
     using unique::unique;
     static result<query> parse(std::string_view text, query_format format);
     std::size_t count() const noexcept;
-    text name(std::size_t index) const noexcept;
-    text value(std::size_t index) const noexcept;
+    text name(std::size_t index) const & noexcept;
+    text name(std::size_t index) const && = delete;
+    text value(std::size_t index) const & noexcept;
+    text value(std::size_t index) const && = delete;
     std::size_t find(std::string_view name, std::size_t from) const noexcept;
     result<void> append(std::string_view name, std::string_view value);
     result<void> set(std::string_view name, std::string_view value);
     std::size_t remove(std::string_view name) noexcept;
-    text to_string() const noexcept;
+    text to_string() const & noexcept;
+    text to_string() const && = delete;
     struct item;
-    netlib::range<query, item> items() const noexcept;
-    auto begin() const noexcept { return items().begin(); }
-    auto end() const noexcept { return items().end(); }
+    netlib::range<query, item> items() const & noexcept;
+    netlib::range<query, item> items() const && = delete;
+    auto begin() const & noexcept { return items().begin(); }
+    auto begin() const && = delete;
+    auto end() const & noexcept { return items().end(); }
+    auto end() const && = delete;
 };
 
 /** The handle netlib_url_readings. */
@@ -1054,8 +1090,10 @@ class url_readings : public detail::copyable<netlib_url_readings, netlib_url_rea
     using copyable::copyable;
     url_difference differences(url_reader a, url_reader b) const noexcept;
     bool accepted(url_reader reader) const noexcept;
-    text scheme(url_reader reader) const noexcept;
-    text host(url_reader reader) const noexcept;
+    text scheme(url_reader reader) const & noexcept;
+    text scheme(url_reader reader) const && = delete;
+    text host(url_reader reader) const & noexcept;
+    text host(url_reader reader) const && = delete;
     std::int32_t port(url_reader reader) const noexcept;
 };
 
@@ -1127,33 +1165,49 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     netlib::redirect_profile redirect_profile() const noexcept;
     bool allows_any_method() const noexcept;
     std::size_t allowed_method_count() const noexcept;
-    text allowed_method(std::size_t index) const noexcept;
+    text allowed_method(std::size_t index) const & noexcept;
+    text allowed_method(std::size_t index) const && = delete;
     std::size_t status_forcelist_count() const noexcept;
     std::int32_t status_forcelist_at(std::size_t index) const noexcept;
     std::size_t removed_header_count() const noexcept;
-    text removed_header(std::size_t index) const noexcept;
+    text removed_header(std::size_t index) const & noexcept;
+    text removed_header(std::size_t index) const && = delete;
     bool keeps_any_header() const noexcept;
     std::size_t kept_header_count() const noexcept;
-    text kept_header(std::size_t index) const noexcept;
+    text kept_header(std::size_t index) const & noexcept;
+    text kept_header(std::size_t index) const && = delete;
     std::size_t history_count() const noexcept;
-    text history_method(std::size_t index) const noexcept;
-    text history_url(std::size_t index) const noexcept;
-    text history_redacted_url(std::size_t index) const noexcept;
-    borrowed<error> history_error(std::size_t index) const noexcept;
+    text history_method(std::size_t index) const & noexcept;
+    text history_method(std::size_t index) const && = delete;
+    text history_url(std::size_t index) const & noexcept;
+    text history_url(std::size_t index) const && = delete;
+    text history_redacted_url(std::size_t index) const & noexcept;
+    text history_redacted_url(std::size_t index) const && = delete;
+    borrowed<error> history_error(std::size_t index) const & noexcept;
+    borrowed<error> history_error(std::size_t index) const && = delete;
     std::int32_t history_status(std::size_t index) const noexcept;
-    text history_redirect_location(std::size_t index) const noexcept;
-    text history_redacted_redirect_location(std::size_t index) const noexcept;
+    text history_redirect_location(std::size_t index) const & noexcept;
+    text history_redirect_location(std::size_t index) const && = delete;
+    text history_redacted_redirect_location(std::size_t index) const & noexcept;
+    text history_redacted_redirect_location(std::size_t index) const && = delete;
     static result<retry> from_int(std::int32_t count, bool redirect, optional_ref<retry> default_retry);
-    borrowed<retry> resolve(optional_ref<retry> pool_default) const noexcept;
+    borrowed<retry> resolve(optional_ref<retry> pool_default) const & noexcept;
+    borrowed<retry> resolve(optional_ref<retry> pool_default) const && = delete;
     [[deprecated("use netlib_retry_resolve")]]
     static borrowed<retry> default_() noexcept;
-    netlib::range<retry, std::int32_t> retry_after_statuses() const noexcept;
-    netlib::range<retry, text> allowed_methods() const noexcept;
-    netlib::range<retry, std::int32_t> status_forcelist() const noexcept;
-    netlib::range<retry, text> removed_headers() const noexcept;
-    netlib::range<retry, text> kept_headers() const noexcept;
+    netlib::range<retry, std::int32_t> retry_after_statuses() const & noexcept;
+    netlib::range<retry, std::int32_t> retry_after_statuses() const && = delete;
+    netlib::range<retry, text> allowed_methods() const & noexcept;
+    netlib::range<retry, text> allowed_methods() const && = delete;
+    netlib::range<retry, std::int32_t> status_forcelist() const & noexcept;
+    netlib::range<retry, std::int32_t> status_forcelist() const && = delete;
+    netlib::range<retry, text> removed_headers() const & noexcept;
+    netlib::range<retry, text> removed_headers() const && = delete;
+    netlib::range<retry, text> kept_headers() const & noexcept;
+    netlib::range<retry, text> kept_headers() const && = delete;
     struct history_item;
-    netlib::range<retry, history_item> history() const noexcept;
+    netlib::range<retry, history_item> history() const & noexcept;
+    netlib::range<retry, history_item> history() const && = delete;
 };
 
 /** The handle netlib_retry_options. */
@@ -1205,20 +1259,25 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
   public:
     using copyable::copyable;
     netlib::action action() const noexcept;
-    borrowed<netlib::retry> retry() const noexcept;
+    borrowed<netlib::retry> retry() const & noexcept;
+    borrowed<netlib::retry> retry() const && = delete;
     netlib::counter counter() const noexcept;
     seconds delay() const noexcept;
     netlib::delay_reason delay_reason() const noexcept;
     seconds delay_uncapped() const noexcept;
     result<void> sleep(optional_ref<netlib::limit> limit = {}) const;
-    borrowed<netlib::url> url() const noexcept;
-    text method() const noexcept;
+    borrowed<netlib::url> url() const & noexcept;
+    borrowed<netlib::url> url() const && = delete;
+    text method() const & noexcept;
+    text method() const && = delete;
     bool resend_body() const noexcept;
     bool drops_header(const c_text &name) const noexcept;
     std::size_t dropped_header_count() const noexcept;
-    text dropped_header(std::size_t index) const noexcept;
+    text dropped_header(std::size_t index) const & noexcept;
+    text dropped_header(std::size_t index) const && = delete;
     result<netlib::headers> headers(const netlib::headers &request_headers) const;
-    netlib::range<decision, text> dropped_headers() const noexcept;
+    netlib::range<decision, text> dropped_headers() const & noexcept;
+    netlib::range<decision, text> dropped_headers() const && = delete;
 };
 
 /** The handle netlib_headers. */
@@ -1232,16 +1291,24 @@ class headers : public detail::copyable<netlib_headers, netlib_headers_free, net
 #endif
     headers_options to_options() const;
     std::size_t count() const noexcept;
-    text name(std::size_t index) const noexcept;
-    text value(std::size_t index) const noexcept;
-    text get(const c_text &name) const noexcept;
+    text name(std::size_t index) const & noexcept;
+    text name(std::size_t index) const && = delete;
+    text value(std::size_t index) const & noexcept;
+    text value(std::size_t index) const && = delete;
+    text get(const c_text &name) const & noexcept;
+    text get(const c_text &name) const && = delete;
     std::size_t get_count(const c_text &name) const noexcept;
-    text get_at(const c_text &name, std::size_t n) const noexcept;
-    text to_wire() const noexcept;
+    text get_at(const c_text &name, std::size_t n) const & noexcept;
+    text get_at(const c_text &name, std::size_t n) const && = delete;
+    text to_wire() const & noexcept;
+    text to_wire() const && = delete;
     struct item;
-    netlib::range<headers, item> items() const noexcept;
-    auto begin() const noexcept { return items().begin(); }
-    auto end() const noexcept { return items().end(); }
+    netlib::range<headers, item> items() const & noexcept;
+    netlib::range<headers, item> items() const && = delete;
+    auto begin() const & noexcept { return items().begin(); }
+    auto begin() const && = delete;
+    auto end() const & noexcept { return items().end(); }
+    auto end() const && = delete;
 };
 
 /** The handle netlib_headers_options. */
@@ -1272,7 +1339,8 @@ class request : public detail::copyable<netlib_request, netlib_request_free, net
 #if NETLIB_HPP_THROWS
     request(const c_text &method, const netlib::url &url, optional_ref<netlib::headers> headers, request_form form);
 #endif
-    text to_wire() const noexcept;
+    text to_wire() const & noexcept;
+    text to_wire() const && = delete;
 };
 
 /** The handle netlib_response. */
@@ -1290,11 +1358,15 @@ class response : public detail::copyable<netlib_response, netlib_response_free, 
     static result<progress<parse_final_result>> parse_final(const c_text &request_method, std::string_view head,
         std::uint64_t *state = nullptr);
     std::int32_t status() const noexcept;
-    borrowed<netlib::headers> headers() const noexcept;
-    text request_method() const noexcept;
-    text reason() const noexcept;
+    borrowed<netlib::headers> headers() const & noexcept;
+    borrowed<netlib::headers> headers() const && = delete;
+    text request_method() const & noexcept;
+    text request_method() const && = delete;
+    text reason() const & noexcept;
+    text reason() const && = delete;
     std::int32_t minor_version() const noexcept;
-    text redirect_location() const noexcept;
+    text redirect_location() const & noexcept;
+    text redirect_location() const && = delete;
     struct framing_result;
     result<framing_result> framing() const;
     result<void> check_tunnel() const;
@@ -1312,10 +1384,12 @@ class body_decoder : public detail::unique<netlib_body_decoder, netlib_body_deco
     result<void> set_limits(std::size_t max_size_line, std::size_t max_trailer, std::size_t max_trailer_fields);
     result<void> set_allow_bare_lf(bool allow);
     struct decode_result;
-    result<progress<decode_result>> decode(span<const std::uint8_t> data);
+    result<progress<decode_result>> decode(span<const std::uint8_t> data) &;
+    result<progress<decode_result>> decode(span<const std::uint8_t> data) const && = delete;
     result<void> end();
     bool is_done() const noexcept;
-    borrowed<headers> trailers() const noexcept;
+    borrowed<headers> trailers() const & noexcept;
+    borrowed<headers> trailers() const && = delete;
     std::int64_t bytes_decoded() const noexcept;
     std::int64_t bytes_left() const noexcept;
 };
@@ -1389,7 +1463,8 @@ class connect : public detail::unique<netlib_connect, netlib_connect_free> {
     seconds wait_seconds() const noexcept;
     std::size_t attempt_count() const noexcept;
     std::int32_t winner() const noexcept;
-    text attempt_address(std::size_t index) const noexcept;
+    text attempt_address(std::size_t index) const & noexcept;
+    text attempt_address(std::size_t index) const && = delete;
     std::int32_t attempt_port(std::size_t index) const noexcept;
     seconds attempt_start(std::size_t index) const noexcept;
     seconds attempt_end(std::size_t index) const noexcept;
@@ -1397,9 +1472,11 @@ class connect : public detail::unique<netlib_connect, netlib_connect_free> {
     std::int32_t attempt_errno(std::size_t index) const noexcept;
     static result<connect> new_unix(std::string_view path, optional_ref<connect_options> options = {});
     struct wait_item;
-    netlib::range<connect, wait_item> waits() const noexcept;
+    netlib::range<connect, wait_item> waits() const & noexcept;
+    netlib::range<connect, wait_item> waits() const && = delete;
     struct attempt_item;
-    netlib::range<connect, attempt_item> attempts() const noexcept;
+    netlib::range<connect, attempt_item> attempts() const & noexcept;
+    netlib::range<connect, attempt_item> attempts() const && = delete;
 };
 
 /** The handle netlib_throughput. */
@@ -1442,13 +1519,18 @@ class stream : public detail::unique<netlib_stream, netlib_stream_free> {
     result<progress<std::size_t>> read_body(body_decoder &decoder, span<std::uint8_t> buf);
     result<status> handshake();
     std::size_t peer_certificate_count() const noexcept;
-    span<const std::uint8_t> peer_certificate(std::size_t index) const noexcept;
-    text alpn_protocol() const noexcept;
-    text server_name() const noexcept;
+    span<const std::uint8_t> peer_certificate(std::size_t index) const & noexcept;
+    span<const std::uint8_t> peer_certificate(std::size_t index) const && = delete;
+    text alpn_protocol() const & noexcept;
+    text alpn_protocol() const && = delete;
+    text server_name() const & noexcept;
+    text server_name() const && = delete;
     netlib::tls_version tls_version() const noexcept;
-    text cipher_suite() const noexcept;
+    text cipher_suite() const & noexcept;
+    text cipher_suite() const && = delete;
     std::int32_t cipher_suite_bits() const noexcept;
-    text key_exchange_group() const noexcept;
+    text key_exchange_group() const & noexcept;
+    text key_exchange_group() const && = delete;
     bool is_resumed() const noexcept;
     result<tls_session> take_session();
     result<void> set_session(optional_ref<tls_session> session);
@@ -1457,8 +1539,10 @@ class stream : public detail::unique<netlib_stream, netlib_stream_free> {
     std::size_t early_data_left() const noexcept;
     std::size_t early_data_written() const noexcept;
     netlib::ech_status ech_status() const noexcept;
-    text cipher_suite_openssl_name() const noexcept;
-    netlib::range<stream, span<const std::uint8_t>> peer_certificates() const noexcept;
+    text cipher_suite_openssl_name() const & noexcept;
+    text cipher_suite_openssl_name() const && = delete;
+    netlib::range<stream, span<const std::uint8_t>> peer_certificates() const & noexcept;
+    netlib::range<stream, span<const std::uint8_t>> peer_certificates() const && = delete;
 };
 
 /** The handle netlib_tls_context. */
@@ -1474,21 +1558,26 @@ class tls_context : public detail::copyable<netlib_tls_context, netlib_tls_conte
     void forget_sessions() const noexcept;
     bool early_data() const noexcept;
     result<tls_context> with_ech(span<const std::uint8_t> config_list) const;
-    span<const std::uint8_t> ech_config_list() const noexcept;
-    text ech_public_name() const noexcept;
+    span<const std::uint8_t> ech_config_list() const & noexcept;
+    span<const std::uint8_t> ech_config_list() const && = delete;
+    text ech_public_name() const & noexcept;
+    text ech_public_name() const && = delete;
     std::int32_t ech_grease() const noexcept;
     result<void> verify_chain(span<const std::uint8_t> chain, netlib::purpose purpose, const c_text &name,
         std::optional<seconds> time = {}) const;
     tls_options to_options() const;
     std::size_t trust_anchor_count() const noexcept;
-    span<const std::uint8_t> trust_anchor(std::size_t index) const noexcept;
+    span<const std::uint8_t> trust_anchor(std::size_t index) const & noexcept;
+    span<const std::uint8_t> trust_anchor(std::size_t index) const && = delete;
     trust_kind trust_kinds() const noexcept;
     std::size_t trust_source_count() const noexcept;
     trust_kind trust_source_kind(std::size_t index) const noexcept;
-    text trust_source_name(std::size_t index) const noexcept;
+    text trust_source_name(std::size_t index) const & noexcept;
+    text trust_source_name(std::size_t index) const && = delete;
     std::size_t trust_source_anchor_count(std::size_t index) const noexcept;
     std::size_t trust_source_skipped_count(std::size_t index) const noexcept;
-    text trust_source_skipped(std::size_t index, std::size_t skipped) const noexcept;
+    text trust_source_skipped(std::size_t index, std::size_t skipped) const & noexcept;
+    text trust_source_skipped(std::size_t index, std::size_t skipped) const && = delete;
     netlib::verify_mode verify_mode() const noexcept;
     bool check_hostname() const noexcept;
     std::size_t pin_count() const noexcept;
@@ -1497,27 +1586,39 @@ class tls_context : public detail::copyable<netlib_tls_context, netlib_tls_conte
     tls_version minimum_version() const noexcept;
     tls_version maximum_version() const noexcept;
     std::size_t alpn_protocol_count() const noexcept;
-    text alpn_protocol(std::size_t index) const noexcept;
+    text alpn_protocol(std::size_t index) const & noexcept;
+    text alpn_protocol(std::size_t index) const && = delete;
     std::size_t cipher_suite_count() const noexcept;
-    text cipher_suite(std::size_t index) const noexcept;
-    text unknown_ciphers() const noexcept;
+    text cipher_suite(std::size_t index) const & noexcept;
+    text cipher_suite(std::size_t index) const && = delete;
+    text unknown_ciphers() const & noexcept;
+    text unknown_ciphers() const && = delete;
     std::size_t key_exchange_group_count() const noexcept;
-    text key_exchange_group(std::size_t index) const noexcept;
+    text key_exchange_group(std::size_t index) const & noexcept;
+    text key_exchange_group(std::size_t index) const && = delete;
     bool resumption() const noexcept;
-    text keylog_file() const noexcept;
-    text digest() const noexcept;
+    text keylog_file() const & noexcept;
+    text keylog_file() const && = delete;
+    text digest() const & noexcept;
+    text digest() const && = delete;
     ssl_version protocol() const noexcept;
     bool hostname_checks_common_name() const noexcept;
     bool post_handshake_auth() const noexcept;
     std::int64_t option_bits() const noexcept;
-    text cipher_suite_openssl_name(std::size_t index) const noexcept;
-    netlib::range<tls_context, span<const std::uint8_t>> trust_anchors() const noexcept;
+    text cipher_suite_openssl_name(std::size_t index) const & noexcept;
+    text cipher_suite_openssl_name(std::size_t index) const && = delete;
+    netlib::range<tls_context, span<const std::uint8_t>> trust_anchors() const & noexcept;
+    netlib::range<tls_context, span<const std::uint8_t>> trust_anchors() const && = delete;
     struct trust_source_item;
-    netlib::range<tls_context, trust_source_item> trust_sources() const noexcept;
-    netlib::range<tls_context, text> alpn_protocols() const noexcept;
+    netlib::range<tls_context, trust_source_item> trust_sources() const & noexcept;
+    netlib::range<tls_context, trust_source_item> trust_sources() const && = delete;
+    netlib::range<tls_context, text> alpn_protocols() const & noexcept;
+    netlib::range<tls_context, text> alpn_protocols() const && = delete;
     struct cipher_suite_item;
-    netlib::range<tls_context, cipher_suite_item> cipher_suites() const noexcept;
-    netlib::range<tls_context, text> key_exchange_groups() const noexcept;
+    netlib::range<tls_context, cipher_suite_item> cipher_suites() const & noexcept;
+    netlib::range<tls_context, cipher_suite_item> cipher_suites() const && = delete;
+    netlib::range<tls_context, text> key_exchange_groups() const & noexcept;
+    netlib::range<tls_context, text> key_exchange_groups() const && = delete;
 };
 
 /** The handle netlib_tls_options. */
@@ -1581,13 +1682,18 @@ class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_fr
     result<progress<std::size_t>> write(span<const std::uint8_t> buf);
     result<void> shutdown();
     std::size_t peer_certificate_count() const noexcept;
-    span<const std::uint8_t> peer_certificate(std::size_t index) const noexcept;
-    text alpn_protocol() const noexcept;
-    text server_name() const noexcept;
+    span<const std::uint8_t> peer_certificate(std::size_t index) const & noexcept;
+    span<const std::uint8_t> peer_certificate(std::size_t index) const && = delete;
+    text alpn_protocol() const & noexcept;
+    text alpn_protocol() const && = delete;
+    text server_name() const & noexcept;
+    text server_name() const && = delete;
     tls_version version() const noexcept;
-    text cipher_suite() const noexcept;
+    text cipher_suite() const & noexcept;
+    text cipher_suite() const && = delete;
     std::int32_t cipher_suite_bits() const noexcept;
-    text key_exchange_group() const noexcept;
+    text key_exchange_group() const & noexcept;
+    text key_exchange_group() const && = delete;
     bool is_resumed() const noexcept;
     result<tls_session> take_session();
     result<void> set_session(optional_ref<tls_session> session);
@@ -1596,15 +1702,18 @@ class tls_engine : public detail::unique<netlib_tls_engine, netlib_tls_engine_fr
     std::size_t early_data_left() const noexcept;
     std::size_t early_data_written() const noexcept;
     netlib::ech_status ech_status() const noexcept;
-    text cipher_suite_openssl_name() const noexcept;
-    netlib::range<tls_engine, span<const std::uint8_t>> peer_certificates() const noexcept;
+    text cipher_suite_openssl_name() const & noexcept;
+    text cipher_suite_openssl_name() const && = delete;
+    netlib::range<tls_engine, span<const std::uint8_t>> peer_certificates() const & noexcept;
+    netlib::range<tls_engine, span<const std::uint8_t>> peer_certificates() const && = delete;
 };
 
 /** The handle netlib_tls_session. */
 class tls_session : public detail::copyable<netlib_tls_session, netlib_tls_session_free, netlib_tls_session_clone> {
   public:
     using copyable::copyable;
-    text server_name() const noexcept;
+    text server_name() const & noexcept;
+    text server_name() const && = delete;
     tls_version version() const noexcept;
     std::int64_t time() const noexcept;
     bool is_resumable() const noexcept;
@@ -1615,33 +1724,49 @@ class certificate : public detail::copyable<netlib_certificate, netlib_certifica
   public:
     using copyable::copyable;
     static result<certificate> parse(span<const std::uint8_t> data);
-    text subject() const noexcept;
-    text issuer() const noexcept;
+    text subject() const & noexcept;
+    text subject() const && = delete;
+    text issuer() const & noexcept;
+    text issuer() const && = delete;
     std::size_t attribute_count(distinguished_name name) const noexcept;
-    text attribute_oid(distinguished_name name, std::size_t index) const noexcept;
-    text attribute_short_name(distinguished_name name, std::size_t index) const noexcept;
-    text attribute_value(distinguished_name name, std::size_t index) const noexcept;
+    text attribute_oid(distinguished_name name, std::size_t index) const & noexcept;
+    text attribute_oid(distinguished_name name, std::size_t index) const && = delete;
+    text attribute_short_name(distinguished_name name, std::size_t index) const & noexcept;
+    text attribute_short_name(distinguished_name name, std::size_t index) const && = delete;
+    text attribute_value(distinguished_name name, std::size_t index) const & noexcept;
+    text attribute_value(distinguished_name name, std::size_t index) const && = delete;
     std::int32_t attribute_rdn(distinguished_name name, std::size_t index) const noexcept;
-    text serial() const noexcept;
+    text serial() const & noexcept;
+    text serial() const && = delete;
     std::int32_t version() const noexcept;
     seconds not_before() const noexcept;
     seconds not_after() const noexcept;
-    text not_before_text() const noexcept;
-    text not_after_text() const noexcept;
+    text not_before_text() const & noexcept;
+    text not_before_text() const && = delete;
+    text not_after_text() const & noexcept;
+    text not_after_text() const && = delete;
     std::size_t name_count() const noexcept;
-    text name(std::size_t index) const noexcept;
+    text name(std::size_t index) const & noexcept;
+    text name(std::size_t index) const && = delete;
     certificate_name_kind name_kind(std::size_t index) const noexcept;
-    text public_key_algorithm() const noexcept;
-    text public_key_curve() const noexcept;
+    text public_key_algorithm() const & noexcept;
+    text public_key_algorithm() const && = delete;
+    text public_key_curve() const & noexcept;
+    text public_key_curve() const && = delete;
     std::size_t public_key_bits() const noexcept;
-    text signature_algorithm() const noexcept;
+    text signature_algorithm() const & noexcept;
+    text signature_algorithm() const && = delete;
     bool is_ca() const noexcept;
     bool is_self_issued() const noexcept;
-    span<const std::uint8_t> der() const noexcept;
-    text fingerprint() const noexcept;
-    text public_key_pin() const noexcept;
+    span<const std::uint8_t> der() const & noexcept;
+    span<const std::uint8_t> der() const && = delete;
+    text fingerprint() const & noexcept;
+    text fingerprint() const && = delete;
+    text public_key_pin() const & noexcept;
+    text public_key_pin() const && = delete;
     struct name_item;
-    netlib::range<certificate, name_item> names() const noexcept;
+    netlib::range<certificate, name_item> names() const & noexcept;
+    netlib::range<certificate, name_item> names() const && = delete;
 };
 
 /** An element of query::items. */
@@ -1830,7 +1955,11 @@ template <class T> class [[nodiscard]] expected {
     expected(T value) : value_(std::move(value)), error_(nullptr) {}
     expected(unexpected failure) noexcept : error_(std::move(failure.error)) {}
     bool has_value() const noexcept { return value_.has_value(); }
-    explicit operator bool() const noexcept { return has_value(); }
+    /* Not for bool: "if (result)" would test for success, and read like a test of the value. */
+    template <class U = T, std::enable_if_t<!std::is_same_v<U, bool>, int> = 0>
+    explicit operator bool() const noexcept {
+        return has_value();
+    }
     /** Returns the result. The process aborts if there is none. */
     T &value() & { return has_value() ? *value_ : (std::abort(), *value_); }
     T &&value() && { return std::move(value()); }
@@ -1838,10 +1967,12 @@ template <class T> class [[nodiscard]] expected {
     T &operator*() & { return value(); }
     T &&operator*() && { return std::move(value()); }
     const T &operator*() const & { return value(); }
-    T *operator->() { return &value(); }
-    const T *operator->() const { return &value(); }
+    T *operator->() & { return &value(); }
+    const T *operator->() const & { return &value(); }
+    const T *operator->() const && = delete;
     /** Returns the error, which is empty if there is a result. */
-    const netlib::error &error() const noexcept { return error_; }
+    const netlib::error &error() const & noexcept { return error_; }
+    netlib::error error() && noexcept { return std::move(error_); }
 
   private:
     std::optional<T> value_;
@@ -1856,7 +1987,8 @@ template <> class [[nodiscard]] expected<void> {
     bool has_value() const noexcept { return !error_; }
     explicit operator bool() const noexcept { return has_value(); }
     /** Returns the error, which is empty for success. */
-    const netlib::error &error() const noexcept { return error_; }
+    const netlib::error &error() const & noexcept { return error_; }
+    netlib::error error() && noexcept { return std::move(error_); }
 
   private:
     netlib::error error_;
@@ -2131,17 +2263,17 @@ inline netlib::status error::status() const noexcept {
 inline netlib::retry_kind error::retry_kind() const noexcept {
     return static_cast<netlib::retry_kind>(netlib_error_retry_kind(handle()));
 }
-inline text error::message() const noexcept {
+inline text error::message() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_message(handle(), &len);
     return text(data, len);
 }
-inline text error::advice() const noexcept {
+inline text error::advice() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_advice(handle(), &len);
     return text(data, len);
 }
-inline text error::report() const noexcept {
+inline text error::report() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_report(handle(), &len);
     return text(data, len);
@@ -2149,7 +2281,7 @@ inline text error::report() const noexcept {
 inline std::size_t error::cause_count() const noexcept {
     return netlib_error_cause_count(handle());
 }
-inline borrowed<error> error::cause(std::size_t index) const noexcept {
+inline borrowed<error> error::cause(std::size_t index) const & noexcept {
     return borrowed<netlib::error>(netlib_error_cause(handle(), index));
 }
 inline std::int32_t error::errno_() const noexcept {
@@ -2176,17 +2308,17 @@ inline void *error::user_data() const noexcept {
 inline std::int32_t error::http_status() const noexcept {
     return netlib_error_http_status(handle());
 }
-inline text error::expected_fingerprint() const noexcept {
+inline text error::expected_fingerprint() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_expected_fingerprint(handle(), &len);
     return text(data, len);
 }
-inline text error::actual_fingerprint() const noexcept {
+inline text error::actual_fingerprint() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_actual_fingerprint(handle(), &len);
     return text(data, len);
 }
-inline text error::public_key_pin() const noexcept {
+inline text error::public_key_pin() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_public_key_pin(handle(), &len);
     return text(data, len);
@@ -2206,15 +2338,15 @@ inline std::int64_t error::header_defect_line() const noexcept {
 inline std::int64_t error::unparsed_offset() const noexcept {
     return netlib_error_unparsed_offset(handle());
 }
-inline borrowed<netlib::retry> error::retry() const noexcept {
+inline borrowed<netlib::retry> error::retry() const & noexcept {
     return borrowed<netlib::retry>(netlib_error_retry(handle()));
 }
-inline span<const std::uint8_t> error::ech_retry_configs() const noexcept {
+inline span<const std::uint8_t> error::ech_retry_configs() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_error_ech_retry_configs(handle(), &len);
     return span<const std::uint8_t>(data, len);
 }
-inline netlib::range<error, borrowed<error>> error::causes() const noexcept {
+inline netlib::range<error, borrowed<error>> error::causes() const & noexcept {
     return {*this, cause_count(), [](const error &self, std::size_t index) {
         return self.cause(index);
     }};
@@ -2240,7 +2372,7 @@ inline error_options &error_options::user_data(void *ctx, netlib_ctx_free_fn ctx
     netlib_error_options_set_user_data(handle(), ctx, ctx_free);
     return *this;
 }
-inline text bytes::data() const noexcept {
+inline text bytes::data() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_bytes_data(handle(), &len);
     return text(data, len);
@@ -2297,36 +2429,36 @@ inline url::url(const c_text &scheme, const c_text &auth, const c_text &host, st
     const c_text &query, const c_text &fragment)
     : url(make(scheme, auth, host, port, path, query, fragment)) {}
 #endif
-inline text url::scheme() const noexcept {
+inline text url::scheme() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_scheme(handle(), &len);
     return text(data, len);
 }
-inline text url::auth() const noexcept {
+inline text url::auth() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_auth(handle(), &len);
     return text(data, len);
 }
-inline result<text> url::username() const {
+inline result<text> url::username() const & {
     const char *username = nullptr;
     std::size_t len = 0;
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_url_username(handle(), &username, &len, &err);
     return detail::finish<false>(status_c, err, text(username, len));
 }
-inline result<text> url::password() const {
+inline result<text> url::password() const & {
     const char *password = nullptr;
     std::size_t len = 0;
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_url_password(handle(), &password, &len, &err);
     return detail::finish<false>(status_c, err, text(password, len));
 }
-inline text url::host() const noexcept {
+inline text url::host() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_host(handle(), &len);
     return text(data, len);
 }
-inline text url::hostname() const noexcept {
+inline text url::hostname() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_hostname(handle(), &len);
     return text(data, len);
@@ -2337,42 +2469,42 @@ inline std::int32_t url::port() const noexcept {
 inline std::int32_t url::port_or_default() const noexcept {
     return netlib_url_port_or_default(handle());
 }
-inline text url::path() const noexcept {
+inline text url::path() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_path(handle(), &len);
     return text(data, len);
 }
-inline text url::query() const noexcept {
+inline text url::query() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_query(handle(), &len);
     return text(data, len);
 }
-inline text url::fragment() const noexcept {
+inline text url::fragment() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_fragment(handle(), &len);
     return text(data, len);
 }
-inline text url::authority() const noexcept {
+inline text url::authority() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_authority(handle(), &len);
     return text(data, len);
 }
-inline text url::netloc() const noexcept {
+inline text url::netloc() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_netloc(handle(), &len);
     return text(data, len);
 }
-inline text url::request_uri() const noexcept {
+inline text url::request_uri() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_request_uri(handle(), &len);
     return text(data, len);
 }
-inline text url::to_string() const noexcept {
+inline text url::to_string() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_to_string(handle(), &len);
     return text(data, len);
 }
-inline text url::redacted() const noexcept {
+inline text url::redacted() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_redacted(handle(), &len);
     return text(data, len);
@@ -2442,12 +2574,12 @@ inline result<query> query::parse(std::string_view text, query_format format) {
 inline std::size_t query::count() const noexcept {
     return netlib_query_count(handle());
 }
-inline text query::name(std::size_t index) const noexcept {
+inline text query::name(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_query_name(handle(), index, &len);
     return text(data, len);
 }
-inline text query::value(std::size_t index) const noexcept {
+inline text query::value(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_query_value(handle(), index, &len);
     return text(data, len);
@@ -2469,12 +2601,12 @@ inline result<void> query::set(std::string_view name, std::string_view value) {
 inline std::size_t query::remove(std::string_view name) noexcept {
     return netlib_query_remove(handle(), name.data(), name.size());
 }
-inline text query::to_string() const noexcept {
+inline text query::to_string() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_query_to_string(handle(), &len);
     return text(data, len);
 }
-inline netlib::range<query, query::item> query::items() const noexcept {
+inline netlib::range<query, query::item> query::items() const & noexcept {
     return {*this, count(), [](const query &self, std::size_t index) {
         return query::item{self.name(index), self.value(index)};
     }};
@@ -2486,12 +2618,12 @@ inline url_difference url_readings::differences(url_reader a, url_reader b) cons
 inline bool url_readings::accepted(url_reader reader) const noexcept {
     return netlib_url_readings_accepted(handle(), static_cast<enum netlib_url_reader>(reader)) != 0;
 }
-inline text url_readings::scheme(url_reader reader) const noexcept {
+inline text url_readings::scheme(url_reader reader) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_readings_scheme(handle(), static_cast<enum netlib_url_reader>(reader), &len);
     return text(data, len);
 }
-inline text url_readings::host(url_reader reader) const noexcept {
+inline text url_readings::host(url_reader reader) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_url_readings_host(handle(), static_cast<enum netlib_url_reader>(reader), &len);
     return text(data, len);
@@ -2707,7 +2839,7 @@ inline bool retry::allows_any_method() const noexcept {
 inline std::size_t retry::allowed_method_count() const noexcept {
     return netlib_retry_allowed_method_count(handle());
 }
-inline text retry::allowed_method(std::size_t index) const noexcept {
+inline text retry::allowed_method(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_allowed_method(handle(), index, &len);
     return text(data, len);
@@ -2721,7 +2853,7 @@ inline std::int32_t retry::status_forcelist_at(std::size_t index) const noexcept
 inline std::size_t retry::removed_header_count() const noexcept {
     return netlib_retry_removed_header_count(handle());
 }
-inline text retry::removed_header(std::size_t index) const noexcept {
+inline text retry::removed_header(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_removed_header(handle(), index, &len);
     return text(data, len);
@@ -2732,7 +2864,7 @@ inline bool retry::keeps_any_header() const noexcept {
 inline std::size_t retry::kept_header_count() const noexcept {
     return netlib_retry_kept_header_count(handle());
 }
-inline text retry::kept_header(std::size_t index) const noexcept {
+inline text retry::kept_header(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_kept_header(handle(), index, &len);
     return text(data, len);
@@ -2740,33 +2872,33 @@ inline text retry::kept_header(std::size_t index) const noexcept {
 inline std::size_t retry::history_count() const noexcept {
     return netlib_retry_history_count(handle());
 }
-inline text retry::history_method(std::size_t index) const noexcept {
+inline text retry::history_method(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_history_method(handle(), index, &len);
     return text(data, len);
 }
-inline text retry::history_url(std::size_t index) const noexcept {
+inline text retry::history_url(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_history_url(handle(), index, &len);
     return text(data, len);
 }
-inline text retry::history_redacted_url(std::size_t index) const noexcept {
+inline text retry::history_redacted_url(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_history_redacted_url(handle(), index, &len);
     return text(data, len);
 }
-inline borrowed<error> retry::history_error(std::size_t index) const noexcept {
+inline borrowed<error> retry::history_error(std::size_t index) const & noexcept {
     return borrowed<error>(netlib_retry_history_error(handle(), index));
 }
 inline std::int32_t retry::history_status(std::size_t index) const noexcept {
     return netlib_retry_history_status(handle(), index);
 }
-inline text retry::history_redirect_location(std::size_t index) const noexcept {
+inline text retry::history_redirect_location(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_history_redirect_location(handle(), index, &len);
     return text(data, len);
 }
-inline text retry::history_redacted_redirect_location(std::size_t index) const noexcept {
+inline text retry::history_redacted_redirect_location(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_retry_history_redacted_redirect_location(handle(), index, &len);
     return text(data, len);
@@ -2777,38 +2909,38 @@ inline result<retry> retry::from_int(std::int32_t count, bool redirect, optional
     netlib_status status_c = netlib_retry_from_int(count, redirect, default_retry.handle(), &retry, &err);
     return detail::finish<false>(status_c, err, netlib::retry(retry));
 }
-inline borrowed<retry> retry::resolve(optional_ref<retry> pool_default) const noexcept {
+inline borrowed<retry> retry::resolve(optional_ref<retry> pool_default) const & noexcept {
     return borrowed<retry>(netlib_retry_resolve(handle(), pool_default.handle()));
 }
 inline borrowed<retry> retry::default_() noexcept {
     return borrowed<retry>(netlib_retry_default());
 }
-inline netlib::range<retry, std::int32_t> retry::retry_after_statuses() const noexcept {
+inline netlib::range<retry, std::int32_t> retry::retry_after_statuses() const & noexcept {
     return {*this, retry_after_status_count(), [](const retry &self, std::size_t index) {
         return self.retry_after_status_at(index);
     }};
 }
-inline netlib::range<retry, text> retry::allowed_methods() const noexcept {
+inline netlib::range<retry, text> retry::allowed_methods() const & noexcept {
     return {*this, allowed_method_count(), [](const retry &self, std::size_t index) {
         return self.allowed_method(index);
     }};
 }
-inline netlib::range<retry, std::int32_t> retry::status_forcelist() const noexcept {
+inline netlib::range<retry, std::int32_t> retry::status_forcelist() const & noexcept {
     return {*this, status_forcelist_count(), [](const retry &self, std::size_t index) {
         return self.status_forcelist_at(index);
     }};
 }
-inline netlib::range<retry, text> retry::removed_headers() const noexcept {
+inline netlib::range<retry, text> retry::removed_headers() const & noexcept {
     return {*this, removed_header_count(), [](const retry &self, std::size_t index) {
         return self.removed_header(index);
     }};
 }
-inline netlib::range<retry, text> retry::kept_headers() const noexcept {
+inline netlib::range<retry, text> retry::kept_headers() const & noexcept {
     return {*this, kept_header_count(), [](const retry &self, std::size_t index) {
         return self.kept_header(index);
     }};
 }
-inline netlib::range<retry, retry::history_item> retry::history() const noexcept {
+inline netlib::range<retry, retry::history_item> retry::history() const & noexcept {
     return {*this, history_count(), [](const retry &self, std::size_t index) {
         return retry::history_item{self.history_method(index), self.history_url(index),
             self.history_redacted_url(index), self.history_error(index), self.history_status(index),
@@ -2968,7 +3100,7 @@ inline retry_options &retry_options::method_whitelist(const texts &methods) noex
 inline netlib::action decision::action() const noexcept {
     return static_cast<netlib::action>(netlib_decision_action(handle()));
 }
-inline borrowed<netlib::retry> decision::retry() const noexcept {
+inline borrowed<netlib::retry> decision::retry() const & noexcept {
     return borrowed<netlib::retry>(netlib_decision_retry(handle()));
 }
 inline netlib::counter decision::counter() const noexcept {
@@ -2988,10 +3120,10 @@ inline result<void> decision::sleep(optional_ref<netlib::limit> limit) const {
     netlib_status status_c = netlib_decision_sleep(handle(), limit.handle(), &err);
     return detail::finish<true>(status_c, err);
 }
-inline borrowed<netlib::url> decision::url() const noexcept {
+inline borrowed<netlib::url> decision::url() const & noexcept {
     return borrowed<netlib::url>(netlib_decision_url(handle()));
 }
-inline text decision::method() const noexcept {
+inline text decision::method() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_decision_method(handle(), &len);
     return text(data, len);
@@ -3005,7 +3137,7 @@ inline bool decision::drops_header(const c_text &name) const noexcept {
 inline std::size_t decision::dropped_header_count() const noexcept {
     return netlib_decision_dropped_header_count(handle());
 }
-inline text decision::dropped_header(std::size_t index) const noexcept {
+inline text decision::dropped_header(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_decision_dropped_header(handle(), index, &len);
     return text(data, len);
@@ -3016,7 +3148,7 @@ inline result<netlib::headers> decision::headers(const netlib::headers &request_
     netlib_status status_c = netlib_decision_headers(handle(), request_headers.handle(), &next_headers, &err);
     return detail::finish<false>(status_c, err, netlib::headers(next_headers));
 }
-inline netlib::range<decision, text> decision::dropped_headers() const noexcept {
+inline netlib::range<decision, text> decision::dropped_headers() const & noexcept {
     return {*this, dropped_header_count(), [](const decision &self, std::size_t index) {
         return self.dropped_header(index);
     }};
@@ -3037,17 +3169,17 @@ inline headers_options headers::to_options() const {
 inline std::size_t headers::count() const noexcept {
     return netlib_headers_count(handle());
 }
-inline text headers::name(std::size_t index) const noexcept {
+inline text headers::name(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_headers_name(handle(), index, &len);
     return text(data, len);
 }
-inline text headers::value(std::size_t index) const noexcept {
+inline text headers::value(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_headers_value(handle(), index, &len);
     return text(data, len);
 }
-inline text headers::get(const c_text &name) const noexcept {
+inline text headers::get(const c_text &name) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_headers_get(handle(), name.c_str(), &len);
     return text(data, len);
@@ -3055,17 +3187,17 @@ inline text headers::get(const c_text &name) const noexcept {
 inline std::size_t headers::get_count(const c_text &name) const noexcept {
     return netlib_headers_get_count(handle(), name.c_str());
 }
-inline text headers::get_at(const c_text &name, std::size_t n) const noexcept {
+inline text headers::get_at(const c_text &name, std::size_t n) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_headers_get_at(handle(), name.c_str(), n, &len);
     return text(data, len);
 }
-inline text headers::to_wire() const noexcept {
+inline text headers::to_wire() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_headers_to_wire(handle(), &len);
     return text(data, len);
 }
-inline netlib::range<headers, headers::item> headers::items() const noexcept {
+inline netlib::range<headers, headers::item> headers::items() const & noexcept {
     return {*this, count(), [](const headers &self, std::size_t index) {
         return headers::item{self.name(index), self.value(index)};
     }};
@@ -3128,7 +3260,7 @@ inline request::request(const c_text &method, const netlib::url &url, optional_r
     request_form form)
     : request(make(method, url, headers, form)) {}
 #endif
-inline text request::to_wire() const noexcept {
+inline text request::to_wire() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_request_to_wire(handle(), &len);
     return text(data, len);
@@ -3165,15 +3297,15 @@ inline result<progress<response::parse_final_result>> response::parse_final(cons
 inline std::int32_t response::status() const noexcept {
     return netlib_response_status(handle());
 }
-inline borrowed<netlib::headers> response::headers() const noexcept {
+inline borrowed<netlib::headers> response::headers() const & noexcept {
     return borrowed<netlib::headers>(netlib_response_headers(handle()));
 }
-inline text response::request_method() const noexcept {
+inline text response::request_method() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_response_request_method(handle(), &len);
     return text(data, len);
 }
-inline text response::reason() const noexcept {
+inline text response::reason() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_response_reason(handle(), &len);
     return text(data, len);
@@ -3181,7 +3313,7 @@ inline text response::reason() const noexcept {
 inline std::int32_t response::minor_version() const noexcept {
     return netlib_response_minor_version(handle());
 }
-inline text response::redirect_location() const noexcept {
+inline text response::redirect_location() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_response_redirect_location(handle(), &len);
     return text(data, len);
@@ -3223,7 +3355,7 @@ inline result<void> body_decoder::set_allow_bare_lf(bool allow) {
     netlib_status status_c = netlib_body_decoder_set_allow_bare_lf(handle(), allow, &err);
     return detail::finish<false>(status_c, err);
 }
-inline result<progress<body_decoder::decode_result>> body_decoder::decode(span<const std::uint8_t> data) {
+inline result<progress<body_decoder::decode_result>> body_decoder::decode(span<const std::uint8_t> data) & {
     std::size_t consumed = 0;
     const uint8_t *body = nullptr;
     std::size_t body_len = 0;
@@ -3241,7 +3373,7 @@ inline result<void> body_decoder::end() {
 inline bool body_decoder::is_done() const noexcept {
     return netlib_body_decoder_is_done(handle()) != 0;
 }
-inline borrowed<headers> body_decoder::trailers() const noexcept {
+inline borrowed<headers> body_decoder::trailers() const & noexcept {
     return borrowed<headers>(netlib_body_decoder_trailers(handle()));
 }
 inline std::int64_t body_decoder::bytes_decoded() const noexcept {
@@ -3438,7 +3570,7 @@ inline std::size_t connect::attempt_count() const noexcept {
 inline std::int32_t connect::winner() const noexcept {
     return netlib_connect_winner(handle());
 }
-inline text connect::attempt_address(std::size_t index) const noexcept {
+inline text connect::attempt_address(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_connect_attempt_address(handle(), index, &len);
     return text(data, len);
@@ -3464,12 +3596,12 @@ inline result<connect> connect::new_unix(std::string_view path, optional_ref<con
     netlib_status status_c = netlib_connect_new_unix(path.data(), path.size(), options.handle(), &connect, &err);
     return detail::finish<false>(status_c, err, netlib::connect(connect));
 }
-inline netlib::range<connect, connect::wait_item> connect::waits() const noexcept {
+inline netlib::range<connect, connect::wait_item> connect::waits() const & noexcept {
     return {*this, wait_count(), [](const connect &self, std::size_t index) {
         return connect::wait_item{self.wait_fd(index), self.wait_events(index)};
     }};
 }
-inline netlib::range<connect, connect::attempt_item> connect::attempts() const noexcept {
+inline netlib::range<connect, connect::attempt_item> connect::attempts() const & noexcept {
     return {*this, attempt_count(), [](const connect &self, std::size_t index) {
         return connect::attempt_item{self.attempt_address(index), self.attempt_port(index),
             self.attempt_start(index), self.attempt_end(index), self.attempt_status(index),
@@ -3611,17 +3743,17 @@ inline result<status> stream::handshake() {
 inline std::size_t stream::peer_certificate_count() const noexcept {
     return netlib_stream_peer_certificate_count(handle());
 }
-inline span<const std::uint8_t> stream::peer_certificate(std::size_t index) const noexcept {
+inline span<const std::uint8_t> stream::peer_certificate(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_peer_certificate(handle(), index, &len);
     return span<const std::uint8_t>(data, len);
 }
-inline text stream::alpn_protocol() const noexcept {
+inline text stream::alpn_protocol() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_alpn_protocol(handle(), &len);
     return text(data, len);
 }
-inline text stream::server_name() const noexcept {
+inline text stream::server_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_server_name(handle(), &len);
     return text(data, len);
@@ -3629,7 +3761,7 @@ inline text stream::server_name() const noexcept {
 inline netlib::tls_version stream::tls_version() const noexcept {
     return static_cast<netlib::tls_version>(netlib_stream_tls_version(handle()));
 }
-inline text stream::cipher_suite() const noexcept {
+inline text stream::cipher_suite() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_cipher_suite(handle(), &len);
     return text(data, len);
@@ -3637,7 +3769,7 @@ inline text stream::cipher_suite() const noexcept {
 inline std::int32_t stream::cipher_suite_bits() const noexcept {
     return netlib_stream_cipher_suite_bits(handle());
 }
-inline text stream::key_exchange_group() const noexcept {
+inline text stream::key_exchange_group() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_key_exchange_group(handle(), &len);
     return text(data, len);
@@ -3674,12 +3806,12 @@ inline std::size_t stream::early_data_written() const noexcept {
 inline netlib::ech_status stream::ech_status() const noexcept {
     return static_cast<netlib::ech_status>(netlib_stream_ech_status(handle()));
 }
-inline text stream::cipher_suite_openssl_name() const noexcept {
+inline text stream::cipher_suite_openssl_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_stream_cipher_suite_openssl_name(handle(), &len);
     return text(data, len);
 }
-inline netlib::range<stream, span<const std::uint8_t>> stream::peer_certificates() const noexcept {
+inline netlib::range<stream, span<const std::uint8_t>> stream::peer_certificates() const & noexcept {
     return {*this, peer_certificate_count(), [](const stream &self, std::size_t index) {
         return self.peer_certificate(index);
     }};
@@ -3710,12 +3842,12 @@ inline result<tls_context> tls_context::with_ech(span<const std::uint8_t> config
         &err);
     return detail::finish<false>(status_c, err, tls_context(with_ech));
 }
-inline span<const std::uint8_t> tls_context::ech_config_list() const noexcept {
+inline span<const std::uint8_t> tls_context::ech_config_list() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_ech_config_list(handle(), &len);
     return span<const std::uint8_t>(data, len);
 }
-inline text tls_context::ech_public_name() const noexcept {
+inline text tls_context::ech_public_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_ech_public_name(handle(), &len);
     return text(data, len);
@@ -3737,7 +3869,7 @@ inline tls_options tls_context::to_options() const {
 inline std::size_t tls_context::trust_anchor_count() const noexcept {
     return netlib_tls_context_trust_anchor_count(handle());
 }
-inline span<const std::uint8_t> tls_context::trust_anchor(std::size_t index) const noexcept {
+inline span<const std::uint8_t> tls_context::trust_anchor(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_trust_anchor(handle(), index, &len);
     return span<const std::uint8_t>(data, len);
@@ -3751,7 +3883,7 @@ inline std::size_t tls_context::trust_source_count() const noexcept {
 inline trust_kind tls_context::trust_source_kind(std::size_t index) const noexcept {
     return static_cast<trust_kind>(netlib_tls_context_trust_source_kind(handle(), index));
 }
-inline text tls_context::trust_source_name(std::size_t index) const noexcept {
+inline text tls_context::trust_source_name(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_trust_source_name(handle(), index, &len);
     return text(data, len);
@@ -3762,7 +3894,7 @@ inline std::size_t tls_context::trust_source_anchor_count(std::size_t index) con
 inline std::size_t tls_context::trust_source_skipped_count(std::size_t index) const noexcept {
     return netlib_tls_context_trust_source_skipped_count(handle(), index);
 }
-inline text tls_context::trust_source_skipped(std::size_t index, std::size_t skipped) const noexcept {
+inline text tls_context::trust_source_skipped(std::size_t index, std::size_t skipped) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_trust_source_skipped(handle(), index, skipped, &len);
     return text(data, len);
@@ -3791,7 +3923,7 @@ inline tls_version tls_context::maximum_version() const noexcept {
 inline std::size_t tls_context::alpn_protocol_count() const noexcept {
     return netlib_tls_context_alpn_protocol_count(handle());
 }
-inline text tls_context::alpn_protocol(std::size_t index) const noexcept {
+inline text tls_context::alpn_protocol(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_alpn_protocol(handle(), index, &len);
     return text(data, len);
@@ -3799,12 +3931,12 @@ inline text tls_context::alpn_protocol(std::size_t index) const noexcept {
 inline std::size_t tls_context::cipher_suite_count() const noexcept {
     return netlib_tls_context_cipher_suite_count(handle());
 }
-inline text tls_context::cipher_suite(std::size_t index) const noexcept {
+inline text tls_context::cipher_suite(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_cipher_suite(handle(), index, &len);
     return text(data, len);
 }
-inline text tls_context::unknown_ciphers() const noexcept {
+inline text tls_context::unknown_ciphers() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_unknown_ciphers(handle(), &len);
     return text(data, len);
@@ -3812,7 +3944,7 @@ inline text tls_context::unknown_ciphers() const noexcept {
 inline std::size_t tls_context::key_exchange_group_count() const noexcept {
     return netlib_tls_context_key_exchange_group_count(handle());
 }
-inline text tls_context::key_exchange_group(std::size_t index) const noexcept {
+inline text tls_context::key_exchange_group(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_key_exchange_group(handle(), index, &len);
     return text(data, len);
@@ -3820,12 +3952,12 @@ inline text tls_context::key_exchange_group(std::size_t index) const noexcept {
 inline bool tls_context::resumption() const noexcept {
     return netlib_tls_context_resumption(handle()) != 0;
 }
-inline text tls_context::keylog_file() const noexcept {
+inline text tls_context::keylog_file() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_keylog_file(handle(), &len);
     return text(data, len);
 }
-inline text tls_context::digest() const noexcept {
+inline text tls_context::digest() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_digest(handle(), &len);
     return text(data, len);
@@ -3842,33 +3974,33 @@ inline bool tls_context::post_handshake_auth() const noexcept {
 inline std::int64_t tls_context::option_bits() const noexcept {
     return netlib_tls_context_option_bits(handle());
 }
-inline text tls_context::cipher_suite_openssl_name(std::size_t index) const noexcept {
+inline text tls_context::cipher_suite_openssl_name(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_context_cipher_suite_openssl_name(handle(), index, &len);
     return text(data, len);
 }
-inline netlib::range<tls_context, span<const std::uint8_t>> tls_context::trust_anchors() const noexcept {
+inline netlib::range<tls_context, span<const std::uint8_t>> tls_context::trust_anchors() const & noexcept {
     return {*this, trust_anchor_count(), [](const tls_context &self, std::size_t index) {
         return self.trust_anchor(index);
     }};
 }
-inline netlib::range<tls_context, tls_context::trust_source_item> tls_context::trust_sources() const noexcept {
+inline netlib::range<tls_context, tls_context::trust_source_item> tls_context::trust_sources() const & noexcept {
     return {*this, trust_source_count(), [](const tls_context &self, std::size_t index) {
         return tls_context::trust_source_item{self.trust_source_kind(index), self.trust_source_name(index),
             self.trust_source_anchor_count(index), self.trust_source_skipped_count(index)};
     }};
 }
-inline netlib::range<tls_context, text> tls_context::alpn_protocols() const noexcept {
+inline netlib::range<tls_context, text> tls_context::alpn_protocols() const & noexcept {
     return {*this, alpn_protocol_count(), [](const tls_context &self, std::size_t index) {
         return self.alpn_protocol(index);
     }};
 }
-inline netlib::range<tls_context, tls_context::cipher_suite_item> tls_context::cipher_suites() const noexcept {
+inline netlib::range<tls_context, tls_context::cipher_suite_item> tls_context::cipher_suites() const & noexcept {
     return {*this, cipher_suite_count(), [](const tls_context &self, std::size_t index) {
         return tls_context::cipher_suite_item{self.cipher_suite(index), self.cipher_suite_openssl_name(index)};
     }};
 }
-inline netlib::range<tls_context, text> tls_context::key_exchange_groups() const noexcept {
+inline netlib::range<tls_context, text> tls_context::key_exchange_groups() const & noexcept {
     return {*this, key_exchange_group_count(), [](const tls_context &self, std::size_t index) {
         return self.key_exchange_group(index);
     }};
@@ -4088,17 +4220,17 @@ inline result<void> tls_engine::shutdown() {
 inline std::size_t tls_engine::peer_certificate_count() const noexcept {
     return netlib_tls_engine_peer_certificate_count(handle());
 }
-inline span<const std::uint8_t> tls_engine::peer_certificate(std::size_t index) const noexcept {
+inline span<const std::uint8_t> tls_engine::peer_certificate(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_peer_certificate(handle(), index, &len);
     return span<const std::uint8_t>(data, len);
 }
-inline text tls_engine::alpn_protocol() const noexcept {
+inline text tls_engine::alpn_protocol() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_alpn_protocol(handle(), &len);
     return text(data, len);
 }
-inline text tls_engine::server_name() const noexcept {
+inline text tls_engine::server_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_server_name(handle(), &len);
     return text(data, len);
@@ -4106,7 +4238,7 @@ inline text tls_engine::server_name() const noexcept {
 inline tls_version tls_engine::version() const noexcept {
     return static_cast<tls_version>(netlib_tls_engine_version(handle()));
 }
-inline text tls_engine::cipher_suite() const noexcept {
+inline text tls_engine::cipher_suite() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_cipher_suite(handle(), &len);
     return text(data, len);
@@ -4114,7 +4246,7 @@ inline text tls_engine::cipher_suite() const noexcept {
 inline std::int32_t tls_engine::cipher_suite_bits() const noexcept {
     return netlib_tls_engine_cipher_suite_bits(handle());
 }
-inline text tls_engine::key_exchange_group() const noexcept {
+inline text tls_engine::key_exchange_group() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_key_exchange_group(handle(), &len);
     return text(data, len);
@@ -4151,17 +4283,17 @@ inline std::size_t tls_engine::early_data_written() const noexcept {
 inline netlib::ech_status tls_engine::ech_status() const noexcept {
     return static_cast<netlib::ech_status>(netlib_tls_engine_ech_status(handle()));
 }
-inline text tls_engine::cipher_suite_openssl_name() const noexcept {
+inline text tls_engine::cipher_suite_openssl_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_engine_cipher_suite_openssl_name(handle(), &len);
     return text(data, len);
 }
-inline netlib::range<tls_engine, span<const std::uint8_t>> tls_engine::peer_certificates() const noexcept {
+inline netlib::range<tls_engine, span<const std::uint8_t>> tls_engine::peer_certificates() const & noexcept {
     return {*this, peer_certificate_count(), [](const tls_engine &self, std::size_t index) {
         return self.peer_certificate(index);
     }};
 }
-inline text tls_session::server_name() const noexcept {
+inline text tls_session::server_name() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_tls_session_server_name(handle(), &len);
     return text(data, len);
@@ -4181,12 +4313,12 @@ inline result<certificate> certificate::parse(span<const std::uint8_t> data) {
     netlib_status status_c = netlib_certificate_parse(data.data(), data.size(), &certificate, &err);
     return detail::finish<false>(status_c, err, netlib::certificate(certificate));
 }
-inline text certificate::subject() const noexcept {
+inline text certificate::subject() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_subject(handle(), &len);
     return text(data, len);
 }
-inline text certificate::issuer() const noexcept {
+inline text certificate::issuer() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_issuer(handle(), &len);
     return text(data, len);
@@ -4194,19 +4326,19 @@ inline text certificate::issuer() const noexcept {
 inline std::size_t certificate::attribute_count(distinguished_name name) const noexcept {
     return netlib_certificate_attribute_count(handle(), static_cast<enum netlib_distinguished_name>(name));
 }
-inline text certificate::attribute_oid(distinguished_name name, std::size_t index) const noexcept {
+inline text certificate::attribute_oid(distinguished_name name, std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_attribute_oid(handle(), static_cast<enum netlib_distinguished_name>(name), index,
         &len);
     return text(data, len);
 }
-inline text certificate::attribute_short_name(distinguished_name name, std::size_t index) const noexcept {
+inline text certificate::attribute_short_name(distinguished_name name, std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_attribute_short_name(handle(), static_cast<enum netlib_distinguished_name>(name),
         index, &len);
     return text(data, len);
 }
-inline text certificate::attribute_value(distinguished_name name, std::size_t index) const noexcept {
+inline text certificate::attribute_value(distinguished_name name, std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_attribute_value(handle(), static_cast<enum netlib_distinguished_name>(name),
         index, &len);
@@ -4215,7 +4347,7 @@ inline text certificate::attribute_value(distinguished_name name, std::size_t in
 inline std::int32_t certificate::attribute_rdn(distinguished_name name, std::size_t index) const noexcept {
     return netlib_certificate_attribute_rdn(handle(), static_cast<enum netlib_distinguished_name>(name), index);
 }
-inline text certificate::serial() const noexcept {
+inline text certificate::serial() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_serial(handle(), &len);
     return text(data, len);
@@ -4229,12 +4361,12 @@ inline seconds certificate::not_before() const noexcept {
 inline seconds certificate::not_after() const noexcept {
     return seconds(netlib_certificate_not_after(handle()));
 }
-inline text certificate::not_before_text() const noexcept {
+inline text certificate::not_before_text() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_not_before_text(handle(), &len);
     return text(data, len);
 }
-inline text certificate::not_after_text() const noexcept {
+inline text certificate::not_after_text() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_not_after_text(handle(), &len);
     return text(data, len);
@@ -4242,7 +4374,7 @@ inline text certificate::not_after_text() const noexcept {
 inline std::size_t certificate::name_count() const noexcept {
     return netlib_certificate_name_count(handle());
 }
-inline text certificate::name(std::size_t index) const noexcept {
+inline text certificate::name(std::size_t index) const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_name(handle(), index, &len);
     return text(data, len);
@@ -4250,12 +4382,12 @@ inline text certificate::name(std::size_t index) const noexcept {
 inline certificate_name_kind certificate::name_kind(std::size_t index) const noexcept {
     return static_cast<certificate_name_kind>(netlib_certificate_name_kind(handle(), index));
 }
-inline text certificate::public_key_algorithm() const noexcept {
+inline text certificate::public_key_algorithm() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_public_key_algorithm(handle(), &len);
     return text(data, len);
 }
-inline text certificate::public_key_curve() const noexcept {
+inline text certificate::public_key_curve() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_public_key_curve(handle(), &len);
     return text(data, len);
@@ -4263,7 +4395,7 @@ inline text certificate::public_key_curve() const noexcept {
 inline std::size_t certificate::public_key_bits() const noexcept {
     return netlib_certificate_public_key_bits(handle());
 }
-inline text certificate::signature_algorithm() const noexcept {
+inline text certificate::signature_algorithm() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_signature_algorithm(handle(), &len);
     return text(data, len);
@@ -4274,22 +4406,22 @@ inline bool certificate::is_ca() const noexcept {
 inline bool certificate::is_self_issued() const noexcept {
     return netlib_certificate_is_self_issued(handle()) != 0;
 }
-inline span<const std::uint8_t> certificate::der() const noexcept {
+inline span<const std::uint8_t> certificate::der() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_der(handle(), &len);
     return span<const std::uint8_t>(data, len);
 }
-inline text certificate::fingerprint() const noexcept {
+inline text certificate::fingerprint() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_fingerprint(handle(), &len);
     return text(data, len);
 }
-inline text certificate::public_key_pin() const noexcept {
+inline text certificate::public_key_pin() const & noexcept {
     std::size_t len = 0;
     auto *data = netlib_certificate_public_key_pin(handle(), &len);
     return text(data, len);
 }
-inline netlib::range<certificate, certificate::name_item> certificate::names() const noexcept {
+inline netlib::range<certificate, certificate::name_item> certificate::names() const & noexcept {
     return {*this, name_count(), [](const certificate &self, std::size_t index) {
         return certificate::name_item{self.name(index), self.name_kind(index)};
     }};
@@ -4747,7 +4879,7 @@ inline expected<bool> attempt::accept(const response &response) { return decide(
 inline expected<void> attempt::failed(const netlib::error &error) {
     if (accepted_) return unexpected{error};
     auto decided = decide({}, error);
-    return decided ? expected<void>() : unexpected{decided.error()};
+    return decided.has_value() ? expected<void>() : unexpected{decided.error()};
 }
 #endif
 

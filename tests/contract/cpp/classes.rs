@@ -200,12 +200,34 @@ fn add_declaration(
         names::resolve(&format!("({}){}", params_of(call, true), qualifiers(function)), scope)
     );
     wrap(&(indent.to_owned() + &line), text);
+    if lends(function) {
+        // A deleted function for const temporaries also refuses other temporaries.
+        let line = format!(
+            "{}{}({}) const && = delete;",
+            template_of(call),
+            names::resolve(&spaced(&call.returns, &function.name), scope),
+            names::resolve(&params_of(call, true), scope)
+        );
+        wrap(&(indent.to_owned() + &line), text);
+    }
+}
+
+/// Returns true for a member function whose result refers to memory of the object.
+fn lends(function: &CppFunction) -> bool {
+    let members = function.call.members.iter().map(|member| &member.0);
+    function.is_member && members.chain([&function.call.returns]).any(|ctype| is_view(ctype))
+}
+
+fn is_view(ctype: &str) -> bool {
+    let views = ["text", "span", "borrowed", "netlib_slice", "netlib_header_field"];
+    ctype.split(|c: char| !(c.is_alphanumeric() || c == '_')).any(|word| views.contains(&word))
 }
 
 fn qualifiers(function: &CppFunction) -> String {
     let is_const = function.is_member && function.c.params[0].ctype.starts_with("const ");
+    let lvalue = if lends(function) { " &" } else { "" };
     let noexcept = if function.call.is_noexcept { " noexcept" } else { "" };
-    format!("{}{noexcept}", if is_const { " const" } else { "" })
+    format!("{}{lvalue}{noexcept}", if is_const { " const" } else { "" })
 }
 
 fn add_definition(function: &CppFunction, class: &str, scope: &BTreeSet<String>, text: &mut String) {
@@ -330,13 +352,14 @@ impl Range {
             }
         };
         let (text, definitions) = (&mut written.classes, &mut written.definitions);
-        let _ = writeln!(text, "    netlib::range<{class}, {item}> {}() const noexcept;", self.name);
+        let _ = writeln!(text, "    netlib::range<{class}, {item}> {}() const & noexcept;", self.name);
+        let _ = writeln!(text, "    netlib::range<{class}, {item}> {}() const && = delete;", self.name);
         let qualified = if self.fields.len() > 1 { format!("{class}::{item}") } else { item.clone() };
         let getters: Vec<String> = self.fields.iter().map(|field| format!("self.{}(index)", field.2)).collect();
         let made =
             if self.fields.len() > 1 { format!("{qualified}{{{}}}", getters.join(", ")) } else { getters[0].clone() };
         wrap(
-            &format!("inline netlib::range<{class}, {qualified}> {class}::{}() const noexcept {{", self.name),
+            &format!("inline netlib::range<{class}, {qualified}> {class}::{}() const & noexcept {{", self.name),
             definitions,
         );
         wrap(
@@ -346,8 +369,10 @@ impl Range {
         wrap(&format!("        return {made};"), definitions);
         definitions.push_str("    }};\n}\n");
         if self.name == "items" {
-            let _ = writeln!(text, "    auto begin() const noexcept {{ return items().begin(); }}");
-            let _ = writeln!(text, "    auto end() const noexcept {{ return items().end(); }}");
+            for name in ["begin", "end"] {
+                let _ = writeln!(text, "    auto {name}() const & noexcept {{ return items().{name}(); }}");
+                let _ = writeln!(text, "    auto {name}() const && = delete;");
+            }
         }
     }
 }
