@@ -1,0 +1,633 @@
+"""Writes the generated layer of the Node.js package: lib/api.cjs with the enums, the constants, a class for each handle
+and every function of netlib.h; index.mjs, which exports the same names; and the types in index.d.cts.
+
+usage: generate.py DIRECTORY [netlib.api.json]
+"""
+
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from model import Api, camel, class_name, pointed  # noqa: E402
+
+HERE = Path(__file__).resolve().parent
+
+# Classes of which the obvious name has another meaning: `NetlibError` is the exception.
+CLASSES = {"netlib_error": "ErrorInfo", "netlib_headers": "Headers"}
+ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
+
+# Functions whose promise lib/natural.cjs makes with the event loop instead of a thread.
+BY_EVENT_LOOP = {
+    "netlib_connect_run", "netlib_decision_sleep", "netlib_retry_sleep", "netlib_retry_sleep_for_retry",
+    "netlib_stream_connect", "netlib_stream_handshake", "netlib_stream_read", "netlib_stream_read_body",
+    "netlib_stream_read_response", "netlib_stream_shutdown", "netlib_stream_shutdown_both", "netlib_stream_write",
+    "netlib_stream_write_early_data", "netlib_stream_writev", "netlib_wait", "netlib_wait_for_read",
+    "netlib_wait_for_write",
+}  # fmt: skip
+
+# Text that is data for the network.
+AS_BYTES = {"netlib_headers_to_wire", "netlib_request_to_wire"}
+
+# Handles that hold the sleep callback of a Retry.
+RETRYING = {"netlib_retry", "netlib_retry_options", "netlib_decision"}
+
+RESERVED = {"arguments", "class", "default", "delete", "export", "function", "in", "new", "this", "with"}
+EXCEPTIONS = [
+    "NetlibError", "ArgumentError", "StateError", "SystemError", "TimeError", "UrlError", "ConnectError", "TlsError",
+    "HttpError", "RetryError", "ApplicationError",
+]  # fmt: skip
+OTHER_EXPORTS = ["Attempt", "attempts", "textToBytes"]
+
+NUMBERS = {
+    "int": "i32", "int32_t": "i32", "netlib_status": "i32", "uint32_t": "i32", "int64_t": "i64", "uint64_t": "u64",
+    "size_t": "size", "double": "f64",
+}  # fmt: skip
+
+
+def safe(name):
+    return name + "_" if name in RESERVED else name
+
+
+def parameter(value):
+    return "value" if value.kind == "ctx" else safe(camel(value.name))
+
+
+def is_constructor(call):
+    return call.makes and call.name == "new"
+
+
+def method_name(call, is_promise=False):
+    """The name of a method. A blocking function has a promise, and a method that blocks, whose name ends with Sync."""
+    if is_constructor(call):
+        return "create" if is_promise else "constructor"
+    return camel(call.name) + ("Sync" if call.blocks and not is_promise else "")
+
+
+class Names:
+    """The names of the C items in JavaScript, also for the text of comments."""
+
+    def __init__(self, api):
+        self.enums = {name: ENUMS.get(name, class_name(name)) for name in api.enums}
+        self.classes = {name: CLASSES.get(name, class_name(name)) for name in api.handles}
+        self.constants, self.js = {}, {"NULL": "null"}
+        for name, enum in api.enums.items():
+            for value, member in self.members(enum).items():
+                self.js[value] = f"{self.enums[name]}.{member}"
+        for name, value in {**api.constants, **api.macros}.items():
+            if name not in self.js and value is not None and not name.startswith("NETLIB_VERSION"):
+                self.constants[name.removeprefix("NETLIB_")] = value
+                self.js[name] = name.removeprefix("NETLIB_")
+        self.js.update(self.enums, **self.classes)
+        for call in api.calls:
+            name = method_name(call)
+            if name == "constructor":
+                self.js[call.c_name] = f"new {self.classes[call.owner]}"
+            else:
+                self.js[call.c_name] = f"{self.classes[call.owner]}.{name}" if call.owner else name
+
+    @staticmethod
+    def members(enum):
+        """The names of the values without their common start, by the C names. Limits are constants of the module."""
+        is_limit = re.compile(r"NETLIB_\w+_MAX_").match
+        names = [value["name"] for value in enum["values"] if not is_limit(value["name"])]
+        prefix = f"NETLIB_{enum['name'].removeprefix('netlib_').upper()}_"
+        if not all(name.startswith(prefix) for name in names):
+            parts = list(zip(*(name.split("_")[:-1] for name in names)))
+            shared = 0
+            while shared < len(parts) and len(set(parts[shared])) == 1:
+                shared += 1
+            prefix = "_".join(part[0] for part in parts[:shared]) + "_"
+        members = {name: name.removeprefix(prefix) for name in names}
+        return {name: f"V{member}" if member[0].isdigit() else member for name, member in members.items()}
+
+    def text(self, text):
+        """A comment of netlib.h with the names of JavaScript."""
+        return re.sub(r"\b(?:netlib|NETLIB)_\w+|\bNULL\b", lambda found: self.js.get(found[0], found[0]), text)
+
+
+def comment(text, indent):
+    """A documentation comment."""
+    text, width = text.strip().replace("*/", "* /"), 117 - indent
+    lines = []
+    for paragraph in text.split("\n"):
+        start = re.match(r" *(- )?", paragraph)[0]
+        options = {"break_long_words": False, "break_on_hyphens": False}
+        lines += textwrap.wrap(paragraph, width, subsequent_indent=" " * len(start), **options) or [""]
+    if len(lines) == 1:
+        return [f"/** {lines[0]} */"]
+    return [f"/** {lines[0]}", *(f" * {line}".rstrip() for line in lines[1:]), " */"]
+
+
+class Writer:
+    def __init__(self, api):
+        self.api, self.names, self.js, self.types = api, Names(api), [], []
+
+    def type_line(self, text="", indent=0):
+        self.types.append(" " * indent + text if text else "")
+
+    def doc(self, text, indent):
+        self.types += [" " * indent + line for line in comment(self.names.text(text), indent)]
+
+    # ---- Enums and constants.
+
+    def enum(self, enum):
+        name, values = self.names.enums[enum["name"]], {value["name"]: value for value in enum["values"]}
+        members = self.names.members(enum)
+        self.js.append(f"const {name} = $.enumeration({{")
+        self.js += [f"    {member}: {values[c_name]['value']}," for c_name, member in members.items()]
+        self.js += ["});", ""]
+        self.doc(enum["doc"] or f"The values of {enum['name']}.", 0)
+        self.type_line(f"export declare enum {name} {{")
+        for c_name, member in members.items():
+            if values[c_name]["doc"]:
+                self.doc(values[c_name]["doc"], 4)
+            self.type_line(f"{member} = {values[c_name]['value']},", 4)
+        self.type_line("}")
+        self.type_line()
+
+    def constant(self, name, value):
+        text = f"Object.freeze({value!r})" if isinstance(value, list) else repr(value)
+        self.js.append(f"const {name} = {text};")
+        kind = "string" if isinstance(value, str) else "number"
+        if isinstance(value, list):
+            kind = f"readonly {'string' if isinstance(value[0], str) else 'number'}[]"
+        self.type_line(f"export declare const {name}: {kind};")
+
+    # ---- Types.
+
+    def input_type(self, value):
+        kinds = {
+            "text": "Text" if value.has_length else "string", "bytes": "Data", "buffer": "Uint8Array",
+            "truth_value": "boolean", "seconds": "number | null", "ctx": "unknown", "status": "number",
+        }  # fmt: skip
+        if value.kind == "handle":
+            name = self.names.classes[value.handle]
+            name = {"netlib_limit": "Limit | AbortSignal", "netlib_error": "NetlibError | ErrorInfo"}.get(
+                value.handle, name
+            )
+        elif value.kind == "enum":
+            name = self.names.enums[value.enum]
+        elif value.kind == "array":
+            element = value.element.removeprefix("const ").strip()
+            name = {"netlib_header_field": "Fields", "netlib_slice": "readonly Data[]", "int32_t": "readonly number[]"}
+            name = name.get(element, "readonly string[]")
+        elif value.kind == "callback":
+            name = self.callback_type(value.callback)
+        elif value.kind in kinds:
+            name = kinds[value.kind]
+        else:
+            name = "number | bigint" if "int64_t" in value.c_type else "number"
+        if value.kind == "callback" and value.nullable:
+            name = f"({name})"
+        return name + " | null" if value.nullable and not name.endswith("null") and value.kind != "ctx" else name
+
+    def output_type(self, output, call):
+        kinds = {"bytes": "Buffer", "truth_value": "boolean", "seconds": "number", "ctx": "unknown", "status": "Status"}
+        if output.kind == "handle":
+            name = self.names.classes[output.handle]
+        elif output.kind == "text":
+            name = "Buffer" if call.c_name in AS_BYTES else "string"
+        elif output.kind == "enum":
+            name = self.names.enums[output.enum]
+        elif output.kind == "array":
+            name = "string[]" if "char" in output.element else "number[]"
+        else:
+            name = kinds.get(output.kind, "number | bigint" if "int64_t" in output.c_type else "number")
+        if call.c_name == "netlib_error_status":
+            name = "Status"
+        return name + " | null" if self.is_optional(output, call) else name
+
+    @staticmethod
+    def is_optional(output, call):
+        if output.kind not in ("handle", "text", "bytes"):
+            return False
+        if call.progress:
+            return True
+        if output.name != "return" or output.is_owned:
+            return False
+        # Getters return NULL for a NULL handle, which an object of JavaScript never has.
+        text = " ".join(filter(None, [call.doc, call.item["returns"]["doc"]])).replace("\n", " ")
+        text = re.sub(r"(NULL|nothing)(,? and)? for NULL\b|\bfor NULL\b", "", text)
+        return output.nullable and ("NULL" in text or any(value.kind == "index" for value in call.inputs))
+
+    @staticmethod
+    def result_name(output):
+        return "result" if output.name == "return" else camel(output.name)
+
+    def result_type(self, call):
+        if call.is_setter:
+            return "this"
+        fields = [("status", "Status")] if call.progress else []
+        fields += [(self.result_name(output), self.output_type(output, call)) for output in call.outputs]
+        if len(fields) <= 1:
+            return fields[0][1] if fields else "void"
+        return "{ " + "; ".join(f"{name}: {kind}" for name, kind in fields) + " }"
+
+    # ---- Callbacks.
+
+    @staticmethod
+    def callback_inputs(item):
+        lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
+        return [
+            param
+            for param in item["params"]
+            if param["kind"] != "ctx" and param["name"] not in lengths
+            and (param["direction"] == "in" or param["kind"] == "buffer")
+        ]  # fmt: skip
+
+    @staticmethod
+    def callback_outputs(item):
+        return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
+
+    def callback_type(self, name):
+        item = self.api.callbacks[name]
+        kinds = {"buffer": "Uint8Array", "bytes": "Buffer", "text": "string"}
+        arguments = []
+        for param in self.callback_inputs(item):
+            kind = self.names.classes[param["handle"]] if param["kind"] == "handle" else kinds.get(param["kind"])
+            arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}")
+        outputs, enum = self.callback_outputs(item), item["returns"].get("enum")
+        if enum == "netlib_outcome":
+            result = "void"
+        elif enum:
+            handles = [self.names.classes[output["handle"]] for output in outputs]
+            result = " | ".join([self.names.enums[enum], *handles])
+        elif not outputs:
+            result = "void"
+        elif outputs[0]["kind"] == "length":
+            result = "number | { status: Status }"
+        else:
+            result = "boolean" if outputs[0]["kind"] == "truth_value" else self.number_type(outputs[0]["type"])
+        return f"({', '.join(arguments)}) => {result}"
+
+    @staticmethod
+    def number_type(c_type):
+        return "number | bigint" if "int64_t" in c_type else "number"
+
+    def koffi_type(self, c_type):
+        if "*" in c_type or c_type.endswith("_fn"):
+            return "void *"
+        if c_type.startswith("enum ") or c_type == "netlib_status":
+            return "int32_t"
+        return c_type
+
+    def callback(self, item):
+        """The function that C calls. An exception in it becomes the failure value, and is thrown after the outer call."""
+        name, returns = item["name"], item["returns"]
+        if name == "netlib_ctx_free_fn":
+            return
+        params = [camel(param["name"]) for param in item["params"] if param["kind"] != "ctx"]
+        types = ", ".join(f"'{self.koffi_type(param['type'])}'" for param in item["params"])
+        convert = []
+        for param in self.callback_inputs(item):
+            at, length = camel(param["name"]), camel(param.get("length") or "")
+            cls = self.names.classes.get(param.get("handle"))
+            convert.append({
+                "buffer": f"Buffer.alloc({length})", "bytes": f"$.bytes({at}, {length})", "text": f"$.text({at})",
+                "handle": f"$.lend({cls}, {at})",
+            }.get(param["kind"], at))  # fmt: skip
+        failure = 0 if returns["kind"] == "enum" else -1
+        self.js.append(f"const on_{name.removeprefix('netlib_')} = $.callback('{name}', [{types}], {failure},")
+        self.js.append(f"    ({', '.join(['call', *params])}) => {{")
+        lines, outputs, enum = [], self.callback_outputs(item), returns.get("enum")
+        handles = [param for param in self.callback_inputs(item) if param["kind"] == "handle"]
+        buffers = [param for param in self.callback_inputs(item) if param["kind"] == "buffer"]
+        for at, param in enumerate(self.callback_inputs(item)):
+            if param in handles or param in buffers:
+                lines.append(f"const given_{camel(param['name'])} = {convert[at]};")
+                convert[at] = f"given_{camel(param['name'])}"
+        lines.append(f"const result = call({', '.join(convert)});")
+        lines += [f"$.revoke(given_{camel(param['name'])});" for param in handles]
+        if enum == "netlib_outcome":
+            lines.append("return Outcome.DONE;")
+        elif enum:
+            for output in outputs:
+                lines += [
+                    f"if (result instanceof {self.names.classes[output['handle']]}) {{",
+                    f"    $.koffi.encode({camel(output['name'])}, 'void *', $.give(result.clone()));",
+                    f"    return {self.names.enums[enum]}.ALLOW;",
+                    "}",
+                ]
+            lines.append(f"return $.member({self.names.enums[enum]}, result);")
+        elif outputs and outputs[0]["kind"] == "length":
+            lines.append("if (result !== null && typeof result === 'object') return $.member(Status, result.status);")
+            if buffers:
+                length = camel(buffers[0]["length"])
+                lines.append(f"$.copyTo({camel(buffers[0]['name'])}, given_{camel(buffers[0]['name'])}, result, {length});")
+            lines += [f"$.koffi.encode({camel(outputs[0]['name'])}, 'size_t', $.size('result', result));", "return 0;"]
+        elif outputs:
+            kind = pointed(outputs[0]["type"])
+            value = "$.truth('result', result)" if outputs[0]["kind"] == "truth_value" else f"$.{NUMBERS[kind]}('result', result)"
+            lines += [f"$.koffi.encode({camel(outputs[0]['name'])}, '{kind}', {value});", "return 0;"]
+        else:
+            lines.append("return 0;")
+        if not any(re.search(r"\bresult\b", line) for line in lines if not line.startswith("const result")):
+            lines = [line.removeprefix("const result = ") for line in lines]
+        self.js += ["        " + line for line in lines] + ["    });", ""]
+
+    # ---- Functions.
+
+    def parameters(self, call):
+        """The parameters, and the number of those that must be present."""
+        inputs = [value for value in call.inputs if value.kind != "ctx_free"]
+        required = len(inputs)
+        while required and (inputs[required - 1].nullable or inputs[required - 1].is_pointer):
+            required -= 1
+        return inputs, required
+
+    def declare(self, call, is_promise, indent):
+        inputs, required = self.parameters(call)
+        names = [
+            f"{parameter(value)}{'?' if at >= required else ''}: {self.input_type(value)}"
+            for at, value in enumerate(inputs)
+        ]
+        parts = [call.doc.strip()]
+        parts += ["\n".join(f"@param {parameter(value)} {value.doc}" for value in inputs if value.doc)]
+        returns = [f"{camel(output.name)}: {output.doc}" for output in call.outputs if output.doc and output.name != "return"]
+        returns += [call.item["returns"]["doc"]] if call.item["returns"]["doc"] else []
+        parts += ["@returns " + "; ".join(returns)] if returns else []
+        parts += ["@deprecated " + call.item["deprecated"]] if call.item["deprecated"] else []
+        if call.blocks and not is_promise:
+            parts.insert(1, "Blocks the event loop.")
+        self.doc("\n\n".join(part for part in parts if part), indent)
+        name, result = method_name(call, is_promise), self.result_type(call)
+        result = f": Promise<{result}>" if is_promise else "" if name == "constructor" else f": {result}"
+        start = "" if call.owner else "export declare function "
+        if call.owner and not call.is_member and name != "constructor":
+            start = "static "
+        self.type_line(f"{start}{name}({', '.join(names)}){result};", indent)
+
+    def function(self, call, is_promise):
+        indent = 4 if call.owner else 0
+        self.declare(call, is_promise, indent)
+        inputs, required = self.parameters(call)
+        names = [parameter(value) + (" = null" if at >= required else "") for at, value in enumerate(inputs)]
+        name = method_name(call, is_promise)
+        start = "async " if is_promise else ""
+        if not call.owner:
+            start += "function "
+        elif not call.is_member and name != "constructor":
+            start = "static " + start
+        lines, passed, slots, handles = [], [], [], []
+        if call.is_member:
+            lines.append("const me = $.pointer(this);")
+            handles.append("this")
+        if name == "constructor":
+            lines.append("super();")
+        if is_promise and any(value.name == "limit" for value in call.inputs):
+            lines.append("limit = $.limitOf(limit, true);")
+        if any(argument.role == "ctx" for argument in call.arguments):
+            callbacks = [value for value in call.inputs if value.kind == "callback"]
+            checked = [f"{value.callback}: $.fn('{parameter(value)}', {parameter(value)}, {str(value.nullable).lower()})" for value in callbacks]
+            has_ctx = [value for value in call.inputs if value.kind == "ctx"]
+            lines.append(f"const held = {{ {', '.join(checked)} }};" if not has_ctx else "const held = value;")
+        for argument in call.arguments:
+            self.argument(argument, is_promise, lines, passed, slots, handles)
+        if any(argument.role == "ctx" or argument.input and argument.input.kind == "ctx" for argument in call.arguments):
+            value = "value" if any(value.kind == "ctx" for value in call.inputs) else "held"
+            lines = [line for line in lines if not line.startswith("const held = value")]
+            lines.append("const ctx = $.hold(value);" if value == "value" else "const ctx = $.holdCallbacks(held);")
+        callbacks = sorted(set(call.item["callbacks"]) - {"netlib_ctx_free_fn"})
+        if slots:
+            lines.append(f"const s = new $.Slots({len(slots)}), at = 0;" if is_promise else f"const s = $.shared, at = s.open({len(slots)});")
+            for argument in call.arguments:
+                if argument.role == "inout":
+                    given, kind = parameter(argument.input), pointed(argument.c_type)
+                    lines.append(f"s.u64[at + {slots.index(argument.c_name)}] = BigInt({given} === null ? 0 : $.{NUMBERS[kind]}('{given}', {given}));")
+        body = self.call_lines(call, name, is_promise, passed, slots, handles, callbacks)
+        if slots and not is_promise:
+            lines += ["try {"] + ["    " + line for line in body] + ["} finally {", "    s.close(at);", "}"]
+        else:
+            lines += body
+        pad = " " * indent
+        self.js.append(f"{pad}{start}{name}({', '.join(names)}) {{")
+        self.js += [f"{pad}    {line}" for line in lines]
+        self.js += [pad + "}", ""]
+
+    def call_lines(self, call, name, is_promise, passed, slots, handles, callbacks):
+        target = f"C.{call.c_name}({', '.join(passed)})"
+        types = "[" + ", ".join(f"'{callback}'" for callback in callbacks) + "]"
+        if is_promise:
+            target = f"await $.onThread(C.{call.c_name}, [{', '.join(passed)}], [{', '.join(handles)}])"
+        elif callbacks:
+            target = f"$.outer(C.{call.c_name}, [{', '.join(passed)}])"
+        lines = []
+        if call.fails:
+            progress = "".join(f", Status.{status.removeprefix('NETLIB_')}" for status in call.progress)
+            lines.append(f"const status = {target};")
+            error = f"s.u64[at + {slots.index('err')}]"
+            allowed = f"[{progress[2:]}]"
+            raised = (f", {types}" if is_promise else ", null") if callbacks else ""
+            lines.append(f"if (status !== 0{' || $.hasRaised()' if callbacks and not is_promise else ''}) $.check(status, {error}, {allowed}{raised});")
+        elif any(output.name == "return" for output in call.outputs):
+            lines.append(f"const result = {target};")
+        else:
+            lines.append(f"{target};")
+        if callbacks and not call.fails:
+            lines.append("$.raise();")
+        if call.is_setter:
+            return lines + ["this.check();", "return this;"]
+        results = [(self.result_name(output), self.result(output, call, slots, handles)) for output in call.outputs]
+        if name == "constructor":
+            output = call.outputs[0]
+            made = "result" if output.name == "return" else f"s.u64[at + {slots.index(output.name)}]"
+            return lines + [f"$.adopt(this, {made}{self.source(output, call)});"]
+        if call.progress:
+            results.insert(0, ("status", "status"))
+        if len(results) == 1:
+            lines.append(f"return {results[0][1]};")
+        elif results:
+            lines.append("return { " + ", ".join(f"{key}: {value}" if key != value else key for key, value in results) + " };")
+        return lines
+
+    def source(self, output, call):
+        """The object from which a new handle takes the sleep callback."""
+        if output.handle not in RETRYING:
+            return ""
+        if call.is_member and call.owner in RETRYING:
+            return ", null, this"
+        found = [parameter(value) for value in call.inputs if value.handle in RETRYING]
+        return f", null, {found[0]}" if found else ""
+
+    def argument(self, argument, is_promise, lines, passed, slots, handles):
+        """Adds the C value of one parameter, and the lines that make it."""
+        role, value = argument.role, argument.input
+        if role == "self":
+            passed.append("me")
+        elif role == "ctx":
+            passed.append("ctx")
+        elif role == "ctx_free" or (value and value.kind == "ctx_free"):
+            passed.append("$.ctxFree(ctx)")
+        elif role in ("output", "length_out", "error", "inout"):
+            slots.append(argument.c_name)
+            address = f"s.address[at + {len(slots) - 1}]"
+            if role == "inout" and value.nullable:
+                address = f"{parameter(value)} === null ? null : {address}"
+            passed.append(address)
+        elif role == "length":
+            passed.append(f"c_{parameter(value)}.length")
+        elif value.kind == "ctx":
+            passed.append("ctx")
+        else:
+            lines.append(f"const c_{parameter(value)} = {self.convert(value, is_promise)};")
+            passed.append(f"c_{parameter(value)}" + (".pointer" if self.is_block(value) else ""))
+            if value.kind == "handle":
+                handles.append(parameter(value))
+
+    @staticmethod
+    def is_block(value):
+        return value.kind in ("text", "bytes", "buffer", "array") and (value.has_length or value.kind != "text")
+
+    def convert(self, value, is_promise):
+        name, kind = parameter(value), value.kind
+        optional = str(bool(value.nullable)).lower()
+        if kind == "handle":
+            cls = self.names.classes[value.handle]
+            if value.handle == "netlib_limit":
+                return f"$.limitPointer({name})"
+            if value.handle == "netlib_error":
+                return f"$.errorPointer('{name}', {name}, {optional})"
+            return f"$.argument('{name}', {name}, {cls}, {optional})"
+        if kind == "text":
+            return f"$.{'dataOf' if value.has_length else 'cText'}('{name}', {name}, {optional})"
+        if kind == "bytes":
+            return f"$.dataOf('{name}', {name}, {optional})"
+        if kind == "buffer":
+            return f"$.bufferOf('{name}', {name})"
+        if kind == "array":
+            element = value.element.removeprefix("const ").strip()
+            return "$." + {
+                "netlib_header_field": "fieldsOf", "netlib_slice": "slicesOf", "int32_t": "integersOf",
+            }.get(element, "textsOf") + f"('{name}', {name})"  # fmt: skip
+        if kind == "callback":
+            on = f"on_{value.callback.removeprefix('netlib_')}"
+            return f"{name} === null ? null : {on}" if value.nullable else on
+        if kind == "truth_value":
+            return f"$.truth('{name}', {name})"
+        if kind == "seconds":
+            return f"$.seconds{'Pointer' if value.is_pointer else ''}('{name}', {name})"
+        c_type = "int32_t" if value.c_type.startswith("enum ") else value.c_type
+        return f"$.{NUMBERS[c_type]}('{name}', {name})"
+
+    def result(self, output, call, slots, handles):
+        kind = output.kind
+        is_return = output.name == "return"
+        index = None if is_return else slots.index(output.name)
+        at = "at" if index == 0 else f"at + {index}"
+        pointer = "result" if is_return else f"s.u64[{at}]"
+        length = f", s.u64[at + {slots.index(output.length)}]" if output.length else ""
+        if kind == "handle":
+            cls = self.names.classes[output.handle]
+            keep = [parameter(value) for value in call.inputs if value.name in output.borrowed_from]
+            if call.is_member and call.arguments[0].c_name in output.borrowed_from:
+                keep.append("this")
+            source = self.source(output, call)
+            if output.is_owned:
+                made = f"$.own({cls}, {pointer}{source})"
+            else:
+                made = f"$.borrow({cls}, {pointer}, [{', '.join(keep)}]{source.removeprefix(', null')})"
+            return made
+        if kind == "text":
+            return f"$.{'bytes' if call.c_name in AS_BYTES else 'text'}({pointer}{length})"
+        if kind == "bytes":
+            into = [value for value in call.inputs if value.kind in ("bytes", "buffer") and value.name in output.borrowed_from]
+            return f"$.partOf(c_{parameter(into[0])}, {pointer}{length})" if into else f"$.bytes({pointer}{length})"
+        if kind == "array":
+            return f"$.{'texts' if 'char' in output.element else 'integers'}({pointer}{length})"
+        if kind == "ctx":
+            return f"$.heldValue({pointer})"
+        kinds = {"double": "f64", "size_t": "u64", "int64_t": "i64", "uint64_t": "u64"}
+        store = kinds.get(output.c_type, "i32")
+        value = "result" if is_return else f"s.{store}[{'2 * (' + at + ')' if store == 'i32' else at}]"
+        if kind == "truth_value":
+            return f"{value} === 1"
+        if store in ("u64", "i64"):
+            return f"$.number({value})"
+        return value
+
+    # ---- The module.
+
+    def module(self):
+        api, names = self.api, self.names
+        for enum in api.enums.values():
+            self.enum(enum)
+        for name, value in names.constants.items():
+            self.constant(name, value)
+        self.js.append("")
+        self.type_line()
+        for handle, item in api.handles.items():
+            cls = names.classes[handle]
+            self.js.append(f"class {cls} extends $.Handle {{")
+            self.doc(item.get("doc") or f"A handle of the type {handle}.", 0)
+            self.type_line(f"export declare class {cls} extends Handle {{")
+            for call in api.class_calls(handle):
+                if not call.c_name.endswith("_free"):
+                    self.variants(call)
+            self.js += ["}", f"$.describe({cls}, C.{item['free']}, {str(item['threads'] == 'one call at a time').lower()});", ""]
+            self.type_line("}")
+            self.type_line()
+        for call in api.calls:
+            if not call.owner:
+                self.variants(call)
+        for item in api.callbacks.values():
+            self.callback(item)
+        exported = [*names.enums.values(), *names.classes.values(), *names.constants]
+        for call in api.calls:
+            if not call.owner:
+                exported.append(method_name(call))
+                if call.blocks and call.c_name not in BY_EVENT_LOOP:
+                    exported.append(method_name(call, True))
+        exported = sorted(set(exported))
+        self.js.append("module.exports = {")
+        self.js += [f"    {name}," for name in exported] + ["};"]
+        natural = {method_name(call, True) for call in api.calls if call.c_name in BY_EVENT_LOOP and not call.owner}
+        return sorted({*exported, *natural, *EXCEPTIONS, *OTHER_EXPORTS})
+
+    def variants(self, call):
+        if call.blocks and call.c_name not in BY_EVENT_LOOP:
+            self.function(call, True)
+        self.function(call, False)
+
+    def write(self, directory):
+        exported = self.module()
+        table = [
+            f"    {call.c_name}: ['{self.koffi_type(call.item['returns']['type'])}', ["
+            + ", ".join(f"'{self.koffi_type(param['type'])}'" for param in call.item["params"])
+            + "]],"
+            for call in self.api.calls
+        ]
+        head = HEAD.replace("VERSION_TEXT", self.api.version).replace("TABLE", "\n".join(table))
+        (directory / "lib").mkdir(parents=True, exist_ok=True)
+        (directory / "lib/api.cjs").write_text(head + "\n".join(self.js) + "\n", encoding="utf-8")
+        module = ["// The names that ES modules import. bindings/node/generate.py writes this file.",
+                  "import netlib from './index.cjs';", "", "export const {", *(f"    {name}," for name in exported),
+                  "} = netlib;", "export default netlib;", ""]  # fmt: skip
+        (directory / "index.mjs").write_text("\n".join(module), encoding="utf-8")
+        natural = (HERE / "types.d.ts").read_text(encoding="utf-8")
+        (directory / "index.d.cts").write_text(natural + "\n" + "\n".join(self.types) + "\n", encoding="utf-8")
+        (directory / "index.d.mts").write_text(
+            "import * as netlib from './index.cjs';\nexport * from './index.cjs';\nexport default netlib;\n", encoding="utf-8"
+        )
+
+
+HEAD = """\
+'use strict';
+// The functions of netlib.h. bindings/node/generate.py writes this file from netlib.api.json.
+
+const $ = require('./runtime.cjs');
+
+const C = $.declare('VERSION_TEXT', {
+TABLE
+});
+
+"""
+
+
+def main():
+    Writer(Api(*sys.argv[2:3])).write(Path(sys.argv[1]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,402 @@
+'use strict';
+// Adds to the classes of api.cjs what is natural in JavaScript: promises, iteration, and the loop of attempts.
+
+const fs = require('node:fs');
+const api = require('./api.cjs');
+const { fromInfo } = require('./errors.cjs');
+const { ready, wakeAll } = require('./event-loop.cjs');
+const { Handle, dataOf, limitOf } = require('./runtime.cjs');
+
+const {
+    Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Request, Retry, RetryOptions, Status, Stream, Url,
+} = api;
+
+const POLLIN = 1;
+
+const now = () => performance.now() / 1000;
+
+/** Adds methods to a class. `make` gets the methods that they replace. */
+function extend(cls, make) {
+    const replaced = Object.getOwnPropertyNames(cls.prototype).map((name) => [name, cls.prototype[name]]);
+    const methods = make({ close: Handle.prototype.close, ...Object.fromEntries(replaced) });
+    for (const name of Reflect.ownKeys(methods)) {
+        Object.defineProperty(cls.prototype, name, { value: methods[name], writable: true, configurable: true });
+    }
+}
+
+// ---- Waits.
+
+/** Waits at most until the limit ends, and throws if it has ended. */
+async function within(limit, events, seconds = Infinity) {
+    const all = limit ? [...events, { fd: limit.fd(), isWrite: false }] : events;
+    const isReady = await ready(all, Math.min(seconds, limit ? limit.remaining() : Infinity));
+    limit?.check();
+    return isReady;
+}
+
+/** Waits until a descriptor is readable or writable. Resolves to false after `timeout` seconds. */
+async function wait(fd, isWrite, timeout = null, limit = null) {
+    return within(limitOf(limit), [{ fd, isWrite }], timeout ?? Infinity);
+}
+const waitForRead = (fd, timeout, limit) => wait(fd, false, timeout, limit);
+const waitForWrite = (fd, timeout, limit) => wait(fd, true, timeout, limit);
+
+/** Waits for a number of seconds. */
+async function sleep(seconds, limit) {
+    limit = limitOf(limit);
+    const end = now() + seconds;
+    limit?.check();
+    for (let left = seconds; left > 0; left = end - now()) await within(limit, [], left);
+}
+
+extend(Decision, (generated) => ({
+    async sleep(limit = null) {
+        if (this.sleeper) generated.sleepSync.call(this, limit);
+        else await sleep(this.delay(), limit);
+    },
+}));
+
+extend(Retry, (generated) => ({
+    async sleep(response = null, limit = null) {
+        if (this.sleeper) generated.sleepSync.call(this, response, limit);
+        else await sleep(this.delay(response), limit);
+    },
+    async sleepForRetry(response = null, limit = null) {
+        if (this.sleeper) return generated.sleepForRetrySync.call(this, response, limit);
+        const seconds = this.getRetryAfter(response);
+        if (seconds > 0) await sleep(seconds, limit);
+        return seconds > 0;
+    },
+}));
+
+extend(RetryOptions, (generated) => ({
+    sleep(callback) {
+        this.sleeper = callback !== null;
+        return generated.sleep.call(this, callback);
+    },
+}));
+
+// ---- Connections and streams.
+
+extend(ConnectOptions, (generated) => ({
+    useTimeout(timeout) {
+        generated.useTimeout.call(this, timeout);
+        this.timeoutInUse = timeout;
+        return this;
+    },
+    clone() {
+        const copy = generated.clone.call(this);
+        copy.timeoutInUse = this.timeoutInUse;
+        return copy;
+    },
+}));
+
+extend(Connect, () => ({
+    /** Makes the steps of a connect operation. Resolves to a descriptor, which the caller closes. */
+    async run(limit = null) {
+        limit = limitOf(limit);
+        if (limit) this.setLimit(limit);
+        for (;;) {
+            const { status, fd } = this.step();
+            if (status === Status.OK) return fd;
+            const events = Array.from({ length: this.waitCount() }, (_, index) => ({
+                fd: this.waitFd(index),
+                isWrite: this.waitEvents(index) !== POLLIN,
+            }));
+            await ready(events, this.waitSeconds());
+        }
+    },
+}));
+
+/** A descriptor that is closed when no stream uses it any more. */
+class Connection {
+    constructor(fd) {
+        this.fd = fd;
+        this.streams = 0;
+    }
+
+    attach(stream) {
+        this.streams += 1;
+        stateOf(stream).connection = this;
+        abandoned.register(stream, this, stream);
+    }
+
+    release() {
+        this.streams -= 1;
+        if (this.streams === 0) fs.closeSync(this.fd);
+    }
+}
+
+/** Releases the connections of streams that were not closed. */
+const abandoned = new FinalizationRegistry((connection) => connection.release());
+
+/** What the waits of a stream need. */
+const states = new WeakMap();
+
+function stateOf(stream) {
+    if (!states.has(stream)) {
+        states.set(stream, { limit: null, read: Infinity, write: Infinity, end: Infinity, connection: null, isClosed: false });
+    }
+    return states.get(stream);
+}
+
+/** A stream inside another stream shares its connection. */
+function sharing(wrap) {
+    return (context, inner, ...rest) => {
+        const stream = wrap(context, inner, ...rest);
+        states.get(inner)?.connection?.attach(stream);
+        return stream;
+    };
+}
+const tlsWrapStream = sharing(api.tlsWrapStream);
+const tlsAcceptStream = sharing(api.tlsAcceptStream);
+
+function timedOut(code, text) {
+    const kind = code === Status.READ_TIMEOUT ? api.RetryKind.READ : api.RetryKind.OTHER;
+    return fromInfo(new ErrorInfo(code, text, new ErrorOptions().retryKind(kind)));
+}
+
+/** Repeats a call on a non-blocking stream until it does not want to read or write any more. */
+async function drive(stream, call) {
+    stream.setBlocking(false);
+    for (;;) {
+        const result = call();
+        const status = typeof result === 'number' ? result : result.status;
+        if (status !== Status.WANT_READ && status !== Status.WANT_WRITE) return result;
+        await awaitStream(stream, status === Status.WANT_WRITE);
+    }
+}
+
+async function awaitStream(stream, isWrite) {
+    const state = stateOf(stream);
+    const timeout = isWrite ? state.write : state.read;
+    const events = [{ fd: stream.fd(), isWrite }];
+    if (state.limit) events.push({ fd: state.limit.fd(), isWrite: false });
+    const left = Math.min(state.limit?.remaining() ?? Infinity, state.end - now());
+    const isReady = await ready(events, Math.max(0, Math.min(timeout, left)));
+    if (isReady || left <= timeout) {
+        // The next call fails if the limit has ended. A write does not check it.
+        if (isWrite) state.limit?.check();
+        return;
+    }
+    if (isWrite) throw timedOut(Status.WRITE_TIMEOUT, `the peer accepted no bytes for ${timeout} seconds`);
+    throw timedOut(Status.READ_TIMEOUT, `no bytes arrived for ${timeout} seconds`);
+}
+
+const count = ({ status, n }) => (status === Status.END_OF_STREAM ? 0 : n);
+
+extend(Stream, (generated) => ({
+    /** Closes the stream. Calls in progress reject. */
+    close() {
+        const state = stateOf(this);
+        if (state.isClosed) return;
+        state.isClosed = true;
+        const fd = this.fd();
+        generated.close.call(this);
+        wakeAll(fd);
+        abandoned.unregister(this);
+        state.connection?.release();
+    },
+    setLimit(limit) {
+        stateOf(this).limit = limitOf(limit);
+        generated.setLimit.call(this, limit);
+    },
+    setReadTimeout(seconds) {
+        generated.setReadTimeout.call(this, seconds);
+        stateOf(this).read = seconds ?? Infinity;
+    },
+    setWriteTimeout(seconds) {
+        generated.setWriteTimeout.call(this, seconds);
+        stateOf(this).write = seconds ?? Infinity;
+    },
+    useTimeout(timeout) {
+        generated.useTimeout.call(this, timeout);
+        const state = stateOf(this);
+        state.read = timeout.readTimeout();
+        const total = timeout.configuredTotal();
+        state.end = total === Infinity ? Infinity : now() + total - timeout.getConnectDuration();
+    },
+    async handshake() {
+        await drive(this, () => this.handshakeSync());
+    },
+    /** Reads bytes that are available. Resolves to their number, 0 at the end. */
+    async read(buffer) {
+        return count(await drive(this, () => this.readSync(buffer)));
+    },
+    /** Writes all of the data. */
+    async write(data) {
+        let { memory: left } = dataOf('data', data);
+        while (left.length > 0) {
+            const { n } = await drive(this, () => {
+                const result = this.writeSync(left);
+                return result.n > 0 ? { status: Status.OK, n: result.n } : result;
+            });
+            left = left.subarray(n);
+        }
+    },
+    async writev(slices) {
+        for (const slice of slices) await this.write(slice);
+    },
+    async writeEarlyData(data) {
+        return (await drive(this, () => this.writeEarlyDataSync(data))).n;
+    },
+    async shutdown() {
+        await drive(this, () => this.shutdownSync());
+    },
+    async shutdownBoth() {
+        await drive(this, () => this.shutdownBothSync());
+    },
+    async readResponse(method) {
+        return (await drive(this, () => this.readResponseSync(method))).response;
+    },
+    async readBody(decoder, buffer) {
+        return count(await drive(this, () => this.readBodySync(decoder, buffer)));
+    },
+    /** Iterates over the pieces of a response's body. */
+    async *body(response) {
+        const decoder = new api.BodyDecoder(response);
+        try {
+            for (;;) {
+                const buffer = Buffer.allocUnsafeSlow(65536);
+                const n = await this.readBody(decoder, buffer);
+                if (n === 0) return;
+                yield buffer.subarray(0, n);
+            }
+        } finally {
+            decoder.close();
+        }
+    },
+}));
+
+/** Connects to the server of a URL, and makes the TLS handshake for https. */
+Stream.connect = async function connect(url, context = null, options = null, limit = null) {
+    limit = limitOf(limit);
+    const [scheme, host] = [url.scheme(), url.host()];
+    const isTls = scheme === 'https';
+    if (!host || !['http', 'https', null].includes(scheme) || (isTls && !context)) {
+        return Stream.connectSync(url, context, options, limit); // fails without a connection
+    }
+    const operation = new Connect(host, url.portOrDefault(), options);
+    let stream = null;
+    try {
+        const fd = await operation.run(limit);
+        try {
+            stream = isTls ? api.tlsWrapFd(context, fd, host) : Stream.newFd(fd);
+        } catch (error) {
+            fs.closeSync(fd);
+            throw error;
+        }
+        new Connection(fd).attach(stream);
+        stream.setLimit(limit);
+        if (options?.timeoutInUse) stream.useTimeout(options.timeoutInUse);
+        else stream.setReadTimeout(api.defaultTimeout());
+        await stream.handshake();
+        return stream;
+    } catch (error) {
+        stream?.close();
+        throw error;
+    } finally {
+        operation.close();
+    }
+};
+
+// ---- Objects that JavaScript converts and iterates.
+
+extend(Url, () => ({
+    toJSON() {
+        return this.toString();
+    },
+}));
+
+extend(Headers, () => ({
+    *[Symbol.iterator]() {
+        for (let index = 0; index < this.count(); index++) yield [this.name(index), this.value(index)];
+    },
+}));
+
+// ---- Attempts.
+
+/** One attempt of a request: a first one, a retry, or a redirect. */
+class Attempt {
+    #retry;
+    #request;
+    #limit;
+    #decision = null;
+    #isAccepted = false;
+    #continues = false;
+    #sendsBody = true;
+
+    constructor(retry, { method = 'GET', url, headers = null }, limit) {
+        this.#retry = retry;
+        this.#request = { method, url, headers };
+        this.#limit = limitOf(limit);
+    }
+
+    method() {
+        return this.#request.method;
+    }
+
+    url() {
+        return this.#request.url;
+    }
+
+    headers() {
+        return this.#request.headers;
+    }
+
+    request(form = api.RequestForm.ORIGIN) {
+        return new Request(this.#request.method, this.#request.url, this.#request.headers, form);
+    }
+
+    sendsBody() {
+        return this.#sendsBody;
+    }
+
+    decision() {
+        return this.#decision;
+    }
+
+    async accept(response) {
+        return this.#decide(response, null);
+    }
+
+    async failed(error) {
+        if (this.#isAccepted || !error?.info) throw error;
+        await this.#decide(null, error);
+    }
+
+    async #decide(response, error) {
+        const { method, url, headers } = this.#request;
+        const decision = this.#retry.decide(method, url, response, error, this.#limit);
+        this.#decision = decision;
+        this.#isAccepted = decision.action() === api.Action.RETURN_RESPONSE;
+        if (this.#isAccepted) return true;
+        this.#request = {
+            method: decision.method(),
+            url: decision.url(),
+            headers: headers && decision.headers(headers),
+        };
+        this.#retry = decision.retry();
+        this.#sendsBody = decision.resendBody();
+        await decision.sleep(this.#limit);
+        this.#continues = true;
+        return false;
+    }
+
+    static continues(attempt) {
+        const continues = attempt.#continues;
+        attempt.#continues = false;
+        return continues;
+    }
+}
+const { continues } = Attempt;
+delete Attempt.continues;
+
+/** The attempts of a request, for `for await`. */
+async function* attempts(retry, request, limit = null) {
+    const attempt = new Attempt(retry, request, limit);
+    do yield attempt;
+    while (continues(attempt));
+}
+
+module.exports = { Attempt, attempts, tlsAcceptStream, tlsWrapStream, wait, waitForRead, waitForWrite };

@@ -1,0 +1,271 @@
+// The tests of what is special to JavaScript; scenario.mjs has the rest.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import { createRequire } from 'node:module';
+import net from 'node:net';
+import test from 'node:test';
+import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import netlib, {
+    Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Request, Retry, RetryOptions, StateError,
+    Status, Stream, TimeError, Timeout, TlsContext, TlsOptions, Url, UrlError, Verdict, parseUrl, textToBytes,
+} from '../index.mjs';
+
+const code = (name) => (error) => error instanceof NetlibError && error.code === `NETLIB_${name}`;
+
+/** Runs a server, and closes it after `use`, whose argument is its URL. */
+async function withServer(onConnection, use) {
+    const sockets = [];
+    const server = net.createServer((socket) => {
+        sockets.push(socket.on('error', () => {}));
+        onConnection(socket);
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    try {
+        return await use(parseUrl(`http://127.0.0.1:${server.address().port}/`));
+    } finally {
+        sockets.forEach((socket) => socket.destroy());
+        server.close();
+    }
+}
+
+async function collect() {
+    for (let round = 0; round < 5; round++) {
+        await turn();
+        globalThis.gc();
+    }
+    await sleep(10);
+}
+
+test('ES modules and CommonJS modules get the same classes', () => {
+    assert.equal(createRequire(import.meta.url)('../index.cjs').Url, Url);
+    assert.equal(netlib.Url, Url);
+});
+
+test('the class of a status is the class of the exception', () => {
+    assert.throws(() => parseUrl('http://['), UrlError);
+    assert.throws(() => new Limit(-5), ArgumentError);
+    const limit = new Limit(10);
+    limit.cancel();
+    assert.throws(() => limit.check(), (error) => error instanceof TimeError && error.status === Status.CANCELLED);
+});
+
+test('a call on a closed handle fails with NETLIB_CLOSED', () => {
+    const url = parseUrl('http://a/');
+    url.close();
+    url.close();
+    assert.throws(() => url.host(), (error) => error instanceof StateError && code('CLOSED')(error));
+});
+
+test('Symbol.dispose closes a handle', () => {
+    const url = parseUrl('http://a/');
+    url[Symbol.dispose]();
+    assert.throws(() => url.host(), code('CLOSED'));
+});
+
+test('arguments of another type are refused', () => {
+    const url = parseUrl('http://a/');
+    assert.throws(() => url.sameOrigin(new Headers({})), /must be a Url/);
+    assert.throws(() => url.resolve(null), TypeError);
+    assert.throws(() => new TlsOptions().resumption(1), /must be true or false/);
+    assert.throws(() => new RetryOptions().total(1.5), TypeError);
+    assert.throws(() => new RetryOptions().total(2 ** 31), RangeError);
+    assert.throws(() => new RetryOptions().sleep('text'), TypeError);
+    assert.throws(() => parseUrl(5), TypeError);
+});
+
+test('a NUL in a header value or a file name is refused', () => {
+    assert.throws(() => new Headers({ a: 'b\0c' }), /has a NUL at index 1/);
+    assert.throws(() => new TlsOptions().addCaFile('a\0b'), /path has a NUL at index 1/);
+});
+
+test('a setter throws its error at once', () => {
+    assert.throws(() => new RetryOptions().backoffFactor(-1), code('INVALID_ARGUMENT'));
+});
+
+test('bytes that are not UTF-8 survive', () => {
+    const name = parseUrl('http://%61%ff%c3%a9@a/').username();
+    assert.equal(name, 'a\udcff\u00e9');
+    assert.deepEqual([...textToBytes(name)], [0x61, 0xff, 0xc3, 0xa9]);
+    assert.throws(() => textToBytes('\ud800'), TypeError);
+});
+
+test('empty text differs from absent text', () => {
+    assert.equal(new Url('http', null, 'a', -1, null, '').query(), '');
+    assert.equal(new Url('http', null, 'a', -1).query(), null);
+});
+
+test('headers convert to pairs', () => {
+    const pairs = [['a', '1'], ['b', '2'], ['a', '3']];
+    assert.deepEqual([...new Headers(pairs)], pairs);
+    assert.deepEqual([...new Headers(new Map([['x', 'y']]))], [['x', 'y']]);
+});
+
+test('a body larger than 2^31 has its exact length', () => {
+    const response = netlib.Response.parse('GET', 'HTTP/1.1 200 OK\r\nContent-Length: 9007199254740993\r\n\r\n', 0n);
+    const decoder = new netlib.BodyDecoder(response.response);
+    assert.equal(decoder.bytesLeft(), 9007199254740993n);
+});
+
+test('an AbortSignal cancels a call', () =>
+    withServer(() => {}, async (url) => {
+        const controller = new AbortController();
+        const stream = await Stream.connect(url, null, null, controller.signal);
+        setTimeout(() => controller.abort(), 20);
+        await assert.rejects(stream.readResponse('GET'), code('CANCELLED'));
+        stream.close();
+        await assert.rejects(Stream.connect(url, null, null, AbortSignal.abort()), code('CANCELLED'));
+    }));
+
+test('the read timeout ends a read, and the error may be retried as a read error', () =>
+    withServer(() => {}, async (url) => {
+        const timeout = new Timeout(null, null, 0.05);
+        const stream = await Stream.connect(url, null, new ConnectOptions().useTimeout(timeout));
+        const error = await stream.read(Buffer.alloc(1)).catch((failure) => failure);
+        assert.equal(error.code, 'NETLIB_READ_TIMEOUT');
+        assert.equal(error.info.retryKind(), netlib.RetryKind.READ);
+        stream.close();
+    }));
+
+test('closing a stream rejects its reads and closes the connection', () =>
+    withServer((socket) => socket.on('end', () => socket.emit('seen')), async (url) => {
+        const stream = await Stream.connect(url);
+        const fd = stream.fd();
+        const read = stream.read(Buffer.alloc(1));
+        stream.close();
+        await assert.rejects(read, code('CLOSED'));
+        assert.throws(() => fs.fstatSync(fd), { code: 'EBADF' });
+    }));
+
+test('the garbage collector closes the connection of a stream', () =>
+    withServer(() => {}, async (url) => {
+        const fd = await (async () => (await Stream.connect(url)).fd())();
+        await collect();
+        assert.throws(() => fs.fstatSync(fd), { code: 'EBADF' });
+    }));
+
+test('a stream reads and writes 8 MiB at the same time', () =>
+    withServer((socket) => socket.pipe(socket), async (url) => {
+        const stream = await Stream.connect(url);
+        const data = Buffer.alloc(8 << 20, 'abcdefg');
+        const received = [];
+        const reading = (async () => {
+            for (let left = data.length; left > 0;) {
+                const buffer = Buffer.alloc(65536);
+                const n = await stream.read(buffer);
+                received.push(buffer.subarray(0, n));
+                left -= n;
+            }
+        })();
+        await Promise.all([stream.write(data), reading]);
+        assert.ok(Buffer.concat(received).equals(data));
+        stream.close();
+    }));
+
+test('a waiting read does not block the event loop', () =>
+    withServer(() => {}, async (url) => {
+        const stream = await Stream.connect(url, null, null, new Limit(0.2));
+        let turns = 0;
+        const timer = setInterval(() => turns++, 10);
+        await assert.rejects(stream.read(Buffer.alloc(1)), code('DEADLINE_EXCEEDED'));
+        clearInterval(timer);
+        assert.ok(turns >= 3, `${turns} turns`);
+        stream.close();
+    }));
+
+test('contexts are made on a thread, and options may be closed meanwhile', async () => {
+    const options = new TlsOptions().systemTrust(false).embeddedTrust(true);
+    const making = TlsContext.create(options);
+    options.close();
+    assert.throws(() => options.check(), code('CLOSED'));
+    assert.ok((await making) instanceof TlsContext);
+});
+
+test('options that a thread uses are busy', async () => {
+    const options = new TlsOptions();
+    const making = TlsContext.create(options);
+    assert.throws(() => options.check(), code('BUSY'));
+    await making;
+    options.check();
+});
+
+test('the exception of a callback on a thread rejects the promise', () =>
+    withServer(() => {}, async (url) => {
+        const options = new ConnectOptions().addressCallback(() => {
+            throw new RangeError('refused');
+        });
+        await assert.rejects(netlib.createConnection(url.host(), url.port(), options), new RangeError('refused'));
+        const allowed = new ConnectOptions().addressCallback(() => Verdict.ALLOW);
+        fs.closeSync(await netlib.createConnection(url.host(), url.port(), allowed));
+    }));
+
+test('an exception of a callback inside a callback reaches the outer call', () => {
+    const inner = new Retry(RetryOptions.newRecommended().random(() => {
+        throw new RangeError('inner');
+    }));
+    const response = new netlib.Response('GET', 503, new Headers({}));
+    const decide = (retry) => retry.decide('GET', parseUrl('http://a/'), response);
+    const outer = new Retry(RetryOptions.newRecommended().random(() => {
+        assert.throws(() => decide(inner), new RangeError('inner'));
+        return decide(inner) && 0.5;
+    }));
+    assert.throws(() => decide(outer), new RangeError('inner'));
+    assert.equal(decide(new Retry(RetryOptions.newRecommended().random(() => 0.5))).delay(), 0.05);
+});
+
+test('a callback that returns a value of another type fails', async () =>
+    withServer(() => {}, async (url) => {
+        const options = new ConnectOptions().addressCallback(() => true);
+        await assert.rejects(Stream.connect(url, null, options), TypeError);
+    }));
+
+test('a handle that a callback got is closed after the callback', async () => {
+    let kept = null;
+    const options = new ConnectOptions().resolveCallback((host, port, seconds, addresses) => {
+        assert.ok(addresses instanceof Addresses);
+        kept = addresses;
+    });
+    await assert.rejects(Stream.connect(parseUrl('http://a.test/'), null, options), code('NAME_RESOLUTION'));
+    assert.throws(() => kept.count(), code('CLOSED'));
+});
+
+test('an application-defined body may be read and rewound', () => {
+    const data = Buffer.from('0123456789');
+    let position = 0;
+    const read = (buffer) => {
+        const n = data.copy(buffer, 0, position);
+        position += n;
+        return n;
+    };
+    const body = new Body(read, () => position, (to) => void (position = Number(to)));
+    const start = netlib.setFilePosition(body, netlib.POSITION_NONE);
+    const buffer = Buffer.alloc(4);
+    assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [4, '0123']);
+    netlib.rewindBody(body, start);
+    assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [4, '0123']);
+});
+
+test('a borrowed handle keeps its lender alive', async () => {
+    const response = new netlib.Response('GET', 503, new Headers({}));
+    const retry = Retry.recommended().decide('GET', parseUrl('http://a/'), response).retry();
+    await collect();
+    assert.equal(retry.historyCount(), 1);
+});
+
+test('a callback is collected after the handles that hold it', async () => {
+    const make = () => {
+        const callback = () => 0.5;
+        return [new WeakRef(callback), new Retry(new RetryOptions().random(callback))];
+    };
+    const [reference, retry] = make();
+    await collect();
+    assert.ok(reference.deref());
+    retry.close();
+    await collect();
+    assert.equal(reference.deref(), undefined);
+});
+
+test('the request line and the headers are bytes', () => {
+    const request = new Request('GET', parseUrl('http://a/'), new Headers({ x: 'y' }), netlib.RequestForm.ORIGIN);
+    assert.match(request.toWire().toString(), /^GET \/ HTTP\/1\.1\r\n(.*\r\n)*x: y\r\n/);
+});
