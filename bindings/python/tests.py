@@ -5,6 +5,7 @@ usage: tests.py PACKAGE_DIRECTORY
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import http.server
 import json
@@ -23,9 +24,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import netlib
+import netlib.aio
 from netlib import RetryOptions, Status, _api, _runtime
 
 HERE = Path(__file__).resolve().parent
+CERTIFICATES = HERE.parent.parent / "tests/certs"
 API = json.loads((HERE.parent.parent / "include/netlib.api.json").read_text(encoding="utf-8"))
 BUSY = netlib.Response("GET", 503, netlib.Headers({"retry-after": "1"}))
 URL = netlib.parse_url("http://localhost/")
@@ -252,6 +255,110 @@ def serve() -> int:
     server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     return server.server_port
+
+
+HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n"
+BUSY_ONCE = [b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", HELLO]
+
+
+class Asyncio(unittest.IsolatedAsyncioTestCase):
+    async def serve(self, responses: list[bytes], is_tls: bool = False) -> str:
+        """Starts a server in the event loop, which answers the nth request with the nth response, and later requests
+        with the last response. Returns its URL."""
+        rest = list(responses)
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            if rest:
+                writer.write(rest.pop(0) if len(rest) > 1 else rest[0])
+                writer.close()
+
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER) if is_tls else None
+        if context is not None:
+            context.load_cert_chain(CERTIFICATES / "server.pem", CERTIFICATES / "server.key")
+        server = await asyncio.start_server(answer, "127.0.0.1", 0, ssl=context)
+        self.addAsyncCleanup(self.stop, server)
+        scheme = "https" if is_tls else "http"
+        return f"{scheme}://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+
+    @staticmethod
+    async def stop(server: asyncio.Server) -> None:
+        server.close()
+
+    async def get(
+        self, url: str, tls: netlib.TlsContext | None = None, limit: netlib.Limit | None = None
+    ) -> tuple[int, bytes]:
+        async for attempt in netlib.aio.attempts("GET", url, limit=limit):
+            try:
+                async with await netlib.aio.connect(attempt.url, tls, None, limit) as stream:
+                    await stream.write(attempt.request().to_wire())
+                    response = await stream.response(attempt.method)
+                    if await attempt.accept(response):
+                        return attempt.number, b"".join([piece async for piece in stream.body(response)])
+            except netlib.Error as error:
+                await attempt.failed(error)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def test_fifty_downloads_over_tls_need_no_thread(self) -> None:
+        url = await self.serve([HELLO], is_tls=True)
+        tls = netlib.TlsContext(netlib.TlsOptions().add_ca_file(CERTIFICATES / "ca.pem"))
+        threads = len(os.listdir("/proc/self/task"))
+        results = await asyncio.gather(*[self.get(url, tls) for _ in range(50)])
+        self.assertEqual(results, [(1, b"hello\n")] * 50)
+        self.assertEqual(len(os.listdir("/proc/self/task")), threads)
+
+    async def test_a_busy_server_is_asked_again(self) -> None:
+        self.assertEqual(await self.get(await self.serve(BUSY_ONCE)), (2, b"hello\n"))
+
+    async def test_a_deadline_ends_the_wait(self) -> None:
+        url = await self.serve([])
+        with self.assertRaises(netlib.TimeLimitError) as raised:
+            await self.get(url, limit=netlib.Limit(0.05))
+        self.assertEqual(raised.exception.status, Status.DEADLINE_EXCEEDED)
+
+    async def test_cancelling_the_limit_in_another_thread_ends_the_wait(self) -> None:
+        url, limit = await self.serve([]), netlib.Limit(30)
+        threading.Timer(0.05, limit.cancel).start()
+        with self.assertRaises(netlib.TimeLimitError) as raised:
+            await self.get(url, limit=limit)
+        self.assertEqual(raised.exception.status, Status.CANCELLED)
+
+    async def test_cancelling_the_task_closes_the_connection(self) -> None:
+        url, before = await self.serve([]), len(os.listdir("/proc/self/fd"))
+        with self.assertRaises(asyncio.TimeoutError):
+            await asyncio.wait_for(self.get(url, limit=netlib.Limit(30)), 0.05)
+        gc.collect()
+        await asyncio.sleep(0.01)
+        # The server's side of the connection is still open.
+        self.assertLessEqual(len(os.listdir("/proc/self/fd")), before + 1)
+
+    async def test_a_refused_connection_is_an_error(self) -> None:
+        with self.assertRaises(ConnectionError):
+            await netlib.aio.connect("http://127.0.0.1:1/")
+
+
+class CommandLine(unittest.TestCase):
+    def run_module(self, *arguments: str) -> tuple[str, list[str], int]:
+        ran = subprocess.run([sys.executable, "-m", "netlib", *arguments], capture_output=True, text=True)
+        return ran.stdout, ran.stderr.splitlines(), ran.returncode
+
+    def test_the_trace_explains_each_step(self) -> None:
+        port = serve()
+        output, lines, code = self.run_module(f"http://127.0.0.1:{port}/")
+        self.assertEqual((output, code), ("hello\n", 0))
+        expected = [
+            rf"\* attempt 1: GET http://127\.0\.0\.1:{port}/",
+            rf"\*   127\.0\.0\.1 port {port}, 0\.\d\d\d to 0\.\d\d\d s: connected",
+            rf"\*   connected to 127\.0\.0\.1:{port}",
+            r"\*   the server answered 200 OK",
+        ]
+        for line, pattern in zip(lines, expected):
+            self.assertRegex(line, f"^{pattern}$")
+        self.assertEqual(lines[-1], "*   the body is complete: 6 bytes")
+
+    def test_the_report_of_the_error_ends_the_trace(self) -> None:
+        _, lines, code = self.run_module("http://a b/")
+        self.assertEqual((lines, code), (["the host has a character that is not allowed in a host name at byte 8"], 1))
 
 
 class Programs(unittest.TestCase):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from . import _api
 from ._api import (
@@ -23,6 +24,8 @@ from ._errors import Error
 from ._errors import make_error as error_from_info
 from ._natural import checked
 from ._runtime import Fields
+
+AttemptKind = TypeVar("AttemptKind", bound="AttemptState")
 
 
 def connect(
@@ -62,53 +65,82 @@ def make_error(
     return error_from_info(_api.ErrorInfo(status, message, options))
 
 
-class Attempt:
-    """One attempt of a request. The loop body sends the request, and then calls `accept` or `failed`; see
-    `attempts`."""
+class AttemptState:
+    """The request of an attempt, and the decision about it."""
 
     def __init__(self, retry: Retry, method: str, url: Url, headers: Headers | None, limit: Limit | None) -> None:
-        self.retry, self.method, self.url, self.headers, self._limit = retry, method, url, headers, limit
+        self.retry, self.method, self.url, self.headers, self.limit = retry, method, url, headers, limit
         self.number = 1
         self.sends_body = True
         """False if the request has no body, because a redirect changed the method."""
         self.decision: Decision | None = None
-        """The decision after the attempt before; None before `accept` or `failed`."""
+        """The decision about the last response or error; None before the first one."""
+        self.on_decision: Callable[[Decision], None] | None = None
+        """Is called with each decision, before the request changes and the wait begins."""
         self._accepted = self._continues = False
 
     def request(self, form: _api.RequestForm = _api.RequestForm.ORIGIN) -> Request:
         """Returns the request of this attempt."""
         return Request(self.method, self.url, self.headers, form)
 
-    def accept(self, response: Response) -> bool:
-        """Returns True if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or
-        a redirect, and returns False."""
-        return self._decide(response, None)
-
-    def failed(self, error: Error | OSError) -> None:
-        """Prepares and awaits the next attempt, or raises the error with which the retries end. An error after `accept`
-        has returned True is not retried, but raised."""
+    def _decide(self, response: Response | None, error: Error | OSError | None) -> Decision:
+        """Decides, and prepares the next attempt unless the response is the final one."""
         if self._accepted:
+            assert error is not None
             raise error
-        if not isinstance(error, Error):
+        if error is not None and not isinstance(error, Error):
             error = make_error(Status.IO, str(error) or type(error).__name__, user_data=error)
-        self._decide(None, error)
-
-    def _decide(self, response: Response | None, error: Error | None) -> bool:
-        decision = self.retry.decide(self.method, self.url, response, error, self._limit)
+        decision = self.retry.decide(self.method, self.url, response, error, self.limit)
         self.decision = decision
+        if self.on_decision is not None:
+            self.on_decision(decision)
         self._accepted = decision.action() == _api.Action.RETURN_RESPONSE
         if self._accepted:
-            return True
+            return decision
         if self.headers is not None:
             self.headers = decision.headers(self.headers)
         retry, url = decision.retry(), decision.url()
         assert retry is not None and url is not None
         self.method, self.url, self.retry = decision.method() or self.method, url, retry
         self.sends_body = decision.resend_body()
-        decision.sleep(self._limit)
-        self._continues = True
         self.number += 1
-        return False
+        self._continues = True
+        return decision
+
+
+class Attempt(AttemptState):
+    """One attempt of a request. The loop body sends the request, and then calls `accept` or `failed`: see
+    `attempts`."""
+
+    def accept(self, response: Response) -> bool:
+        """Returns True if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or
+        a redirect, and returns False."""
+        return self._next(response, None)
+
+    def failed(self, error: Error | OSError) -> None:
+        """Prepares and awaits the next attempt, or raises the error with which the retries end. An error after `accept`
+        has returned True is not retried, but raised."""
+        self._next(None, error)
+
+    def _next(self, response: Response | None, error: Error | OSError | None) -> bool:
+        decision = self._decide(response, error)
+        if not self._accepted:
+            decision.sleep(self.limit)
+        return self._accepted
+
+
+def first_attempt(
+    kind: type[AttemptKind],
+    method: str,
+    url: Url | str,
+    headers: Headers | Fields | None,
+    retry: Retry | None,
+    limit: Limit | None,
+) -> AttemptKind:
+    url = _api.parse_url_strict(url) if isinstance(url, str) else url
+    if headers is not None and not isinstance(headers, Headers):
+        headers = Headers(headers)
+    return kind(retry or Retry.recommended(), method, url, headers, limit)
 
 
 def attempts(
@@ -134,12 +166,8 @@ def attempts(
 
     `accept` and `failed` wait before another attempt. The loop ends after an attempt that calls neither function, or
     accepts its response. Text is parsed by `parse_url_strict`."""
-    url = _api.parse_url_strict(url) if isinstance(url, str) else url
-    if headers is not None and not isinstance(headers, Headers):
-        headers = Headers(headers)
-    attempt = Attempt(retry or Retry.recommended(), method, url, headers, limit)
-    while True:
+    attempt = first_attempt(Attempt, method, url, headers, retry, limit)
+    attempt._continues = True
+    while attempt._continues:
         attempt._continues = False
         yield attempt
-        if not attempt._continues:
-            return

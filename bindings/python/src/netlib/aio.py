@@ -1,0 +1,266 @@
+"""netlib with asyncio: connecting, streams and retries without a thread for each connection.
+
+    async for attempt in netlib.aio.attempts("GET", "https://example.com/"):
+        try:
+            async with await netlib.aio.connect(attempt.url, tls) as stream:
+                await stream.write(attempt.request().to_wire())
+                response = await stream.response(attempt.method)
+                if await attempt.accept(response):
+                    body = b"".join([piece async for piece in stream.body(response)])
+        except netlib.Error as error:
+            await attempt.failed(error)
+
+A limit, `asyncio.timeout` and the cancellation of a task end every wait.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import os
+import select
+import socket
+from collections.abc import AsyncIterator, Iterable
+
+from . import _api
+from ._api import BodyDecoder, Connect, ConnectOptions, Headers, Limit, Response, Retry, Status, TlsContext, Url
+from ._errors import Error
+from ._retry import AttemptState, first_attempt
+from ._runtime import Data, Fields
+
+__all__ = ["Attempt", "Stream", "attempts", "connect"]
+
+Event = tuple[int, bool]  # a descriptor, and whether to wait until it is writable
+
+
+class _Waits:
+    """Waits for descriptors with the running event loop, until a limit ends. Several tasks may wait at once."""
+
+    def __init__(self, limit: Limit | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._limit = limit
+        self._waiting: dict[Event, set[asyncio.Future[None]]] = {}
+        # An event loop allows one callback for each descriptor, and several connections may have the same limit.
+        self._cancel_fd = -1 if limit is None else os.dup(limit.fd())
+        if limit is not None:
+            self._loop.add_reader(self._cancel_fd, self._cancelled)
+
+    def close(self) -> None:
+        if self._cancel_fd >= 0:
+            self._loop.remove_reader(self._cancel_fd)
+            os.close(self._cancel_fd)
+            self._cancel_fd = -1
+
+    async def wait(self, events: Iterable[Event], seconds: float = math.inf) -> None:
+        """Waits until one of the events occurs, the seconds have passed or the limit ends."""
+        if self._limit is not None:
+            self._limit.check()
+            seconds = min(seconds, self._limit.remaining())
+        future = self._loop.create_future()
+        for event in events:
+            self._add(event, future)
+        timer = self._loop.call_later(seconds, _wake, future) if seconds < math.inf else None
+        try:
+            await future
+        finally:
+            if timer is not None:
+                timer.cancel()
+            for event in events:
+                self._remove(event, future)
+        if self._limit is not None:
+            self._limit.check()
+
+    def _add(self, event: Event, future: asyncio.Future[None]) -> None:
+        waiting = self._waiting.setdefault(event, set())
+        if not waiting:
+            add = self._loop.add_writer if event[1] else self._loop.add_reader
+            add(event[0], self._ready, event)
+        waiting.add(future)
+
+    def _remove(self, event: Event, future: asyncio.Future[None]) -> None:
+        waiting = self._waiting[event]
+        waiting.discard(future)
+        if not waiting:
+            del self._waiting[event]
+            remove = self._loop.remove_writer if event[1] else self._loop.remove_reader
+            remove(event[0])
+
+    def _ready(self, event: Event) -> None:
+        for future in self._waiting[event]:
+            _wake(future)
+
+    def _cancelled(self) -> None:
+        # The descriptor stays readable.
+        self._loop.remove_reader(self._cancel_fd)
+        for event in self._waiting:
+            self._ready(event)
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+class Stream:
+    """A connection in an event loop. One task may read while another one writes."""
+
+    def __init__(self, stream: _api.Stream, connection: socket.socket, waits: _Waits) -> None:
+        self.stream = stream
+        """The stream, whose getters describe the connection. It is not blocking."""
+        self._socket, self._waits = connection, waits
+
+    async def __aenter__(self) -> Stream:
+        return self
+
+    async def __aexit__(self, *_raised: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Closes the connection at once. To tell a peer that no more data follows, call `shutdown` before."""
+        self.stream.close()
+        self._socket.close()
+        self._waits.close()
+
+    async def _wait(self, status: Status) -> None:
+        await self._waits.wait([(self._socket.fileno(), status == Status.WANT_WRITE)])
+
+    async def handshake(self) -> None:
+        """Makes the TLS handshake."""
+        while (status := self.stream.handshake()) != Status.OK:
+            await self._wait(status)
+
+    async def read(self, size: int = 16384) -> bytes:
+        """Reads at most `size` bytes. Returns b"" at the end of the data."""
+        buffer = bytearray(size)
+        while True:
+            status, count = self.stream.read(buffer)
+            if status in (Status.OK, Status.END_OF_STREAM):
+                return bytes(memoryview(buffer)[:count])
+            await self._wait(status)
+
+    async def write(self, data: Data) -> None:
+        """Writes all bytes."""
+        rest = memoryview(data).cast("B")
+        while rest:
+            status, count = self.stream.write(rest)
+            rest = rest[count:]
+            if status != Status.OK:
+                await self._wait(status)
+
+    async def shutdown(self) -> None:
+        """Tells the peer that no more data follows."""
+        while (status := self.stream.shutdown()) != Status.OK:
+            await self._wait(status)
+
+    async def response(self, method: str = "GET") -> Response:
+        """Reads the head of the final response to a request with a method."""
+        while True:
+            status, response = self.stream.read_response(method)
+            if status == Status.END_OF_STREAM:
+                raise EOFError("the stream has ended")
+            if response is not None:
+                return response
+            await self._wait(status)
+
+    async def body(self, response: Response, size: int = 65536) -> AsyncIterator[bytes]:
+        """Reads the body of a response. Yields pieces of at most `size` bytes as they arrive."""
+        with BodyDecoder(response) as decoder:
+            buffer = bytearray(size)
+            while True:
+                status, count = self.stream.read_body(decoder, buffer)
+                if status == Status.END_OF_STREAM:
+                    return
+                if status == Status.OK:
+                    yield bytes(memoryview(buffer)[:count])
+                else:
+                    await self._wait(status)
+
+
+async def connect(
+    url: Url | str,
+    context: TlsContext | None = None,
+    options: ConnectOptions | None = None,
+    limit: Limit | None = None,
+) -> Stream:
+    """Connects to the server of a URL, and makes the TLS handshake for https, as `netlib.connect` does. The timeouts of
+    the options apply to connecting; for the stream, use a limit or `asyncio.timeout`."""
+    url = _api.parse_url_strict(url) if isinstance(url, str) else url
+    is_tls = url.scheme() == "https"
+    if context is None and is_tls:
+        context = TlsContext()
+    host = url.host() or ""
+    waits = _Waits(limit)
+    connection: socket.socket | None = None
+    try:
+        connection = await _race(host, url.port_or_default(), options, limit, waits)
+        connection.setblocking(False)
+        if is_tls:
+            assert context is not None
+            inner = _api.tls_wrap_fd(context, connection, host)
+        else:
+            inner = _api.Stream.new_fd(connection)
+        inner.set_blocking(False)
+        stream = Stream(inner, connection, waits)
+        if is_tls:
+            await stream.handshake()
+        return stream
+    except BaseException:
+        if connection is not None:
+            connection.close()
+        waits.close()
+        raise
+
+
+async def _race(
+    host: str, port: int, options: ConnectOptions | None, limit: Limit | None, waits: _Waits
+) -> socket.socket:
+    with Connect(host, port, options) as race:
+        race.set_limit(limit)
+        while True:
+            status, connection = race.step()
+            if connection is not None:
+                return connection
+            if status == Status.WANT_ADDRESSES:
+                raise ValueError("the setting supply_addresses needs a Connect of the application")
+            found = range(race.wait_count())
+            events = [(race.wait_fd(at), bool(race.wait_events(at) & select.POLLOUT)) for at in found]
+            await waits.wait(events, race.wait_seconds())
+
+
+class Attempt(AttemptState):
+    """One attempt of a request, as `netlib.Attempt`. The wait before another attempt blocks no other task."""
+
+    async def accept(self, response: Response) -> bool:
+        """Returns True if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or
+        a redirect, and returns False."""
+        return await self._next(response, None)
+
+    async def failed(self, error: Error | OSError) -> None:
+        """Prepares and awaits the next attempt, or raises the error with which the retries end."""
+        await self._next(None, error)
+
+    async def _next(self, response: Response | None, error: Error | OSError | None) -> bool:
+        decision = self._decide(response, error)
+        if not self._accepted:
+            waits = _Waits(self.limit)
+            try:
+                await waits.wait([], decision.delay())
+            finally:
+                waits.close()
+        return self._accepted
+
+
+async def attempts(
+    method: str,
+    url: Url | str,
+    headers: Headers | Fields | None = None,
+    *,
+    retry: Retry | None = None,
+    limit: Limit | None = None,
+) -> AsyncIterator[Attempt]:
+    """The attempts of a request, as `netlib.attempts`. The sleep callback of the Retry is not called."""
+    attempt = first_attempt(Attempt, method, url, headers, retry, limit)
+    attempt._continues = True
+    while attempt._continues:
+        attempt._continues = False
+        yield attempt
