@@ -146,7 +146,7 @@ class Writer:
     def invoke(self, call, passed):
         target = self.c_call(call.c_name, passed)
         if call.c_name in self.interruptible:
-            inner = passed[:-2] + [self.callback_pointer("netlib_interrupt_fn"), self.null, self.null] + passed[-2:]
+            inner = passed[:-2] + [self.callback_pointer("netlib_interrupt_fn"), "0", self.null] + passed[-2:]
             target = self.choose(self.parameter(call.inputs[-1]), target, self.c_call(self.interruptible[call.c_name], inner))
         if call.fails:
             self.assign("code", target)

@@ -1,0 +1,25 @@
+<?php
+
+// Downloads a URL with the recommended settings, and writes the body to standard output.
+//
+// usage: php get.php URL
+
+require __DIR__ . '/../../target/bindings/php/autoload.php'; // or vendor/autoload.php
+
+$limit = new Netlib\Limit(120); // bounds all attempts, and the waits between them
+$context = new Netlib\TlsContext();
+$options = (new Netlib\ConnectOptions())->timeout(20);
+foreach (Netlib\attempts('GET', $argv[1], ['connection' => 'close'], limit: $limit) as $attempt) {
+    try {
+        $stream = Netlib\connect($attempt->url, $context, $options, $limit);
+        $stream->sendAll($attempt->request()->toWire());
+        $response = $stream->response($attempt->method);
+        if ($attempt->accept($response)) {
+            foreach ($stream->pieces($response) as $piece) {
+                echo $piece;
+            }
+        }
+    } catch (Netlib\Error $error) {
+        $attempt->failed($error);
+    }
+}

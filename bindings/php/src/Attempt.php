@@ -1,0 +1,87 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Netlib;
+
+/** One attempt of a request. The loop body sends the request, and then calls accept() or failed(). */
+final class Attempt
+{
+    public int $number = 0;
+
+    /** False if the request has no body, because a redirect changed the method. */
+    public bool $sendsBody = true;
+
+    /** The decision after the previous attempt. */
+    public ?Decision $decision = null;
+    private bool $accepted = false;
+    private bool $continues = false;
+
+    /** @internal */
+    public function __construct(
+        public string $method,
+        public Url $url,
+        public ?Headers $headers,
+        private Retry $retry,
+        private readonly ?Limit $limit,
+    ) {
+    }
+
+    /** @internal */
+    public function begin(): void
+    {
+        $this->continues = false;
+        $this->number++;
+    }
+
+    /** @internal */
+    public function continues(): bool
+    {
+        return $this->continues;
+    }
+
+    /** The request of this attempt. */
+    public function request(int $form = REQUEST_FORM_ORIGIN): Request
+    {
+        return new Request($this->method, $this->url, $this->headers, $form);
+    }
+
+    /**
+     * Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
+     * redirect, and returns false.
+     */
+    public function accept(Response $response): bool
+    {
+        return $this->decide($response, null);
+    }
+
+    /**
+     * Prepares and awaits the next attempt, or throws the error with which the retries end. An error after accept() has
+     * returned true is not retried, but thrown.
+     */
+    public function failed(Error $error): void
+    {
+        if ($this->accepted) {
+            throw $error;
+        }
+        $this->decide(null, $error);
+    }
+
+    private function decide(?Response $response, ?Error $error): bool
+    {
+        $decision = $this->retry->decide($this->method, $this->url, $response, $error, $this->limit);
+        $this->decision = $decision;
+        $this->accepted = $decision->action() === ACTION_RETURN_RESPONSE;
+        if ($this->accepted) {
+            return true;
+        }
+        $this->headers = $this->headers === null ? null : $decision->headers($this->headers);
+        $this->method = $decision->method();
+        $this->url = $decision->url();
+        $this->retry = $decision->retry();
+        $this->sendsBody = $decision->resendBody();
+        $decision->sleep($this->limit);
+        $this->continues = true;
+        return false;
+    }
+}

@@ -1,0 +1,112 @@
+<?php
+
+// Tests of what is special to the binding for PHP.
+
+declare(strict_types=1);
+
+require __DIR__ . '/../../target/bindings/php/autoload.php';
+
+use Netlib\{Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout};
+
+function equal(mixed $got, mixed $wanted): void
+{
+    if ($got !== $wanted) {
+        throw new LogicException('got ' . var_export($got, true) . ', but expected ' . var_export($wanted, true));
+    }
+}
+
+function thrown(callable $call): Throwable
+{
+    try {
+        $call();
+    } catch (Throwable $error) {
+        return $error;
+    }
+    throw new LogicException('the call succeeded');
+}
+
+$tests = [
+    'a_closed_object_is_refused' => static function () {
+        $url = Netlib\parse_url('http://a/');
+        $url->close();
+        $url->close();
+        equal(thrown(static fn () => $url->host())->getMessage(), 'the object of the class Netlib\Url is closed');
+    },
+    'a_number_is_refused_as_a_truth_value' => static function () {
+        equal(get_class(thrown(static fn () => (new RetryOptions())->raiseOnStatus(0))), TypeError::class);
+    },
+    'a_clone_expression_is_refused' => static function () {
+        $url = Netlib\parse_url('http://a/');
+        equal(get_class(thrown(static fn () => clone $url)), \Error::class);
+        equal((string) $url->clone(), 'http://a/');
+    },
+    'a_text_with_any_bytes_is_returned_unchanged' => static function () {
+        $encoded = Netlib\percent_encode(Netlib\URL_COMPONENT_PATH_SEGMENT, "\0\xff\n")->data();
+        equal(Netlib\percent_decode(Netlib\URL_COMPONENT_PATH_SEGMENT, $encoded)->data(), "\0\xff\n");
+    },
+    'an_absent_query_is_null_and_an_empty_query_is_a_string' => static function () {
+        equal(Netlib\parse_url('http://a/')->query(), null);
+        equal(Netlib\parse_url('http://a/?')->query(), '');
+    },
+    'a_setter_throws_the_error_of_a_refused_value' => static function () {
+        $error = thrown(static fn () => (new HeadersOptions())->addHeader('a b', 'c'));
+        equal([get_class($error), $error->name()], [Netlib\ArgumentError::class, 'NETLIB_INVALID_HEADER']);
+    },
+    'ctx_free_releases_the_callbacks_of_a_closed_object' => static function () {
+        $before = Runtime::heldCount();
+        $options = (new RetryOptions())->sleep(static fn () => null);
+        $retry = new Retry($options);
+        $options->close();
+        equal(Runtime::heldCount(), $before + 1);
+        $retry->close();
+        equal(Runtime::heldCount(), $before);
+    },
+    'a_borrowed_object_keeps_its_lender_alive' => static function () {
+        $headers = (new Response('GET', 200, new Headers(['a' => 'b'])))->headers();
+        equal($headers->get('a'), 'b');
+    },
+    'a_callback_that_returns_a_text_for_a_number_fails_the_call_with_a_type_error' => static function () {
+        $timeout = new Timeout(10, null, null);
+        $timeout->setClock(static fn () => 'noon');
+        equal(get_class(thrown(static fn () => $timeout->startConnect())), TypeError::class);
+    },
+    'a_body_that_reads_through_a_callback_returns_its_pieces' => static function () {
+        $pieces = ['ab', 'c'];
+        $body = new Body(static function () use (&$pieces) {
+            return array_shift($pieces);
+        });
+        equal([$body->read(10), $body->read(10)], [['ab', 0], ['c', 0]]);
+        equal($body->read(10), [null, Netlib\END_OF_STREAM]);
+    },
+    'an_exception_in_a_callback_of_a_callback_is_thrown_by_the_outer_call' => static function () {
+        $mine = new DomainException('inner');
+        $inner = new Timeout(10, null, null);
+        $inner->setClock(static fn () => throw $mine);
+        $outer = new Timeout(10, null, null);
+        $outer->setClock(static function () use ($inner): float {
+            $inner->startConnect();
+            return 1.0;
+        });
+        equal(thrown(static fn () => $outer->startConnect()), $mine);
+    },
+    'each_class_of_statuses_has_an_exception' => static function () {
+        equal(get_class(Netlib\make_error(Netlib\CONNECT_TIMEOUT, 'late')), Netlib\TimeError::class);
+        equal(get_class(Netlib\make_error(Netlib\MAX_RETRY, 'late')), Netlib\RetryError::class);
+    },
+    'the_program_of_the_readme_is_get_php' => static function () {
+        preg_match('/```php\n(.*?)```/s', file_get_contents(__DIR__ . '/README.md'), $found);
+        equal(str_contains(file_get_contents(__DIR__ . '/get.php'), $found[1]), true);
+    },
+];
+
+$failed = 0;
+foreach ($tests as $name => $test) {
+    try {
+        $test();
+    } catch (Throwable $error) {
+        $failed++;
+        echo "FAILED: $name: {$error->getMessage()} at {$error->getFile()}:{$error->getLine()}\n";
+    }
+}
+echo count($tests) - $failed, " passed, $failed failed\n";
+exit($failed === 0 ? 0 : 1);
