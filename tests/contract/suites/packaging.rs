@@ -41,6 +41,12 @@ const STATED: &[(&str, &str)] = &[
     ("docs/contributing/packaging.md", "`libnetlib{abi}`"),
     ("docs/contributing/packaging.md", "Rust {rust}, make"),
     ("README.md", "libnetlib{abi}_{version}-1_amd64.deb ./libnetlib-dev_{version}-1_amd64.deb\n"),
+    // scripts/first-request runs the blocks marked `sh`.
+    ("README.md", "\n```sh\nsudo apt update && sudo apt install g++ pkg-config\n```\n"),
+    (
+        "README.md",
+        "\n```sh\ncc get.c $(pkg-config --cflags --libs netlib) -o get-c && ./get-c https://example.com/\n",
+    ),
     ("README.md", "netlib-{version}-x86_64-unknown-linux-gnu.tar.gz\n"),
 ];
 
