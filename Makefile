@@ -63,6 +63,9 @@ package-check: ## runs what is too slow for test-all: C++ with each compiler, ve
 	@$(CARGO) test --quiet --test contract -- all cpp-all site
 	@scripts/package-check
 
+cross: ## tests or type-checks the targets of docs/reference/platforms.md; takes many minutes; first: scripts/prerequisites cross
+	@scripts/cross
+
 asan: ## runs the C tests with AddressSanitizer in the library and the tests
 	@$(CARGO) test --quiet --test contract -- asan
 
@@ -112,4 +115,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man site header pictures abi demo test test-all package-check asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header pictures abi demo test test-all package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

@@ -35,6 +35,7 @@ pub mod netns;
 pub mod nulls;
 pub mod packaging;
 pub mod panics;
+pub mod platforms;
 pub mod python;
 pub mod site;
 pub mod spec_map;
@@ -99,6 +100,7 @@ pub const ALL: &[Suite] = &[
     suite("spec-map", "every row of the specification has C names and tests that run", spec_map::run),
     suite("incidents", "every known incident has tests that run", incidents::run),
     suite("links", "every link and every path that a file names leads to a file", links::run),
+    suite("platforms", "docs/reference/platforms.md lists the targets of scripts/cross", platforms::run),
     suite(
         "advisories",
         "no dependency with a known advisory, from an unknown source or with a refused licence",

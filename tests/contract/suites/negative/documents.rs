@@ -12,8 +12,8 @@ use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, packaging, site,
-    spec_map, unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, packaging, platforms,
+    site, spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -324,6 +324,20 @@ pub(super) fn dead_links(env: &Env, _: &Path, report: &mut Report) {
     let mut inner = Report::default();
     links::check(env, "docs/README.md", "[a](../README.md#b) [b](https://example.com/) [c](#d) (e)", &mut inner);
     report.check(inner.failed() == 0, format!("the suite links accepts these links: {:?}", inner.failures));
+}
+
+pub(super) fn platforms(_: &Env, _: &Path, report: &mut Report) {
+    let page = "| target | state |\n|---|---|\n| `a-b` | tested |\n| `c-d` | type-checked |\n";
+    for (script, complaint) in [
+        ("#!/bin/sh\ntargets='a-b'\n", "scripts/cross has the targets [\"a-b\"]"),
+        ("#!/bin/sh\ntargets='a-b e-f'\n", "has rows for [\"a-b\", \"c-d\"]"),
+        ("#!/bin/sh\n", "scripts/cross assigns its targets to the variable targets"),
+    ] {
+        finds(report, "platforms", &[complaint], |inner| platforms::check(script, page, inner));
+    }
+    let mut inner = Report::default();
+    platforms::check("#!/bin/sh\ntargets='a-b\n    c-d'\n", page, &mut inner);
+    report.check(inner.failed() == 0, format!("the suite platforms accepts equal lists: {:?}", inner.failures));
 }
 
 /// The recorded output of the demo differs from a new one in a decision, but not in ports, times and random waits.

@@ -30,6 +30,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::outdated_recipes,
         documents::dead_links_of_the_site,
         documents::dead_links,
+        documents::platforms,
         documents::recorded_demo,
         documents::locked_versions,
         documents::unguarded_functions,
