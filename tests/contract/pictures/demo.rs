@@ -38,11 +38,11 @@ fn masked(line: &str) -> String {
     out
 }
 
-const LINE: f64 = 15.0;
+const LINE: f64 = 16.0;
 /// The number of characters in a line of the picture.
-const COLUMNS: usize = 64;
-const MONOSPACE: Style = Style(11.0, "font-family=\"ui-monospace, monospace\"");
-const MONOSPACE_BOLD: Style = Style(11.0, "font-family=\"ui-monospace, monospace\" font-weight=\"bold\"");
+const COLUMNS: usize = 58;
+const MONOSPACE: Style = Style(12.0, "font-family=\"ui-monospace, monospace\"");
+const MONOSPACE_BOLD: Style = Style(12.0, "font-family=\"ui-monospace, monospace\" font-weight=\"bold\"");
 
 /// Draws a box for each attempt of the first download.
 pub fn draw(recorded: &str) -> String {

@@ -10,11 +10,12 @@ use crate::report::Report;
 use crate::suites::named_tests::files_below;
 
 /// The pages that the browser opens.
-const PAGES: [&str; 5] = [
+const PAGES: [&str; 6] = [
     "index.html",
     "api/netlib.html",
     "api/netlib_parse_url.html",
     "docs/guide/first-request.html",
+    "docs/explanation/architecture.html",
     "docs/reference/tls-names.html",
 ];
 
