@@ -25,8 +25,13 @@ pub fn difference(recorded: &str, ran: &str) -> Option<String> {
     }
 }
 
-/// Replaces decimal fractions and numbers of five digits.
+/// Replaces random waits, decimal fractions and numbers of five digits.
 fn masked(line: &str) -> String {
+    // A random wait may have an exponent.
+    if let Some((before, _)) = line.split_once(" s: exponential backoff").and_then(|(wait, _)| wait.rsplit_once(' '))
+    {
+        return before.to_owned();
+    }
     let is_number = |word: &str| word.starts_with(|c: char| c.is_ascii_digit());
     let mut out = String::new();
     for word in line.split_inclusive(|c: char| !(c.is_alphanumeric() || c == '.')) {

@@ -345,7 +345,7 @@ pub(super) fn recorded_demo(env: &Env, _: &Path, report: &mut Report) {
     let recorded = env.read(pictures::RECORDING);
     for (from, to, differs) in [
         ("build", "", false),
-        ("waits 0.", "waits 0.1", false),
+        ("waits 0.", "waits 9.1e-05", false),
         ("0.000 s", "0.123 s", false),
         ("localhost:4", "localhost:3", false),
         ("waits 1 s", "waits 2 s", true),
