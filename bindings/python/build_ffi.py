@@ -13,6 +13,21 @@ from cffi import FFI
 FILES = {"c": "netlib/_native.abi3.so", "python": "netlib/_cdef.py"}
 
 
+# When Python ends, it clears the functions of extern "Python" before the last handles are freed.
+RELEASE = """
+int netlib_py_exiting;
+void netlib_py_release(void *ctx);
+"""
+SOURCE = """
+#include <netlib.h>
+static int netlib_py_exiting;
+static void netlib_py_ctx_free_fn(void *ctx);
+static void netlib_py_release(void *ctx) {
+    if (!netlib_py_exiting) netlib_py_ctx_free_fn(ctx);
+}
+"""
+
+
 def python_callbacks(cdef):
     """A C function for each type of callback, which is written in Python."""
     found = re.findall(r"^typedef ([^;]*?)\(\*netlib_(\w+_fn)\)\(([^;]*)\);", cdef, re.MULTILINE)
@@ -29,10 +44,10 @@ def main():
     slow.set_source("netlib._cdef", None)
     slow.emit_python_code(str(directory / FILES["python"]))
     fast = FFI()
-    fast.cdef(cdef + python_callbacks(cdef))
+    fast.cdef(cdef + python_callbacks(cdef) + RELEASE)
     fast.set_source(
         "netlib._native",
-        "#include <netlib.h>",
+        SOURCE,
         include_dirs=[str(includes)],
         library_dirs=[str(libraries)],
         libraries=[":libnetlib.so.0.1"],

@@ -288,13 +288,14 @@ class Writer:
         failure = 0 if returns["kind"] == "enum" else -1
         self.line(f'@callback("{name}", {failure})')
         self.line(f"def _on_{name.removeprefix('netlib_')}({', '.join(f'{param}: Any' for param in params)}) -> int:")
-        handles = [param for param in self.callback_inputs(item) if param["kind"] == "handle"]
-        for param in handles:
-            # The callback must not use the handle later.
-            arguments = arguments.replace(self.callback_argument(param)[1], f"{param['name']}_h")
-            self.line(f"with {self.callback_argument(param)[1]} as {param['name']}_h:", 4)
+        # The callback must not use handles and buffers later.
+        lent = [param for param in self.callback_inputs(item) if param["kind"] in ("handle", "buffer")]
+        for param in lent:
+            made = self.callback_argument(param)[1]
+            arguments = arguments.replace(made, f"{param['name']}_h")
+            self.line(f"with {made} as {param['name']}_h:", 4)
         is_used = outputs or (returns["kind"] == "enum" and returns["enum"] != "netlib_outcome")
-        self.line(f'{"result = " if is_used else ""}held(ctx, "{name}")({arguments})', 8 if handles else 4)
+        self.line(f'{"result = " if is_used else ""}held(ctx, "{name}")({arguments})', 8 if lent else 4)
         if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
             self.line("return 1", 4)
         elif returns["kind"] == "enum":
@@ -424,6 +425,8 @@ class Writer:
             output = results[0][0]
             variable = "result_c" if output.name == "return" else f"{output.name}_c[0]"
             self.line(f"self._adopt({variable}{self.kept(keep)})", at)
+            if callbacks:
+                self.line("reraise()", at)
             return
         if not values:
             if callbacks:

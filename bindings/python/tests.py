@@ -11,11 +11,13 @@ import http.server
 import json
 import os
 import shutil
+import signal
 import ssl
 import subprocess
 import sys
 import tempfile
 import threading
+import time
 import traceback
 import unittest
 import venv
@@ -221,11 +223,51 @@ class Callbacks(unittest.TestCase):
             del rest[:count]
             return count
 
-        body = netlib.Body.new(read) if hasattr(netlib.Body, "new") else netlib.Body(read)
+        body = netlib.Body(read)
         buffer = bytearray(4)
         self.assertEqual((body.read(buffer), bytes(buffer)), ((Status.OK, 4), b"abcd"))
         self.assertEqual((body.read(buffer), bytes(buffer[:2])), ((Status.OK, 2), b"ef"))
         self.assertEqual(body.read(buffer), (Status.END_OF_STREAM, 0))
+
+    def test_a_program_may_end_while_netlib_holds_callbacks(self) -> None:
+        code = (
+            "import netlib\n"
+            "options = netlib.RetryOptions.new_recommended().sleep(lambda seconds: None)\n"
+            "netlib.kept = netlib.Retry(options), netlib.make_error(netlib.Status.IO, 'a', user_data=object())\n"
+        )
+        ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+        self.assertEqual((ran.stderr, ran.returncode), ("", 0))
+
+    def test_the_buffer_of_a_callback_ends_with_the_callback(self) -> None:
+        kept = []
+
+        def read(buffer: memoryview) -> int:
+            kept.append(buffer)
+            return 0
+
+        netlib.Body(read).read(bytearray(4))
+        with self.assertRaisesRegex(ValueError, "released memoryview"):
+            len(kept[0])
+
+    def test_a_signal_handler_ends_a_wait_without_a_limit(self) -> None:
+        class Alarm(Exception):
+            pass
+
+        def ring(_signal: int, _frame: object) -> None:
+            raise Alarm
+
+        receiver, sender = os.pipe()
+        old = signal.signal(signal.SIGALRM, ring)
+        try:
+            signal.setitimer(signal.ITIMER_REAL, 0.05)
+            start = time.monotonic()
+            with self.assertRaises(Alarm):
+                netlib.wait_for_read(receiver, 10, None)
+            self.assertLess(time.monotonic() - start, 5)
+        finally:
+            signal.signal(signal.SIGALRM, old)
+            os.close(receiver)
+            os.close(sender)
 
     def test_the_addresses_of_a_resolve_callback_end_with_the_callback(self) -> None:
         kept = []

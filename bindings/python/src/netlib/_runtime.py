@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import enum
 import importlib
 import itertools
@@ -345,6 +346,11 @@ def callback(c_type: str, failure: int | None) -> Callable[[Callable[..., Any]],
 @callback("netlib_ctx_free_fn", None)
 def CTX_FREE(ctx: Any) -> None:
     _held.pop(int(ffi.cast("uintptr_t", ctx)), None)
+
+
+if IS_COMPILED:
+    CTX_FREE = ffi.addressof(lib, "netlib_py_release")
+    atexit.register(setattr, lib, "netlib_py_exiting", 1)
 
 
 def expect(kind: type[Enum], value: object) -> int:
