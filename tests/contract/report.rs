@@ -53,6 +53,18 @@ impl Report {
         self.notes.push(what.to_string());
     }
 
+    /// Returns true if the suite has checked nothing, because something is missing that it needs.
+    pub fn is_skipped(&self) -> bool {
+        self.passed == 0 && self.failed() == 0 && self.notes.iter().any(|note| note.starts_with("skipped: "))
+    }
+
+    /// Adds a failure to a suite that has checked nothing and does not say why.
+    pub fn require_checks(&mut self) {
+        if self.passed == 0 && self.failed() == 0 && !self.is_skipped() {
+            self.fail("the suite checked nothing");
+        }
+    }
+
     pub fn merge(&mut self, other: Report) {
         self.passed += other.passed;
         self.failures.extend(other.failures);
@@ -84,6 +96,7 @@ pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
             .unwrap_or("?");
         report.fail(format!("the suite panicked: {what}"));
     }
+    report.require_checks();
     for note in &report.notes {
         println!("  {}", indented(note));
     }
@@ -91,6 +104,7 @@ pub fn run(name: &str, suite: impl FnOnce(&mut Report)) -> Report {
         println!("  FAILED {}", indented(failure));
     }
     let (passed, failed) = (report.passed, report.failed());
-    println!("suite {name}: {passed} passed, {failed} failed   [{:.1} s]", start.elapsed().as_secs_f64());
+    let counts = if report.is_skipped() { "skipped".to_owned() } else { format!("{passed} passed, {failed} failed") };
+    println!("suite {name}: {counts}   [{:.1} s]", start.elapsed().as_secs_f64());
     report
 }

@@ -75,7 +75,11 @@ const ROWS: &[Row] = &[
 pub fn run(env: &Env, report: &mut Report) {
     let version = version(env);
     if version < OLDEST_GO {
-        return report.skip("Go 1.24 or newer is not installed");
+        let found = match version {
+            (0, 0) => "Go is not installed".to_owned(),
+            (major, minor) => format!("Go {major}.{minor} is installed"),
+        };
+        return report.skip(format!("{found}; the suite needs Go {}.{} or newer", OLDEST_GO.0, OLDEST_GO.1));
     }
     let Some(harness) = Harness::new(env, env.library(), "ech", &[], report) else { return };
     let server = harness.scratch.join("server");

@@ -11,6 +11,7 @@ use crate::report::Report;
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("negative");
+    finds(report, "of any name", &["the suite checked nothing"], Report::require_checks);
     for suite in [
         programs::unit_tests,
         documents::header_drift,
