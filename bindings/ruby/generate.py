@@ -1,0 +1,258 @@
+"""Writes lib/netlib/generated.rb, the generated layer of the gem: the prototypes, the constants, a class for each handle,
+the functions and the callbacks.
+
+usage: generate.py FILE netlib.api.json
+"""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
+from model import Api  # noqa: E402
+
+KEYWORDS = {"end", "next", "class", "begin", "raise", "retry", "when", "then", "in", "module", "self", "redo", "rescue"}
+TYPES = {"void": "void", "double": "double", "size_t": "size_t", "int": "int", "netlib_status": "int32"}
+
+
+class Ruby(Writer):
+    indent = "  "
+    this, null, strict = "self", "nil", False
+
+    def name(self, text):
+        return f"{text}_" if text in KEYWORDS else text
+
+    def statement(self, text):
+        return text.removeprefix("return ")
+
+    def helper(self, function, *arguments):
+        return f"Runtime.{function}({', '.join(arguments)})" if arguments else f"Runtime.{function}"
+
+    def assign(self, name, expression):
+        self.line(f"{name} = {expression}")
+
+    def set(self, name, expression):
+        self.line(f"{name} = {expression}")
+
+    def read_type(self, c_type):
+        return "pointer" if c_type.endswith("*") else self.ffi_type(c_type)
+
+    @staticmethod
+    def ffi_type(c_type):
+        if c_type.endswith("*") or c_type.endswith("_fn"):
+            return "pointer"
+        return TYPES.get(c_type) or ("int32" if c_type.startswith("enum ") else c_type.removesuffix("_t"))
+
+    def new_cell(self, c_type, value=None):
+        return f"Runtime.cell(:{self.read_type(c_type)}{', ' + value if value else ''})"
+
+    def address(self, variable, c_type):
+        return variable
+
+    def content(self, variable, c_type):
+        return f"{variable}.get(:{self.read_type(c_type)}, 0)"
+
+    def or_zero(self, name):
+        return f"{name} || 0"
+
+    def length(self, value):
+        name = self.parameter(value)
+        if value.kind == "buffer":
+            return name
+        if value.kind == "array":
+            return f"{value.name}_array.elements"
+        return f"({name}&.bytesize || 0)" if value.nullable else f"{name}.bytesize"
+
+    def array_pointer(self, variable):
+        return f"{variable}.pointer"
+
+    def new_buffer(self, name):
+        return f"Runtime.buffer({name})"
+
+    def hold(self, callbacks):
+        return "Runtime.hold({ " + ", ".join(f"{name}: {value}" for name, value in callbacks.items()) + " })"
+
+    def callback_pointer(self, name):
+        return f"Runtime.callback(:{name})"
+
+    def c_call(self, name, passed):
+        call = f"C.{name}({', '.join(passed)})"
+        return f"Runtime.interruptible {{ {call} }}" if name in self.blocking else call
+
+    def choose(self, condition, one, other):
+        return f"({condition} ? {one} : {other})"
+
+    def choose_ok(self, status, expression):
+        return f"({status}.zero? ? {expression} : nil)"
+
+    def guard(self, allowed, fail):
+        if len(allowed) == 1:
+            self.line(f"{fail} unless code.zero?")
+        else:
+            self.line(f"{fail} unless [{', '.join(allowed)}].include?(code)")
+
+    def method(self, target, name):
+        return name
+
+    def own(self, handle, value, keep):
+        return f"Runtime.own({class_of(handle)}, {value}{', ' + keep[0] if keep else ''})"
+
+    def borrow(self, handle, value, lenders):
+        return f"Runtime.borrow({class_of(handle)}, {value}, [{', '.join(lenders)}])"
+
+    def adopt(self, call, cells, keep):
+        output = next(item for item in call.outputs if item.kind == "handle")
+        value = "result" if output.name == "return" else self.content(f"{output.name}_out", output.c_type)
+        self.line(f"adopt({value}{', ' + keep[0] if keep else ''})")
+
+    def give_back(self, results):
+        self.line(results[0] if len(results) == 1 else f"[{', '.join(results)}]")
+
+    def method_name(self, call):
+        results = results_of(call)
+        is_truth = len(results) == 1 and not isinstance(results[0], str) and results[0].kind == "truth_value"
+        return call.name.removeprefix("is_") + "?" if is_truth and not call.progress else call.name
+
+    def function(self, call):
+        if call.c_name.endswith("_free") and call.is_member:
+            return
+        adopts = call.makes and call.name == "new"
+        given = self.parameters(call)
+        params = [self.parameter(value) + (" = nil" if optional else "") for value, optional in given]
+        # The last callback may be a block.
+        block = given and given[-1][0].kind == "callback"
+        if block:
+            params = [self.parameter(value) + (" = nil" if optional or at == len(given) - 1 else "")
+                      for at, (value, optional) in enumerate(given)] + ["&block"]  # fmt: skip
+        name = "initialize" if adopts else self.method_name(call)
+        prefix = "" if call.is_member or adopts else "self."
+        self.line(f"# {one_line(call.doc)}")
+        self.line(f"def {prefix}{name}{'(' + ', '.join(params) + ')' if params else ''}")
+        self.depth += 1
+        if adopts:
+            self.line("super()")
+        if block:
+            self.line(f"{self.parameter(given[-1][0])} ||= block")
+        self.body(call, adopts)
+        self.depth -= 1
+        self.line("end")
+        self.line()
+
+    def callback(self, item):
+        name, returns = item["name"], item["returns"]
+        if name == "netlib_ctx_free_fn":
+            return
+        given = []
+        for param in self.callback_inputs(item):
+            at = self.name(param["name"])
+            given.append({
+                "bytes": f"{at}.read_bytes({param.get('length')})", "text": f"Runtime.to_text({at})",
+                "handle": f"Runtime.borrow({class_of(param['handle'])}, {at}, [])" if param["kind"] == "handle" else "",
+                "buffer": param.get("length"),
+            }.get(param["kind"], at))  # fmt: skip
+        outputs = self.callback_outputs(item)
+        failure = 0 if returns["kind"] == "enum" else -1
+        buffers = [param for param in item["params"] if param["kind"] == "buffer"]
+        params = [self.name(param["name"]) for param in item["params"]]
+        types = ["size_t" if param["kind"] == "ctx" else self.ffi_type(param["type"]) for param in item["params"]]
+        self.line(f"Runtime.define(:{name}, [{', '.join(':' + item for item in types)}]) do |{', '.join(params)}|")
+        self.depth += 1
+        is_outcome = returns["kind"] == "enum" and returns["enum"] == "netlib_outcome"
+        ignores = is_outcome or not (returns["kind"] == "enum" or outputs)
+        arguments = "".join(", " + value for value in given)
+        result = "_result" if ignores else "result"
+        self.line(f"Runtime.try(ctx, :{name}, {failure}{arguments}) do |{result}|")
+        self.depth += 1
+        if is_outcome:
+            self.line("1")
+        elif returns["kind"] == "enum" and outputs:
+            self.line(f"Runtime.store_handle({outputs[0]['name']}, result)")
+        elif returns["kind"] == "enum":
+            self.line("Integer(result)")
+        elif buffers:
+            self.line(f"Runtime.store({buffers[0]['name']}, {buffers[0]['length']}, n, result)")
+        elif outputs:
+            output = outputs[0]
+            if output["kind"] == "truth_value":
+                self.line(f"Runtime.store_number({output['name']}, :int32, Runtime.truth(result, 'the result'))")
+            elif "double" in output["type"]:
+                self.line(f"Runtime.store_number({output['name']}, :double, Float(result))")
+            else:
+                kind = self.ffi_type(output["type"].removesuffix("*").strip())
+                self.line(f"Runtime.store_number({output['name']}, :{kind}, Integer(result))")
+        else:
+            self.line("0")
+        self.depth -= 1
+        self.line("end")
+        self.depth -= 1
+        self.line("end")
+        self.line()
+
+    def prototype(self, call):
+        types = []
+        for argument in call.arguments:
+            value = argument.input
+            if argument.role == "ctx" or (value and value.kind == "ctx"):
+                types.append("size_t")
+            elif argument.role == "input" and value.kind == "text" and not value.has_length:
+                types.append("string")
+            else:
+                types.append(self.ffi_type(argument.c_type))
+        returns = call.item["returns"]
+        result = "size_t" if returns["kind"] == "ctx" else self.ffi_type(returns["type"])
+        options = ", blocking: true" if call.c_name in self.blocking else ""
+        self.line(f"attach_function :{call.c_name}, [{', '.join(':' + item for item in types)}], :{result}{options}")
+
+    def module(self):
+        api = self.api
+        self.blocking = {call.c_name for call in api.calls if call.blocks}
+        self.line("# frozen_string_literal: true")
+        self.line()
+        self.line("# bindings/ruby/generate.py writes this file from netlib.api.json.")
+        self.line("module Netlib")
+        self.depth += 1
+        self.line(f"VERSION = '{api.version}' unless const_defined?(:VERSION)")
+        self.line("Runtime.load_library(VERSION)")
+        for name, value in {**api.constants, **api.macros}.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and constant_name(name) != "VERSION":
+                self.line(f"{constant_name(name)} = {value}")
+        self.line()
+        self.line("# The functions of netlib.h.")
+        self.line("module C")
+        self.depth += 1
+        for call in api.calls:
+            self.prototype(call)
+        self.depth -= 1
+        self.line("end")
+        self.line()
+        for handle, item in api.handles.items():
+            self.line(f"class {class_of(handle)} < Handle; end")
+        for handle, item in api.handles.items():
+            self.line()
+            self.line(f"# A handle of the type {handle}.")
+            self.line(f"class {class_of(handle)}")
+            self.depth += 1
+            self.line(f"FREE = C.method(:{item['free']})")
+            self.line()
+            for call in api.class_calls(handle):
+                self.function(call)
+            self.depth -= 1
+            self.line("end")
+        self.line()
+        for call in api.calls:
+            if not call.owner:
+                self.function(call)
+        for item in api.callbacks.values():
+            self.callback(item)
+        self.depth -= 1
+        self.line("end")
+        return self.lines
+
+
+def main():
+    path = Path(sys.argv[1])
+    path.write_text("\n".join(Ruby(Api(sys.argv[2])).module()) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+# frozen_string_literal: true
+
+module Netlib
+  # A failure of netlib. There is a subclass for each class of statuses.
+  class Error < StandardError
+    # The ErrorInfo, which has more details.
+    attr_reader :info
+    # The status: a constant such as Netlib::CONNECT_TIMEOUT.
+    attr_reader :status
+    # The offset of the first invalid byte, or nil.
+    attr_reader :offset
+    # What the user may do, or nil.
+    attr_reader :advice
+    # The errors that led to this error.
+    attr_reader :causes
+
+    def self.of(info)
+      CLASSES.fetch(Netlib.status_class(info.status), self).new(info)
+    end
+
+    def initialize(info)
+      @info = info
+      @status = info.status
+      @offset = info.offset.negative? ? nil : info.offset
+      @advice = info.advice
+      @causes = Array.new(info.cause_count) { |index| Error.of(info.cause(index)) }
+      super(info.message)
+    end
+
+    # The name of the status: "NETLIB_CONNECT_TIMEOUT", for example.
+    def name
+      Netlib.status_name(status) || status.to_s
+    end
+
+    # The message with the causes and the advice, for logs.
+    def report
+      info.report
+    end
+
+    # The value that make_error got for this error, or for the first cause that has one.
+    def user_data
+      value = info.user_data
+      causes.each { |cause| value = cause.user_data if value.nil? }
+      value
+    end
+  end
+
+  class ArgumentError < Error; end
+  class StateError < Error; end
+  class SystemError < Error; end
+  class TimeError < Error; end
+  class UrlError < Error; end
+  class ConnectError < Error; end
+  class TlsError < Error; end
+  class HttpError < Error; end
+  class RetryError < Error; end
+  class ApplicationError < Error; end
+
+  class Error
+    CLASSES = {
+      CLASS_ARGUMENT => ArgumentError, CLASS_STATE => StateError, CLASS_SYSTEM => SystemError, CLASS_TIME => TimeError,
+      CLASS_URL => UrlError, CLASS_CONNECT => ConnectError, CLASS_TLS => TlsError, CLASS_HTTP => HttpError,
+      CLASS_RETRY => RetryError, CLASS_APPLICATION => ApplicationError
+    }.freeze
+  end
+end

@@ -1,0 +1,168 @@
+# frozen_string_literal: true
+
+# Tests of what is special to the binding for Ruby.
+
+require 'netlib'
+require 'socket'
+require 'timeout'
+
+TESTS = {} # rubocop:disable Style/MutableConstant -- `test` adds the tests
+
+def test(name, &block)
+  TESTS[name] = block
+end
+
+def equal(got, wanted)
+  raise "got #{got.inspect}, but expected #{wanted.inspect}" unless got == wanted
+end
+
+def raised(type)
+  yield
+  raise 'the call succeeded'
+rescue type => e
+  e
+end
+
+# A stream from which nothing can be read, with a limit that an exception for the thread ends.
+def silent_stream
+  near, far = UNIXSocket.pair
+  stream = Netlib::Stream.new_fd(near)
+  stream.set_limit(Netlib::Limit.new(30))
+  yield stream
+ensure
+  stream.close
+  far.close
+end
+
+def seconds_of
+  start = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+  yield
+  Process.clock_gettime(Process::CLOCK_MONOTONIC) - start
+end
+
+test('a_closed_object_is_refused') do
+  url = Netlib.parse_url('http://a/')
+  2.times { url.close }
+  equal(raised(IOError) { url.host }.message, 'the Netlib::Url is closed')
+end
+
+test('a_number_is_refused_as_a_truth_value') do
+  raised(TypeError) { Netlib::RetryOptions.new.raise_on_status(0) }
+end
+
+test('a_text_with_any_bytes_is_returned_unchanged') do
+  encoded = Netlib.percent_encode(Netlib::URL_COMPONENT_PATH_SEGMENT, "\0\xff\n").data
+  equal(Netlib.percent_decode(Netlib::URL_COMPONENT_PATH_SEGMENT, encoded).data.b, "\0\xff\n".b)
+end
+
+test('an_absent_query_is_nil_and_an_empty_query_is_a_string') do
+  equal(Netlib.parse_url('http://a/').query, nil)
+  equal(Netlib.parse_url('http://a/?').query, '')
+end
+
+test('text_of_a_url_is_utf8') do
+  equal(Netlib.parse_url('http://a/').host.encoding, Encoding::UTF_8)
+end
+
+test('a_dup_is_refused_and_clone_is_a_second_object') do
+  url = Netlib.parse_url('http://a/')
+  raised(TypeError) { url.dup }
+  copy = url.clone
+  url.close
+  equal(copy.to_s, 'http://a/')
+end
+
+test('a_setter_raises_the_error_of_a_refused_value') do
+  error = raised(Netlib::ArgumentError) { Netlib::HeadersOptions.new.add_header('a b', 'c') }
+  equal(error.name, 'NETLIB_INVALID_HEADER')
+end
+
+test('ctx_free_releases_the_callbacks_of_a_closed_object') do
+  before = Netlib::Runtime.held_count
+  options = Netlib::RetryOptions.new.sleep { nil }
+  policy = Netlib::Retry.new(options)
+  options.close
+  equal(Netlib::Runtime.held_count, before + 1)
+  policy.close
+  equal(Netlib::Runtime.held_count, before)
+end
+
+test('the_garbage_collector_releases_callbacks') do
+  1000.times { Netlib::RetryOptions.new.sleep { nil } }
+  GC.start
+  raise 'callbacks are held' if Netlib::Runtime.held_count > 100
+end
+
+test('a_borrowed_object_keeps_its_lender_alive') do
+  headers = Netlib::Response.new('GET', 200, Netlib::Headers.new({ 'a' => 'b' })).headers
+  GC.start
+  equal(headers['a'], 'b')
+end
+
+test('a_callback_that_returns_a_text_for_a_number_fails_the_call') do
+  timeout = Netlib::Timeout.new(10, nil, nil)
+  timeout.set_clock { 'noon' }
+  raised(ArgumentError) { timeout.start_connect }
+end
+
+test('a_throw_from_a_callback_becomes_a_thread_error') do
+  timeout = Netlib::Timeout.new(10, nil, nil)
+  timeout.set_clock { throw :done }
+  raised(UncaughtThrowError) { timeout.start_connect }
+  raised(ThreadError) { catch(:done) { timeout.start_connect } }
+end
+
+test('a_body_that_reads_through_a_callback_returns_its_pieces') do
+  pieces = %w[ab c]
+  body = Netlib::Body.new(->(_size) { pieces.shift })
+  equal([body.read(10), body.read(10)], [['ab', 0], ['c', 0]])
+  equal(body.read(10), [nil, Netlib::END_OF_STREAM])
+end
+
+test('timeout_ends_a_read_within_a_second') do
+  silent_stream do |stream|
+    seconds = seconds_of { raised(Timeout::Error) { Timeout.timeout(0.1) { stream.read(10) } } }
+    raise "the read ended after #{seconds} s" if seconds > 1
+  end
+end
+
+test('an_exception_of_another_thread_ends_a_read') do
+  silent_stream do |stream|
+    reader = Thread.new { raised(KeyError) { stream.read(10) } }
+    sleep 0.1
+    reader.raise(KeyError, 'enough')
+    equal(reader.value.message, 'enough')
+  end
+end
+
+test('a_read_does_not_stop_other_threads') do
+  silent_stream do |stream|
+    reader = Thread.new { raised(Netlib::Error) { stream.read(10) }.name }
+    stream_limit = Netlib::Limit.new(nil)
+    seconds = seconds_of { 1000.times { stream_limit.remaining } }
+    raise "the other thread needed #{seconds} s" if seconds > 1
+
+    reader.kill
+    reader.join
+  end
+end
+
+test('each_class_of_statuses_has_an_exception') do
+  equal(Netlib.make_error(Netlib::CONNECT_TIMEOUT, 'late').class, Netlib::TimeError)
+  equal(Netlib.make_error(Netlib::MAX_RETRY, 'late').class, Netlib::RetryError)
+end
+
+test('the_program_of_the_readme_is_get_rb') do
+  program = File.read("#{__dir__}/README.md")[/```ruby\n(.*?)```/m, 1]
+  raise 'the programs differ' unless File.read("#{__dir__}/get.rb").include?(program)
+end
+
+failed = TESTS.count do |name, block|
+  block.call
+  false
+rescue StandardError => e
+  puts "FAILED: #{name}: #{e.class}: #{e.message} at #{e.backtrace.first(3).join(', ')}"
+  true
+end
+puts "#{TESTS.size - failed} passed, #{failed} failed"
+exit failed.zero?
