@@ -27,6 +27,7 @@ pub mod report;
 pub mod chart;
 #[path = "../../tests/contract/pictures/svg.rs"]
 pub mod svg;
+pub mod size;
 mod before;
 
 use std::cell::RefCell;
@@ -35,6 +36,9 @@ pub use before::{before, compare_with};
 
 /// The path of a build of netlib that uses no vector instructions.
 pub const PORTABLE: &str = "target/netlib-portable/libnetlib.so";
+
+/// The path of the build of netlib that is optimised for size.
+pub const SMALL: &str = "target/small/netlib/libnetlib.so";
 
 thread_local! {
     static LIBRARY: RefCell<String> = RefCell::new("target/netlib/libnetlib.so".into());

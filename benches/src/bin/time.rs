@@ -6,10 +6,10 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{Counts, before, chart, client, compare_with, growth, sections, sockets, tls, urls};
+use netlib_bench::{Counts, before, chart, client, compare_with, growth, sections, size, sockets, tls, urls};
 
 const NAMES: &[&str] =
-    &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client"];
+    &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client", "size"];
 
 fn main() -> ExitCode {
     match run() {
@@ -35,8 +35,19 @@ fn run() -> Result<bool, String> {
     // The seed determines the order of operations within the rounds, so each run uses the same order.
     let mut rng = Rng::new(1);
     if let Some(path) = before() {
-        compare_with(&path, &mut rng, wants)?;
+        if wants("size") {
+            size::run(Some(&path))?;
+        }
+        if wanted.iter().any(|name| name != "size") {
+            compare_with(&path, &mut rng, wants)?;
+        }
         return Ok(true);
+    }
+    if wants("size") {
+        size::run(None)?;
+        if wanted.len() == 1 {
+            return Ok(true);
+        }
     }
     let agree = !wants("url") || urls::check()?;
     let counts = counts(&wanted)?;
