@@ -83,7 +83,7 @@ static void a_head_that_arrives_byte_by_byte_is_parsed_in_linear_time(enum kind 
     if (kind != PLAIN_CALLBACKS && kind != PLAIN_FD) return;
     connect_ends(&ends, kind, unix_pair());
     set_waiting(&ends, false);
-    size_t len = under_valgrind() ? 3000 : 150000;
+    size_t len = under_valgrind() ? 1000 : 150000;
     char *head = head_of(len);
     netlib_error *err = NULL;
     netlib_response *response = NULL;
