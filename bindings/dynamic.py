@@ -205,7 +205,11 @@ class Writer:
         length = [self.content(self.var(f"{item.length}_out"), "size_t")] if item.length else []
         if kind == "handle":
             if item.is_owned:
-                return self.own(item.handle, value, keep)
+                made = self.own(item.handle, value, keep)
+                # The limit of netlib_stream_connect also holds for the stream. Other streams get the default limit, which the
+                # language can interrupt.
+                has_limit = call.c_name == "netlib_stream_connect"
+                return self.with_limit(made) if item.handle == "netlib_stream" and not has_limit else made
             lenders = [self.lender(name, call) for name in item.borrowed_from]
             return self.borrow(item.handle, value, lenders)
         if kind == "text":
@@ -224,6 +228,9 @@ class Writer:
 
     def number(self, value, _c_type):
         return value
+
+    def with_limit(self, made):
+        return made
 
     def lender(self, name, call):
         if call.is_member and call.arguments[0].c_name == name:

@@ -97,6 +97,9 @@ class Ruby(Writer):
     def own(self, handle, value, keep):
         return f"Runtime.own({class_of(handle)}, {value}{', ' + keep[0] if keep else ''})"
 
+    def with_limit(self, made):
+        return f"Runtime.with_limit({made})"
+
     def borrow(self, handle, value, lenders):
         return f"Runtime.borrow({class_of(handle)}, {value}, [{', '.join(lenders)}])"
 

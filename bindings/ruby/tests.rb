@@ -23,11 +23,11 @@ rescue type => e
   e
 end
 
-# A stream from which nothing can be read, with a limit that an exception for the thread ends.
+# A stream from which nothing can be read.
 def silent_stream
   near, far = UNIXSocket.pair
   stream = Netlib::Stream.new_fd(near)
-  stream.set_limit(Netlib::Limit.new(30))
+  stream.set_read_timeout(30)
   yield stream
 ensure
   stream.close
@@ -117,6 +117,17 @@ test('a_body_that_reads_through_a_callback_returns_its_pieces') do
   body = Netlib::Body.new(->(_size) { pieces.shift })
   equal([body.read(10), body.read(10)], [['ab', 0], ['c', 0]])
   equal(body.read(10), [nil, Netlib::END_OF_STREAM])
+end
+
+test('a_stream_of_callbacks_reads_and_writes') do
+  written = +''
+  write = lambda do |data|
+    written << data
+    data.bytesize
+  end
+  stream = Netlib::Stream.new_callbacks(->(_size) { 'in' }, write)
+  stream.send_all('out')
+  equal([stream.read(10).first, written], %w[in out])
 end
 
 test('timeout_ends_a_read_within_a_second') do

@@ -137,6 +137,13 @@ final class Runtime
         return ($limit ?? self::$defaultLimit ??= new Limit(null))->pointer();
     }
 
+    /** Gives a stream the default limit. */
+    public static function withLimit(?Stream $stream): ?Stream
+    {
+        $stream?->setLimit(self::$defaultLimit ??= new Limit(null));
+        return $stream;
+    }
+
     // ---- Arguments.
 
     public static function data(string $value): string

@@ -85,7 +85,17 @@ module Netlib
 
     # The limit of a call, by default one without a deadline, whose waits exceptions for the thread end.
     def limit_pointer(limit)
-      pointer(limit || (@default_limit ||= Limit.new(nil)))
+      pointer(limit || default_limit)
+    end
+
+    def default_limit
+      @default_limit ||= Limit.new(nil)
+    end
+
+    # Gives a stream the default limit.
+    def with_limit(stream)
+      stream&.set_limit(default_limit)
+      stream
     end
 
     # Arguments.
