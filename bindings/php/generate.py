@@ -19,8 +19,8 @@ declare(strict_types=1);
 
 namespace Netlib;
 """
-# The parts of netlib/Natural that add methods written by hand.
-NATURAL = {"netlib_url": "UrlMethods", "netlib_stream": "StreamMethods", "netlib_error": "ErrorMethods"}
+# The traits of src/natural.php, which add methods written by hand.
+NATURAL = {"netlib_url": "UrlMethods", "netlib_stream": "StreamMethods"}
 
 
 class Php(Writer):

@@ -14,11 +14,6 @@ trait UrlMethods
 }
 
 /** @internal */
-trait ErrorMethods
-{
-}
-
-/** @internal */
 trait StreamMethods
 {
     /** Writes all bytes to a stream that blocks. */
