@@ -4,6 +4,7 @@
 use std::collections::BTreeMap;
 use std::process::Command;
 
+use crate::chart::{self, Bar, Group};
 use crate::report::Table;
 use crate::{SMALL, netlib};
 
@@ -74,7 +75,24 @@ pub fn run(before: Option<&str>) -> Result<(), String> {
         }
     }
     println!();
-    Ok(())
+    if before.is_some() {
+        return Ok(());
+    }
+    let groups: Vec<Group> = builds.iter().zip(&sizes).map(|((name, ..), size)| group(name, size)).collect();
+    chart::write("size", "Bytes of the stripped shared library, by origin", &groups)
+}
+
+/// Returns the bars of a build for the chart.
+fn group(build: &str, size: &Size) -> Group {
+    let bar = |label: &str, bytes: u64| Bar {
+        label: label.to_owned(),
+        value: bytes as f64,
+        text: format!("{:.2} MB", bytes as f64 / 1e6),
+        is_netlib: label == "netlib",
+    };
+    let mut bars: Vec<Bar> = ORIGINS.iter().map(|name| bar(name, size.origins[name])).collect();
+    bars.push(bar(UNNAMED, size.file - size.origins.values().sum::<u64>()));
+    Group { name: format!("{build} build: {:.2} MB", size.file as f64 / 1e6), bars }
 }
 
 fn row(name: &str, sizes: &[Size], get: impl Fn(&Size) -> u64) -> Vec<String> {
