@@ -59,7 +59,7 @@ bindings: ## builds the bindings for other languages, runs the scenario in each,
 	@$(CARGO) test --quiet --test contract -- all languages; status=$$?; \
 		cp target/bindings/results.md docs/reference/bindings-results.md; exit $$status
 
-package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, offline builds
+package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, packages, offline builds, the README's commands
 	@$(CARGO) test --quiet --test contract -- all cpp-all site
 	@scripts/package-check
 

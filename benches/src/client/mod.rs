@@ -98,7 +98,9 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         if scenario.time.is_some() {
             let per_request = 1e3 * REQUESTS as f64;
             groups.push(group(scenario, "processor time per request", ("µs", per_request), &runs, &|run| run.time));
-            groups.push(group(scenario, "peak memory above an empty program", ("KiB", 1024.0), &runs, &|run| run.peak - empty));
+            groups.push(group(scenario, "peak memory above an empty program", ("KiB", 1024.0), &runs, &|run| {
+                run.peak - empty
+            }));
         }
         for (rival, runs) in RIVALS.iter().zip(&runs) {
             let (Some(run), times) = (runs.last(), runs.iter().map(|run| run.served.time).collect::<Vec<_>>()) else {
