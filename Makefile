@@ -115,4 +115,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man site header pictures abi demo test test-all package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header pictures abi demo test test-all bindings package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

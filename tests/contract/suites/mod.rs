@@ -114,7 +114,7 @@ pub const ALL: &[Suite] = &[
     long("install", "make install; programs built from the installed tree after it was moved", install::run),
     suite("examples", "the programs of examples-c compile and run", examples::run),
     long("examples-leaks", "the programs of examples-c under valgrind", examples::valgrind),
-    by_name("languages", "the bindings: packages, the scenario in each language, linters", languages::run),
+    long("languages", "the bindings: packages, the scenario in each language, linters", languages::run),
     by_name("site", "make site: links, pages in a browser, the search", site::run),
     suite("cpp", "netlib.hpp: every function, the tests of cpp-tests and the example", cpp::run),
     long(

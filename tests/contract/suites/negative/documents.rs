@@ -12,8 +12,8 @@ use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, links, man, packaging, platforms,
-    site, spec_map, unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, languages, links, man, packaging,
+    platforms, site, spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -514,5 +514,26 @@ pub(super) fn locked_versions(env: &Env, _: &Path, report: &mut Report) {
             (inner.failed() == 0) == is_allowed,
             format!("the licence \"{expression}\": {:?}", inner.failures),
         );
+    }
+}
+
+/// A binding passes a step only with the expected line, or with a reason if the step need not apply to the language.
+pub(super) fn scenario_of_a_binding(_: &Env, _: &Path, report: &mut Report) {
+    let steps = languages::parse_steps("# comment\nport\t80 {port}\tprint\nfork\tdone\tfork\n");
+    let not_applicable = languages::Outcome::NotApplicable("no fork".to_owned());
+    for (printed, allowed, failed, last) in [
+        ("port\t80 443\nfork\tdone\n", "", 0, languages::Outcome::Passed),
+        ("fork\tnot applicable: no fork\nport\t80 443\n", "fork\n", 0, not_applicable),
+        ("port\t80 443\nfork\tnot applicable: no fork\n", "", 1, languages::Outcome::Failed),
+        ("port\t80 443\nfork\tdone\nfork\tdone\n", "", 1, languages::Outcome::Failed),
+        ("port\t80 443\n", "fork\n", 1, languages::Outcome::Failed),
+        ("port\t80 444\nfork\tdone\n", "", 1, languages::Outcome::Passed),
+        ("", "", 2, languages::Outcome::Failed),
+    ] {
+        let mut inner = Report::default();
+        let fill_in = |text: &str| text.replace("{port}", "443");
+        let outcomes = languages::compare("a language", &steps, printed, allowed, fill_in, &mut inner);
+        let right = inner.failed() == failed && outcomes.last() == Some(&last);
+        report.check(right, format!("{printed:?}: {failed} steps fail: {:?}", inner.failures));
     }
 }

@@ -33,6 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::dead_links,
         documents::platforms,
         documents::recorded_demo,
+        documents::scenario_of_a_binding,
         documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,
