@@ -1,5 +1,5 @@
-"""The part that the generators for LuaJIT, PHP and Ruby share: the steps of each call, in the order in which the code of
-a call makes them. A subclass of Writer has the syntax of the language, and the names of its functions."""
+"""The part that the generators for LuaJIT, PHP and Ruby share. It writes the steps of each call in their order. A
+subclass of Writer contains the syntax of the language, and the names of the functions in its runtime."""
 
 import re
 
@@ -19,7 +19,7 @@ def constant_name(c_name):
 
 
 def used_of(call, output):
-    """The buffer of which an output is the number of written bytes."""
+    """The name of the buffer whose number of written bytes is the output, or None."""
     params = call.item["params"]
     return next((item["name"] for item in params if item["kind"] == "buffer" and item.get("used") == output.name), None)
 
@@ -37,7 +37,7 @@ def results_of(call):
 class Writer:
     indent = "    "
     null = "nil"
-    # A child limit has the interrupt check of its parent.
+    # Child limits need no entry, because a child has the interrupt check of its parent.
     interruptible = {"netlib_limit_new": "netlib_limit_new_interruptible"}
 
     def __init__(self, api):
@@ -206,8 +206,8 @@ class Writer:
         if kind == "handle":
             if item.is_owned:
                 made = self.own(item.handle, value, keep)
-                # The limit of netlib_stream_connect also holds for the stream. Other streams get the default limit, which the
-                # language can interrupt.
+                # The limit of netlib_stream_connect also applies to the stream. Other streams get the default limit,
+                # which the language can interrupt.
                 has_limit = call.c_name == "netlib_stream_connect"
                 return self.with_limit(made) if item.handle == "netlib_stream" and not has_limit else made
             lenders = [self.lender(name, call) for name in item.borrowed_from]
@@ -246,7 +246,7 @@ class Writer:
     # ---- Parameters.
 
     def parameters(self, call):
-        """The inputs with true for those that have a default."""
+        """Pairs of an input and a truth value: True if the input has a default."""
         inputs = [value for value in call.inputs if value.kind != "ctx_free"]
         optional = len(inputs)
         while optional and (inputs[optional - 1].nullable or inputs[optional - 1].is_pointer):

@@ -1,8 +1,8 @@
 """The functions of netlib.api.json as calls without details of C. The generators of the bindings use this model.
 
 A call has inputs and outputs in the sense of the bindings: a length is part of its text, `err` is part of the result,
-and `ctx` and `ctx_free` are part of their callback. `Call.arguments` says how each parameter of the C function is made
-from inputs and outputs.
+and `ctx` and `ctx_free` are part of their callback. `Call.arguments` states, for each parameter of the C function, the
+input or output that it belongs to.
 """
 
 import json
@@ -27,7 +27,7 @@ class Input:
     enum: str = None  # the enum of the kinds "enum" and "bits"
     element: str = None  # the C type of the elements of the kind "array"
     callback: str = None  # the type of the kind "callback"
-    has_length: bool = False  # text or bytes with a length; text without it must not contain a NUL
+    has_length: bool = False  # text or bytes with a length; text without a length must not contain a NUL
     is_pointer: bool = False  # a pointer to one number, which may be absent
     is_inout: bool = False  # the function replaces the number
     doc: str = None
@@ -69,7 +69,7 @@ class Call:
     name: str  # in snake case, without netlib_ and the name of the class
     owner: str  # the handle to whose class the call belongs; None for a function of the module
     is_member: bool  # the first parameter is the handle of `owner`
-    makes: bool  # not a member, and the first handle that the call makes is of `owner`
+    makes: bool  # not a member, and the first handle that the call makes is an `owner`
     inputs: list
     outputs: list
     arguments: list
@@ -170,7 +170,7 @@ class Api:
     @staticmethod
     def is_part_of_output(kinds, param):
         """True for the length of the result or of text that the function stores. False for the number of bytes that a
-        call used of an input or wrote to a buffer, which is a result of its own."""
+        call used from an input or wrote to a buffer, which is a separate result."""
         of = param["length_of"]
         return of == "return" or (kinds[of]["direction"] == "out" and kinds[of]["kind"] != "buffer")
 
@@ -200,7 +200,7 @@ def pointed(c_type):
 
 
 def camel(name, first_upper=False):
-    """ "add_ca_file" as "addCaFile" or "AddCaFile"."""
+    """Converts "add_ca_file" to "addCaFile" or "AddCaFile"."""
     words = name.split("_")
     return "".join(
         word if at == 0 and not first_upper else word[:1].upper() + word[1:] for at, word in enumerate(words)
@@ -208,5 +208,5 @@ def camel(name, first_upper=False):
 
 
 def class_name(handle):
-    """ "netlib_tls_context" as "TlsContext"."""
+    """Converts "netlib_tls_context" to "TlsContext"."""
     return camel(handle.removeprefix("netlib_"), first_upper=True)

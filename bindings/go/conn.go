@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Conn is a TLS connection on a net.Conn. The engine of netlib makes the records, and Go's runtime does the I/O, so a
-// waiting goroutine needs no thread, and deadlines and Close work as on the net.Conn.
+// Conn is a TLS connection on a net.Conn. netlib's engine makes the records, and Go's runtime does the I/O. A waiting
+// goroutine therefore needs no thread, and deadlines and Close work as on the net.Conn.
 type Conn struct {
 	net.Conn
 	mutex  sync.Mutex // guards engine and closed
@@ -17,13 +17,13 @@ type Conn struct {
 	closed bool
 	// Several goroutines may read, or write.
 	reading, writing, sending sync.Mutex
-	// buffer holds received bytes, and unfed those of them that the engine had no room for.
+	// buffer holds the received bytes; unfed is the part for which the engine had no room.
 	buffer, unfed []byte
 	// received counts the reads from the net.Conn.
 	received int
 }
 
-// Client returns a TLS connection to the server of that name. The first Read or Write makes the handshake.
+// Client returns a TLS connection to the named server. The first Read or Write makes the handshake.
 func Client(conn net.Conn, tls *TLSContext, serverName string) (*Conn, error) {
 	engine, err := NewTLSEngineClient(tls, serverName)
 	if err != nil {
@@ -58,7 +58,7 @@ func DialTLS(tls *TLSContext, dialer *net.Dialer) func(ctx context.Context, netw
 	}
 }
 
-// Engine returns the engine, for its getters. It must not be used during a Read or a Write.
+// Engine returns the engine, for its getters. Do not use the engine during a Read or a Write.
 func (c *Conn) Engine() *TLSEngine { return c.engine }
 
 // HandshakeContext makes the handshake until the context ends.

@@ -41,12 +41,12 @@ func (h *Error) Unwrap() error {
 	return nil
 }
 
-// Timeout is true for the failures of the class ClassTime, except a cancellation. It belongs to net.Error.
+// Timeout is true for the failures of the class ClassTime, except a cancellation. net.Error requires this method.
 func (h *Error) Timeout() bool {
 	return StatusClass(h.Status()) == ClassTime && h.Status() != StatusCancelled
 }
 
-// Temporary belongs to net.Error, and is deprecated there. The retry policy decides what to repeat.
+// Temporary is false: net.Error requires this deprecated method, but the retry policy decides about retries.
 func (h *Error) Temporary() bool { return false }
 
 // failure returns the error of a call that has failed, or nil. The error of a callback takes precedence.
@@ -61,7 +61,7 @@ func failure(status C.netlib_status, cErr *C.netlib_error, raised C.uintptr_t) e
 	return ownError(cErr)
 }
 
-// refusedText is the error for text with a NUL. C would see the text only up to its first NUL.
+// refusedText is the error for text with a NUL, because C would see the text only up to its first NUL.
 func refusedText(name string, at int) error {
 	message := fmt.Sprintf("%s has a NUL at byte %d", name, at)
 	var made, cErr *C.netlib_error

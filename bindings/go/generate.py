@@ -568,7 +568,7 @@ func netlibGo{type_name}({", ".join(parameters)}) C.int32_t {{
         )
 
     def shim(self, call):
-        """A C function with a context that is a number. The function also returns the error that a callback raised."""
+        """Writes the shim for a C function: its context is a number, and it also returns the error of a callback."""
         parameters, arguments = [], []
         for argument in call.arguments:
             given = argument.input

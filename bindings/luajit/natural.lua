@@ -1,4 +1,4 @@
--- The part that is written by hand: natural.lua.
+-- natural.lua: the methods that are written by hand.
 
 rt.define_ctx_free()
 rt.generated()
@@ -9,9 +9,9 @@ Url.__tostring = Url.to_string
 
 -- ---- Limits.
 
--- Makes a limit whose waits end when a signal handler has run: Ctrl-C raises the error "interrupted!" of the program
--- luajit, as it does in Lua code. Any other signal handler ends the wait with NETLIB_INTERRUPTED. The interrupt check is
--- a C function, because a Lua function would raise "interrupted!" inside netlib.
+-- Makes a limit. A wait with this limit ends when a signal handler has run: Ctrl-C raises the error "interrupted!" of the
+-- program luajit, as it does in Lua code. Any other signal handler ends the wait with NETLIB_INTERRUPTED. The interrupt
+-- check is a C function, because a Lua function would raise "interrupted!" inside netlib.
 ffi.cdef("int atoi(const char *);")
 local stop = ffi.new("char[2]", tostring(netlib.INTERRUPT_STOP))
 function Limit.new_until_signal(seconds)
@@ -115,7 +115,7 @@ local function decide(self, response, err)
     return false
 end
 
--- Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
+-- Returns true if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or a
 -- redirect, and returns false.
 function Attempt.accept(self, response) return decide(self, response, nil) end
 

@@ -12,8 +12,8 @@ local C
 
 -- ---- The library.
 
--- Loads the library beside this file, otherwise the one of the system. Refuses a library of another minor version, whose
--- ABI may differ.
+-- Loads the library beside this file, or else the library of the system. Refuses a library of another minor version,
+-- whose ABI may differ.
 function rt.load(version)
     ffi.cdef("const char *netlib_version(void);")
     local directory = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
@@ -30,8 +30,8 @@ end
 
 -- ---- Handles.
 
--- A class whose objects have these fields: `p`, the pointer, nil after close; `keep`, what must live as long as the
--- object. A borrowed object has `keep`, and does not free its pointer.
+-- A class whose objects have these fields: `p`, the pointer, nil after close; `keep`, the objects that must live as long as
+-- this one. A borrowed object has `keep`, and does not free its pointer.
 function rt.class(name, free)
     local new = { class_name = name, free = free }
     new.__index = new
@@ -105,7 +105,7 @@ function rt.optional_data(value, name)
     return rt.data(value, name)
 end
 
--- Text that ends at its NUL: C would read the text before a NUL only.
+-- Text that ends at its NUL. Refuses text with a NUL, because C would read only the text before the NUL.
 function rt.text(value, name)
     if type(value) ~= "string" then bad(name, "string", value) end
     if value:find("\0", 1, true) then error("bad argument '" .. name .. "' (the text contains a NUL)", 3) end

@@ -1,4 +1,4 @@
--- Tests of what is special to the binding for LuaJIT.
+-- Tests of the features that only the binding for LuaJIT has.
 local netlib = require("netlib")
 
 local passed, failed = 0, 0

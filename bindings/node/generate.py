@@ -14,7 +14,7 @@ from model import Api, camel, class_name, pointed  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 
-# Classes of which the obvious name has another meaning: `NetlibError` is the exception.
+# Classes whose obvious name has another meaning: `NetlibError` is the exception.
 CLASSES = {"netlib_error": "ErrorInfo", "netlib_headers": "Headers"}
 ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
 
@@ -27,7 +27,7 @@ BY_EVENT_LOOP = {
     "netlib_wait_for_write",
 }  # fmt: skip
 
-# Text that is data for the network.
+# The functions whose text is returned as bytes, because it is data for the network.
 AS_BYTES = {"netlib_headers_to_wire", "netlib_request_to_wire"}
 
 # Handles that hold the sleep callback of a Retry.
@@ -66,7 +66,7 @@ def method_name(call, is_promise=False):
 
 
 class Names:
-    """The names of the C items in JavaScript, also for the text of comments."""
+    """The JavaScript names of the C items, also for the text of comments."""
 
     def __init__(self, api):
         self.enums = {name: ENUMS.get(name, class_name(name)) for name in api.enums}
@@ -89,7 +89,7 @@ class Names:
 
     @staticmethod
     def members(enum):
-        """The names of the values without their common start, by the C names. Limits are constants of the module."""
+        """Maps the C names of the values to names without the common prefix. The limits are constants of the module."""
         is_limit = re.compile(r"NETLIB_\w+_MAX_").match
         names = [value["name"] for value in enum["values"] if not is_limit(value["name"])]
         prefix = f"NETLIB_{enum['name'].removeprefix('netlib_').upper()}_"

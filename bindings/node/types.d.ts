@@ -3,8 +3,8 @@
 // Results of the types int64_t, uint64_t and size_t are numbers, or BigInts if a number would lose digits. Seconds that
 // are null stand for no time limit. A Limit may be replaced with an AbortSignal, whose abort cancels the call.
 
-/** Text of netlib may contain bytes that are not UTF-8: they become lone surrogates, U+DC00 plus the byte, which every
- * function turns back. */
+/** Text of netlib may contain bytes that are not UTF-8. Such a byte becomes a lone surrogate, U+DC00 plus the byte.
+ * Every function turns the surrogate back into the byte. */
 export type Text = string | Uint8Array;
 export type Data = string | Uint8Array;
 export type Fields = Readonly<Record<string, string>> | Iterable<readonly [string, string]>;
@@ -69,9 +69,9 @@ export declare class Attempt {
     sendsBody(): boolean;
     /** Returns the decision after the attempt; null before `accept` or `failed`. */
     decision(): Decision | null;
-    /** Resolves to true if the response is to be used. Otherwise waits for the next attempt, a retry or a redirect. */
+    /** Resolves to true if the response is the final one. Otherwise waits for the next attempt: a retry or redirect. */
     accept(response: Response): Promise<boolean>;
-    /** Waits for the next attempt, or rejects if the error is not retried. Other exceptions than those of netlib, and
+    /** Waits for the next attempt, or rejects if the error is not retried. Exceptions that are not from netlib, and
      * errors after `accept` has resolved to true, are not retried. */
     failed(error: unknown): Promise<void>;
 }
@@ -122,7 +122,7 @@ export interface Retry {
 }
 
 export interface Connect {
-    /** Makes the steps of the operation. Resolves to a connected descriptor, which the caller closes. */
+    /** Runs the steps of the operation. Resolves to a connected descriptor, which the caller closes. */
     run(limit?: Limit | AbortSignal | null): Promise<number>;
 }
 

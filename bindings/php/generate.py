@@ -19,7 +19,7 @@ declare(strict_types=1);
 
 namespace Netlib;
 """
-# The traits of src/natural.php, which add methods written by hand.
+# The traits of src/natural.php, which contain the methods written by hand.
 NATURAL = {"netlib_url": "UrlMethods", "netlib_stream": "StreamMethods"}
 
 

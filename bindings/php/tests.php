@@ -1,6 +1,6 @@
 <?php
 
-// Tests of what is special to the binding for PHP.
+// Tests of the features that only the binding for PHP has.
 
 declare(strict_types=1);
 

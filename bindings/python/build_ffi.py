@@ -13,7 +13,8 @@ from cffi import FFI
 FILES = {"c": "netlib/_native.abi3.so", "python": "netlib/_cdef.py"}
 
 
-# When Python ends, it clears the functions of extern "Python" before the last handles are freed.
+# At its exit, Python clears the functions of extern "Python" before the last handles are freed. After that,
+# ctx_free must not call Python.
 RELEASE = """
 int netlib_py_exiting;
 void netlib_py_release(void *ctx);
@@ -29,7 +30,7 @@ static void netlib_py_release(void *ctx) {
 
 
 def python_callbacks(cdef):
-    """A C function for each type of callback, which is written in Python."""
+    """Declares, for each type of callback, a C function that is written in Python."""
     found = re.findall(r"^typedef ([^;]*?)\(\*netlib_(\w+_fn)\)\(([^;]*)\);", cdef, re.MULTILINE)
     return "\n".join(
         f'extern "Python" {returns.strip()} netlib_py_{name}({params});' for returns, name, params in found
@@ -51,7 +52,7 @@ def main():
         include_dirs=[str(includes)],
         library_dirs=[str(libraries)],
         libraries=[":libnetlib.so.0.1"],
-        # The library in the package comes first, then the one of the system.
+        # The library in the package takes precedence over the library of the system.
         extra_link_args=["-Wl,--disable-new-dtags,-rpath,$ORIGIN"],
         extra_compile_args=["-O1", "-Wno-deprecated-declarations"],
     )

@@ -13,11 +13,11 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from model import Api, class_name, pointed
 
-# Classes of which the obvious name has another meaning in Python: `netlib.Error` is the exception.
+# Classes whose obvious name has another meaning in Python: `netlib.Error` is the exception.
 CLASSES = {"netlib_error": "ErrorInfo"}
 ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
 
-# The classes of netlib/_natural.py that add methods written by hand.
+# The classes of netlib/_natural.py, which contain the methods written by hand.
 NATURAL = {
     "netlib_bytes": "BytesMethods",
     "netlib_error": "ErrorMethods",
@@ -30,14 +30,14 @@ NATURAL = {
 # Text that is data for the network, or that may be any bytes.
 AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
 
-# A child limit has the interrupt check of its parent.
+# Child limits need no entry, because a child has the interrupt check of its parent.
 INTERRUPTIBLE = {"netlib_limit_new": "netlib_limit_new_interruptible"}
 
 INTEGERS = re.compile(r"u?int\d+_t|int|size_t|netlib_status")
 
 
 class Names:
-    """The names of the C items in Python, also for the text of comments."""
+    """The Python names of the C items, also for the text of comments."""
 
     def __init__(self, api):
         self.enums = {name: ENUMS.get(name, class_name(name)) for name in api.enums}
@@ -60,7 +60,7 @@ class Names:
 
     @staticmethod
     def members(enum):
-        """The names of the values without their common start, by the C names. Limits are constants of the module."""
+        """Maps the C names of the values to names without the common prefix. The limits are constants of the module."""
         names = [value["name"] for value in enum["values"]]
         prefix = f"NETLIB_{enum['name'].removeprefix('netlib_').upper()}_"
         if any(name.startswith(prefix) for name in names):
@@ -91,7 +91,7 @@ def safe(name):
 
 
 def docstring(text, indent):
-    """A docstring of a comment."""
+    """The lines of the docstring for a comment."""
     text = text.replace("\\", "\\\\").replace('"""', "'''").strip()
     # The names in Python may be longer or shorter than in C, so the lines of a paragraph are joined.
     text = re.sub(r"(?<=\S)\n(?=[^\s-]|-\S)(?!\w+: )", " ", text)
@@ -288,7 +288,7 @@ class Writer:
         failure = 0 if returns["kind"] == "enum" else -1
         self.line(f'@callback("{name}", {failure})')
         self.line(f"def _on_{name.removeprefix('netlib_')}({', '.join(f'{param}: Any' for param in params)}) -> int:")
-        # The callback must not use handles and buffers later.
+        # The callback must not use handles and buffers after it has returned.
         lent = [param for param in self.callback_inputs(item) if param["kind"] in ("handle", "buffer")]
         for param in lent:
             made = self.callback_argument(param)[1]
@@ -322,7 +322,7 @@ class Writer:
     # ---- Functions.
 
     def parameters(self, call):
-        """The parameters in Python. The last ones that may be absent have a default."""
+        """The parameters in Python. The last parameters have a default if they may be absent."""
         inputs = [value for value in call.inputs if value.kind != "ctx_free"]
         optional = len(inputs)
         while optional and self.has_default(inputs[optional - 1], call):
@@ -398,7 +398,7 @@ class Writer:
         function = INTERRUPTIBLE.get(call.c_name)
         target = f"lib.{call.c_name}({', '.join(passed)})"
         if function:
-            # The interrupt check of a limit also holds for its children.
+            # The interrupt check of a limit also applies to its children.
             inner = ", ".join([*passed[:-2], "_on_interrupt_fn", "NULL", "NULL", *passed[-2:]])
             target = f"{target} if parent else lib.{function}({inner})"
         if call.fails:

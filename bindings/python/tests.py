@@ -1,4 +1,4 @@
-"""What is special to Python. The steps that all languages share are in scenario.py.
+"""Tests of the features that only the Python package has. The steps that all languages share are in scenario.py.
 
 usage: tests.py PACKAGE_DIRECTORY
 """
@@ -427,7 +427,7 @@ class Programs(unittest.TestCase):
         wheels = list(Path(netlib.__file__).parent.parent.glob("*.whl"))
         self.assertEqual(len(wheels), 1)
         with tempfile.TemporaryDirectory() as directory:
-            # The environment sees the installed modules, because the test must not need a package registry.
+            # The environment sees the installed modules, so that the test needs no network.
             venv.create(directory, with_pip=True, system_site_packages=True)
             python = Path(directory, "bin/python")
             install = [str(python), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheels[0])]

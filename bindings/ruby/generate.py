@@ -1,5 +1,5 @@
-"""Writes lib/netlib/generated.rb, the generated layer of the gem: the prototypes, the constants, a class for each handle,
-the functions and the callbacks.
+"""Writes lib/netlib/generated.rb, the generated layer of the gem: the prototypes, the constants, a class for each
+handle, the functions and the callbacks.
 
 usage: generate.py FILE netlib.api.json
 """

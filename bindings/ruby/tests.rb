@@ -1,6 +1,6 @@
 # frozen_string_literal: true
 
-# Tests of what is special to the binding for Ruby.
+# Tests of the features that only the binding for Ruby has.
 
 require 'netlib'
 require 'socket'

@@ -45,7 +45,7 @@ class ApplicationError extends NetlibError {}
 
 const classes = { ArgumentError, StateError, SystemError, TimeError, UrlError, ConnectError, TlsError, HttpError, RetryError, ApplicationError };
 
-/** What the errors need of api.cjs, which loads later. */
+/** The parts of api.cjs that the errors need; api.cjs loads later. */
 const taxonomy = {
     C: null,
     name: (status) => `NETLIB_${require('./api.cjs').Status[status] ?? status}`,

@@ -1,5 +1,5 @@
 'use strict';
-// Adds to the classes of api.cjs what is natural in JavaScript: promises, iteration, and the loop of attempts.
+// Adds JavaScript's conventions to the classes of api.cjs: promises, iteration, and the loop of attempts.
 
 const fs = require('node:fs');
 const api = require('./api.cjs');
@@ -26,7 +26,7 @@ function extend(cls, make) {
 
 // ---- Waits.
 
-/** Waits at most until the limit ends, and throws if it has ended. */
+/** Waits until the limit ends at the latest; throws if the limit has ended. */
 async function within(limit, events, seconds = Infinity) {
     const all = limit ? [...events, { fd: limit.fd(), isWrite: false }] : events;
     const isReady = await ready(all, Math.min(seconds, limit ? limit.remaining() : Infinity));
@@ -92,7 +92,7 @@ extend(ConnectOptions, (generated) => ({
 }));
 
 extend(Connect, () => ({
-    /** Makes the steps of a connect operation. Resolves to a descriptor, which the caller closes. */
+    /** Runs the steps of a connect operation. Resolves to a descriptor, which the caller closes. */
     async run(limit = null) {
         limit = limitOf(limit);
         if (limit) this.setLimit(limit);
@@ -108,7 +108,7 @@ extend(Connect, () => ({
     },
 }));
 
-/** A descriptor that is closed when no stream uses it any more. */
+/** Closes a descriptor when no stream uses it any more. */
 class Connection {
     constructor(fd) {
         this.fd = fd;
@@ -130,7 +130,7 @@ class Connection {
 /** Releases the connections of streams that were not closed. */
 const abandoned = new FinalizationRegistry((connection) => connection.release());
 
-/** What the waits of a stream need. */
+/** The state that the waits of each stream need. */
 const states = new WeakMap();
 
 function stateOf(stream) {
@@ -156,7 +156,7 @@ function timedOut(code, text) {
     return fromInfo(new ErrorInfo(code, text, new ErrorOptions().retryKind(kind)));
 }
 
-/** Repeats a call on a non-blocking stream until it does not want to read or write any more. */
+/** Repeats a call on a non-blocking stream until the call returns neither WANT_READ nor WANT_WRITE. */
 async function drive(stream, call) {
     stream.setBlocking(false);
     for (;;) {
@@ -175,7 +175,7 @@ async function awaitStream(stream, isWrite) {
     const left = Math.min(state.limit?.remaining() ?? Infinity, state.end - now());
     const isReady = await ready(events, Math.max(0, Math.min(timeout, left)));
     if (isReady || left <= timeout) {
-        // The next call fails if the limit has ended. A write does not check it.
+        // The next call on the stream checks the limit, except a write.
         if (isWrite) state.limit?.check();
         return;
     }

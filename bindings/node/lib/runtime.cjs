@@ -47,7 +47,7 @@ class Slots {
         this.used = 0;
     }
 
-    /** Reserves variables for a call. A callback may make further calls meanwhile. */
+    /** Reserves variables for a call. Callbacks may make further calls during this call. */
     open(count) {
         const at = this.used;
         if (at + count > this.u64.length) throw new RangeError('too many calls of netlib inside callbacks');
@@ -126,7 +126,7 @@ function integers(address, count) {
     return address && isSmall(count) ? Array.from(koffi.decode(address, 'int32_t', Number(count))) : [];
 }
 
-/** The part of an input at which a result points, without a copy. */
+/** The part of an input to which a result points, without a copy. */
 function partOf(input, address, length) {
     const at = Number(address - koffi.address(input.memory));
     return Buffer.from(input.memory.buffer, input.memory.byteOffset + at, Number(length));
@@ -186,7 +186,7 @@ function member(values, value) {
     return value;
 }
 
-/** Text without a length. C would read a text with a NUL only up to the NUL. */
+/** Text without a length. Refuses text with a NUL, because C would read it only up to the NUL. */
 function cText(name, value, isOptional) {
     if ((value === null || value === undefined) && isOptional) return null;
     if (typeof value !== 'string') throw invalid(name, 'a string', value);
@@ -216,7 +216,7 @@ function bufferOf(name, value) {
     return block(value);
 }
 
-/** An array of pointers, and the memory at which they point. */
+/** An array of pointers, and the memory to which they point. */
 function pointers(rows, width) {
     const memory = new BigUint64Array(rows.length * width || 1);
     rows.forEach((row, index) => {
@@ -353,8 +353,8 @@ function revoke(handle) {
 
 const limits = new WeakMap(); // the limits that AbortSignals cancel
 
-/** The limit for a limit or an AbortSignal. Without one, a call on a thread gets a limit, because netlib then looks up
- * host names on threads with a larger stack. */
+/** Returns the limit for a Limit or an AbortSignal. If neither is passed, a call on a thread gets a new limit: with a
+ * limit, netlib looks up host names on threads with a larger stack. */
 function limitOf(value, isNeeded = false) {
     const { Limit } = require('./api.cjs');
     if (value === null || value === undefined) return isNeeded ? new Limit(null) : null;
@@ -461,7 +461,7 @@ function raise() {
     if (taken) throw taken.exception;
 }
 
-/** Copies the bytes that a callback stored to the memory of C. */
+/** Copies the bytes that a callback stored into the memory of C. */
 function copyTo(address, data, count, length) {
     if (size('result', count) > Number(length)) throw new RangeError('the callback stored more bytes than the buffer has');
     if (count > 0) new Uint8Array(koffi.view(address, count)).set(data.subarray(0, count));
@@ -469,7 +469,7 @@ function copyTo(address, data, count, length) {
 
 // ---- Calls on other threads.
 
-/** Makes a call on a thread. The objects stay open and alive until the call returns. */
+/** Makes a call on another thread. The objects stay open and alive until the call returns. */
 function onThread(call, values, handles) {
     const used = handles.filter((handle) => handle instanceof Handle);
     return new Promise((resolve, reject) => {

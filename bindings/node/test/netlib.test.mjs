@@ -1,4 +1,4 @@
-// The tests of what is special to JavaScript; scenario.mjs has the rest.
+// Tests of the features that only the Node.js package has. The steps that all languages share are in scenario.mjs.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -47,7 +47,7 @@ final class Attempt
     }
 
     /**
-     * Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
+     * Returns true if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or a
      * redirect, and returns false.
      */
     public function accept(Response $response): bool

@@ -10,7 +10,7 @@ class Error extends \RuntimeException
     /** The offset of the first invalid byte, or null. */
     public readonly ?int $offset;
 
-    /** What the user may do, or null. */
+    /** Advice for the developer: the setting that would change the outcome, or null. */
     public readonly ?string $advice;
 
     /** @var list<Error> */

@@ -13,7 +13,7 @@ abstract class Handle
 
     private ?CData $pointer = null;
 
-    /** What must live as long as the object. A borrowed object does not free its pointer. */
+    /** The objects that must live as long as this one. A borrowed object does not free its pointer. */
     private mixed $keep = null;
     private bool $isBorrowed = false;
 

@@ -21,7 +21,7 @@ final class Runtime
     /** One C function per type of callback, because PHP frees a C function only at its end. @var array<string, CData> */
     private static array $callbacks = [];
 
-    /** What netlib holds: the callbacks by their types, or a value. @var array<int, mixed> */
+    /** The objects that netlib holds, by key: callbacks by their types, or a value. @var array<int, mixed> */
     private static array $held = [];
     private static int $lastKey = 0;
 
@@ -29,7 +29,7 @@ final class Runtime
     private static ?\Throwable $raised = null;
     private static ?Limit $defaultLimit = null;
 
-    /** Loads the library beside this package, otherwise the one of the system. */
+    /** Loads the library beside this package, or else the library of the system. */
     public static function load(string $version, string $directory): void
     {
         try {
@@ -131,7 +131,7 @@ final class Runtime
         return $object instanceof Error ? $object->info->pointer() : $object?->pointer();
     }
 
-    /** The limit of a call, by default one without a deadline, whose waits run PHP's signal handlers. */
+    /** The limit of a call. The default limit has no deadline, and runs PHP's signal handlers during waits. */
     public static function limitPointer(?Limit $limit): CData
     {
         return ($limit ?? self::$defaultLimit ??= new Limit(null))->pointer();
@@ -156,7 +156,7 @@ final class Runtime
         return $value;
     }
 
-    /** Text that ends at its NUL: C would read the text before a NUL only. */
+    /** Text that ends at its NUL. Refuses text with a NUL, because C would read only the text before the NUL. */
     public static function text(string $value, string $name): string
     {
         if (str_contains($value, "\0")) {
@@ -276,7 +276,7 @@ final class Runtime
 
     // ---- Errors.
 
-    /** Throws the error of a failed call, or the exception of the callback because of which the call failed. */
+    /** Throws the error of a failed call, or the exception of the callback that made the call fail. */
     public static function fail(int $status, CData $err): never
     {
         $info = self::own(ErrorInfo::class, $err);

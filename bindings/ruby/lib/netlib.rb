@@ -78,7 +78,7 @@ module Netlib
       Request.new(method, url, headers, form)
     end
 
-    # Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
+    # Returns true if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or a
     # redirect, and returns false.
     def accept(response)
       decide(response, nil)

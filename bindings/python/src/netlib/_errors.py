@@ -19,7 +19,7 @@ class Error(Exception):
     """All facts of the error."""
     status: Status
     advice: str | None
-    """What a developer can do about the failure."""
+    """Advice for the developer: the setting that would change the outcome, or None."""
     offset: int | None
     """The byte offset of invalid input."""
     causes: tuple[Error, ...]

@@ -84,7 +84,7 @@ class StreamMethods:
     __slots__ = ()
 
     def _adopt(self, pointer: Any, keep: tuple[object, ...] = ()) -> None:
-        # Without a limit of its own, a stream gets one, so that a signal handler ends a wait.
+        # A stream without a limit gets one, so that a signal handler can end a wait.
         if keep:
             lib.netlib_stream_set_limit(pointer, limit_pointer(None))
         Handle._adopt(cast(Handle, self), pointer, keep)
@@ -149,11 +149,11 @@ class _Reader(io.RawIOBase):
 
 
 class WantReadError(BlockingIOError):
-    """The call on a non-blocking stream continues when the descriptor is readable."""
+    """A non-blocking stream needs input. Repeat the call when the descriptor is readable."""
 
 
 class WantWriteError(BlockingIOError):
-    """The call on a non-blocking stream continues when the descriptor is writable."""
+    """A non-blocking stream cannot write. Repeat the call when the descriptor is writable."""
 
 
 Value = TypeVar("Value")

@@ -54,7 +54,7 @@ def make_error(
     http_status: int | None = None,
 ) -> Error:
     """Makes an exception for a failure of the application's own HTTP layer, about which a Retry can decide. `user_data`
-    is an object that the exceptions of the retries lead back to, such as another exception."""
+    is any object, such as another exception. The exceptions of the retries have the same `user_data`."""
     options = ErrorOptions()
     if cause is not None:
         options.cause(cause)
@@ -76,7 +76,7 @@ class AttemptState:
         self.decision: Decision | None = None
         """The decision about the last response or error; None before the first one."""
         self.on_decision: Callable[[Decision], None] | None = None
-        """Is called with each decision, before the request changes and the wait begins."""
+        """Called with each decision, before the request changes and the wait begins."""
         self._accepted = self._continues = False
 
     def request(self, form: _api.RequestForm = _api.RequestForm.ORIGIN) -> Request:

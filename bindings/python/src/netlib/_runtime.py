@@ -163,7 +163,7 @@ def encode(value: Text) -> bytes:
 
 
 def c_text(name: str, value: Text) -> bytes:
-    """Text that ends at its first NUL in C, so that a NUL inside would hide the rest."""
+    """Text that C reads up to its first NUL. Refuses text with a NUL, because C would not see the rest."""
     data = encode(value)
     if b"\0" in data:
         raise ValueError(f"{name} contains a NUL at byte {data.index(0)}")
@@ -292,8 +292,8 @@ def hold(value: Any) -> tuple[Any, Any]:
 
 
 def run_signal_handlers() -> Any:
-    """The interrupt check of limits. The interpreter runs the signal handlers of Python when a function begins, so that
-    an exception of a handler, such as KeyboardInterrupt, is raised here, and again after the outer call."""
+    """The interrupt check of limits. The interpreter runs Python's signal handlers at the start of this function, so an
+    exception of a handler, such as KeyboardInterrupt, is raised here, and again after the outer call."""
     from ._api import Interrupt
 
     return Interrupt.CONTINUE
@@ -366,7 +366,7 @@ _default_limit: Any = None
 
 
 def limit_pointer(limit: Limit | None) -> Any:
-    """The pointer of a limit. Without a limit, a signal handler still ends a wait."""
+    """The pointer of a limit, or of a default limit, so that a signal handler always ends a wait."""
     global _default_limit
     if limit is not None:
         return limit._ptr or limit._closed()

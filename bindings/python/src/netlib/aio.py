@@ -116,7 +116,7 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """Closes the connection at once. To tell a peer that no more data follows, call `shutdown` before."""
+        """Closes the connection at once. To tell the peer that no more data follows, call `shutdown` first."""
         self.stream.close()
         self._socket.close()
         self._waits.close()

@@ -9,7 +9,7 @@ module Netlib
     attr_reader :status
     # The offset of the first invalid byte, or nil.
     attr_reader :offset
-    # What the user may do, or nil.
+    # Advice for the developer: the setting that would change the outcome, or nil.
     attr_reader :advice
     # The errors that led to this error.
     attr_reader :causes

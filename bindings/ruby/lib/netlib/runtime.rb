@@ -14,15 +14,15 @@ module Netlib
     CArray = Struct.new(:pointer, :elements, :keep)
 
     @callbacks = {}
-    # What netlib holds: the callbacks by their types, or a value.
+    # The objects that netlib holds, by key: callbacks by their types, or a value.
     @held = {}
     @last_key = 0
     @mutex = Mutex.new
 
     module_function
 
-    # Loads the library beside this file, otherwise the one of the system. Refuses a library of another minor version,
-    # whose ABI may differ.
+    # Loads the library beside this file, or else the library of the system. Refuses a library of another minor
+    # version, whose ABI may differ.
     def load_library(version)
       path = File.join(__dir__, 'libnetlib.so.0.1')
       C.ffi_lib(File.file?(path) ? path : 'libnetlib.so.0.1')
@@ -83,7 +83,7 @@ module Netlib
       optional_pointer(object.is_a?(Error) ? object.info : object)
     end
 
-    # The limit of a call, by default one without a deadline, whose waits exceptions for the thread end.
+    # The limit of a call. The default limit has no deadline; an exception for the thread ends its waits.
     def limit_pointer(limit)
       pointer(limit || default_limit)
     end
@@ -110,7 +110,7 @@ module Netlib
       value && data(value, name)
     end
 
-    # Text that ends at its NUL: C would read the text before a NUL only.
+    # Text that ends at its NUL. Refuses text with a NUL, because C would read only the text before the NUL.
     def text(value, name)
       value = value.respond_to?(:to_path) ? value.to_path : data(value, name)
       raise ::ArgumentError, "#{name} must not contain a NUL" if value.b.include?("\0")
@@ -138,7 +138,7 @@ module Netlib
       value && cell(:double, value)
     end
 
-    # A descriptor, or an IO, which must live as long as what uses it.
+    # A descriptor, or an IO, which must live as long as the object that uses it.
     def descriptor(value)
       value.respond_to?(:fileno) ? value.fileno : Integer(value)
     end
@@ -203,7 +203,7 @@ module Netlib
 
     # Errors.
 
-    # Raises the error of a failed call, or the exception of the callback because of which the call failed.
+    # Raises the error of a failed call, or the exception of the callback that made the call fail.
     def fail(_status, err)
       info = own(ErrorInfo, err.read_pointer)
       reraise
