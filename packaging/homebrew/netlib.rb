@@ -1,4 +1,4 @@
-# Never run: written for Homebrew on Linux, which this project's machines do not have.
+# For Homebrew on Linux. Not tested: no check runs Homebrew.
 class Netlib < Formula
   desc "Parts of an HTTP client that are difficult to write correctly"
   homepage "https://netlib.invalid"

@@ -1,5 +1,5 @@
-# Never run: written for `nix-build -E 'with import <nixpkgs> {}; callPackage ./default.nix {}'` with rustc 1.88 or newer.
-# This project's machines do not have Nix.
+# For `nix-build -E 'with import <nixpkgs> {}; callPackage ./default.nix {}'` with rustc 1.88 or newer. Not tested: no
+# check runs Nix.
 { lib, stdenv, fetchurl, cargo, rustc }:
 
 stdenv.mkDerivation {

@@ -1,4 +1,4 @@
-# Never run: written for vcpkg, which this project's machines do not have. The build needs cargo 1.88 or newer in PATH.
+# For vcpkg. Not tested: no check runs vcpkg. The build needs cargo 1.88 or newer in PATH.
 vcpkg_download_distfile(
     ARCHIVE
     URLS "https://netlib.invalid/netlib-0.1.0.tar.gz"
