@@ -283,10 +283,9 @@ class Writer:
         convert = []
         for param in self.callback_inputs(item):
             at, length = camel(param["name"]), camel(param.get("length") or "")
-            cls = self.names.classes.get(param.get("handle"))
             convert.append({
                 "buffer": f"Buffer.alloc({length})", "bytes": f"$.bytes({at}, {length})", "text": f"$.text({at})",
-                "handle": f"$.lend({cls}, {at})",
+                "handle": at,
             }.get(param["kind"], at))  # fmt: skip
         failure = 0 if returns["kind"] == "enum" else -1
         self.js.append(f"const on_{name.removeprefix('netlib_')} = $.callback('{name}', [{types}], {failure},")
@@ -295,11 +294,14 @@ class Writer:
         handles = [param for param in self.callback_inputs(item) if param["kind"] == "handle"]
         buffers = [param for param in self.callback_inputs(item) if param["kind"] == "buffer"]
         for at, param in enumerate(self.callback_inputs(item)):
-            if param in handles or param in buffers:
+            if param in buffers:
                 lines.append(f"const given_{camel(param['name'])} = {convert[at]};")
                 convert[at] = f"given_{camel(param['name'])}"
-        lines.append(f"const result = call({', '.join(convert)});")
-        lines += [f"$.revoke(given_{camel(param['name'])});" for param in handles]
+        called = f"call({', '.join(convert)})"
+        for param in handles:
+            at, cls = camel(param["name"]), self.names.classes[param["handle"]]
+            called = f"$.lend({cls}, {at}, ({at}) => {called})"
+        lines.append(f"const result = {called};")
         if enum == "netlib_outcome":
             lines.append("return Outcome.DONE;")
         elif enum:
@@ -394,8 +396,7 @@ class Writer:
             lines.append(f"const s = new $.Slots({len(slots)}), at = 0;" if is_promise else f"const s = $.shared, at = s.open({len(slots)});")
             for argument in call.arguments:
                 if argument.role == "inout":
-                    given, kind = parameter(argument.input), pointed(argument.c_type)
-                    lines.append(f"s.u64[at + {slots.index(argument.c_name)}] = BigInt({given} === null ? 0 : $.{NUMBERS[kind]}('{given}', {given}));")
+                    lines.append(f"s.u64[at + {slots.index(argument.c_name)}] = c_{parameter(argument.input)};")
         body = self.call_lines(call, name, is_promise, passed, slots, handles, callbacks)
         if slots and not is_promise:
             lines += ["try {"] + ["    " + line for line in body] + ["} finally {", "    s.close(at);", "}"]
@@ -463,6 +464,10 @@ class Writer:
         elif role in ("output", "length_out", "error", "inout"):
             slots.append(argument.c_name)
             address = f"s.address[at + {len(slots) - 1}]"
+            if role == "inout":
+                # An invalid number throws before the call takes slots.
+                given, kind = parameter(value), pointed(argument.c_type)
+                lines.append(f"const c_{given} = BigInt({given} === null ? 0 : $.{NUMBERS[kind]}('{given}', {given}));")
             if role == "inout" and value.nullable:
                 address = f"{parameter(value)} === null ? null : {address}"
             passed.append(address)

@@ -266,6 +266,7 @@ class Handle {
     #calls = 0; // the calls on other threads that use the handle
     #isOwned = false;
     #isClosed = false;
+    #lenders = []; // the objects of which a borrowed handle is a part
 
     /** Frees the handle, at once or after the calls that use it. Closing a handle twice has no effect. */
     close() {
@@ -285,20 +286,24 @@ class Handle {
     static pointer(handle) {
         if (handle.#isClosed || !handle.#address) throw makeError.closed(handle.constructor.name);
         if (handle.#calls > 0 && handle.isExclusive) throw makeError.busy(handle.constructor.name);
+        // A borrowed handle is valid as long as its lenders are open.
+        handle.#lenders.forEach(Handle.pointer);
         return handle.#address;
     }
 
-    static adopt(handle, address, keep, source) {
+    /** Stores the address of a handle, which the object owns unless there are lenders. */
+    static adopt(handle, address, lenders, source) {
         handle.#address = address;
-        handle.#isOwned = !keep;
-        handle.lenders = keep;
-        if (!keep) finalizers.register(handle, { free: described.get(handle.constructor), address }, handle);
+        handle.#isOwned = !lenders;
+        handle.#lenders = lenders ? lenders.filter((lender) => lender instanceof Handle) : [];
+        if (!lenders) finalizers.register(handle, { free: described.get(handle.constructor), address }, handle);
         if (source) handle.sleeper = source.sleeper;
         return handle;
     }
 
     static use(handle, change) {
         handle.#calls += change;
+        for (const lender of handle.#lenders) Handle.use(lender, change);
         if (handle.#calls === 0 && handle.#isClosed) handle.#free();
     }
 
@@ -319,7 +324,6 @@ Object.defineProperty(Handle.prototype, Symbol.dispose, {
         this.close();
     },
 });
-Object.defineProperty(Handle.prototype, 'lenders', { value: null, writable: true });
 Object.defineProperty(Handle.prototype, 'sleeper', { value: false, writable: true });
 
 const { pointer, adopt, give } = Handle;
@@ -340,13 +344,14 @@ function borrow(cls, address, lenders, source) {
     return address ? adopt(Handle.make(cls), address, lenders, source) : null;
 }
 
-/** A handle that a callback may use until it returns. */
-function lend(cls, address) {
-    return adopt(Handle.make(cls), address, []);
-}
-
-function revoke(handle) {
-    handle.close();
+/** Calls `use` with a handle, which is closed when `use` returns or throws. */
+function lend(cls, address, use) {
+    const handle = adopt(Handle.make(cls), address, []);
+    try {
+        return use(handle);
+    } finally {
+        handle.close();
+    }
 }
 
 // ---- Limits and errors as arguments.
@@ -418,8 +423,13 @@ const raisedLater = [];
 /** Makes a function that C calls. If `body` throws, C gets `failure`. */
 function callback(name, types, failure, body) {
     const call = (ctx, ...values) => {
+        const held = (...given) => {
+            const result = heldValues.get(ctx)[name](...given);
+            if (typeof result?.then === 'function') throw new TypeError('a callback of netlib must not return a promise');
+            return result;
+        };
         try {
-            return body(heldValues.get(ctx)[name], ...values);
+            return body(held, ...values);
         } catch (exception) {
             if (depth === 0) raisedLater.push({ name, exception });
             else raised ??= { exception };
@@ -486,5 +496,5 @@ module.exports = {
     Handle, Slots, adopt, argument, block, borrow, bufferOf, bytes, cText, callback, check, copyTo, ctxFree, dataOf,
     declare, describe, enumeration, errorPointer, f64, fieldsOf, fn, give, hasRaised, heldValue, hold, holdCallbacks, i32, i64,
     integers, integersOf, koffi, lend, limitOf, limitPointer, member, number, onThread, outer, own, partOf, pointer,
-    raise, revoke, seconds, secondsPointer, shared, size, slicesOf, text, textToBytes, texts, textsOf, truth, u64,
+    raise, seconds, secondsPointer, shared, size, slicesOf, text, textToBytes, texts, textsOf, truth, u64,
 };

@@ -229,6 +229,21 @@ test('a handle that a callback got is closed after the callback', async () => {
     assert.throws(() => kept.count(), code('CLOSED'));
 });
 
+test('a handle that a throwing callback got is closed', () => {
+    let kept = null;
+    const options = new ConnectOptions().resolveCallback((host, port, seconds, addresses) => {
+        kept = addresses;
+        throw new RangeError('no addresses');
+    });
+    assert.throws(() => netlib.createConnectionSync('a.test', 80, options), new RangeError('no addresses'));
+    assert.throws(() => kept.count(), code('CLOSED'));
+});
+
+test('a callback that returns a promise fails', () => {
+    const options = new ConnectOptions().resolveCallback(async () => {});
+    assert.throws(() => netlib.createConnectionSync('a.test', 80, options), /must not return a promise/);
+});
+
 test('an application-defined body may be read and rewound', () => {
     const data = Buffer.from('0123456789');
     let position = 0;
@@ -250,6 +265,57 @@ test('a borrowed handle keeps its lender alive', async () => {
     const retry = Retry.recommended().decide('GET', parseUrl('http://a/'), response).retry();
     await collect();
     assert.equal(retry.historyCount(), 1);
+});
+
+test('a borrowed handle is closed with its lender', () => {
+    const inner = new netlib.ErrorInfo(Status.CLOSED, 'inner');
+    const middle = new netlib.ErrorInfo(Status.PROTOCOL, 'middle', new netlib.ErrorOptions().cause(inner));
+    const error = new netlib.ErrorInfo(Status.PROTOCOL, 'outer', new netlib.ErrorOptions().cause(middle));
+    const decide = () => Retry.recommended().decide('GET', parseUrl('http://a/'), new netlib.Response('GET', 503, new Headers({})));
+    const [first, second] = [decide(), decide()];
+    const response = new netlib.Response('GET', 200, new Headers({}));
+    const table = [
+        [error, error.cause(0), (cause) => cause.message()],
+        [first, first.url(), (url) => url.host()],
+        [second, second.retry(), (retry) => retry.historyCount()],
+        [response, response.headers(), (headers) => headers.count()],
+    ];
+    const causeOfCause = error.cause(0).cause(0);
+    assert.equal(causeOfCause.message(), 'inner');
+    for (const [lender, borrowed, use] of table) {
+        use(borrowed);
+        lender.close();
+        assert.throws(() => use(borrowed), code('CLOSED'));
+    }
+    assert.throws(() => causeOfCause.message(), code('CLOSED'));
+});
+
+test('a lender that is closed during a call on a thread is freed after the call', async () => {
+    const { onThread } = createRequire(import.meta.url)('../lib/runtime.cjs');
+    let finish = null;
+    const call = { async: (done) => void (finish = done) };
+    const [reference, running] = (() => {
+        const data = {};
+        const options = new netlib.ErrorOptions().cause(new netlib.ErrorInfo(Status.CLOSED, 'inner')).userData(data);
+        const error = new netlib.ErrorInfo(Status.PROTOCOL, 'outer', options);
+        options.close();
+        const promise = onThread(call, [], [error.cause(0)]);
+        error.close();
+        return [new WeakRef(data), promise];
+    })();
+    await collect();
+    assert.ok(reference.deref());
+    finish(null, 0);
+    await running;
+    await collect();
+    assert.equal(reference.deref(), undefined);
+});
+
+test('1000 calls with an invalid argument leave later calls unaffected', () => {
+    for (let round = 0; round < 1000; round++) {
+        assert.throws(() => netlib.Response.parse('GET', 'HTTP/1.1 200 OK\r\n\r\n', 'bad'), /state must be/);
+    }
+    assert.equal(parseUrl('http://a/').host(), 'a');
 });
 
 test('a callback is collected after the handles that hold it', async () => {
