@@ -73,6 +73,17 @@ class Writer:
     def parameter(self, value):
         return self.var(self.name(value.name))
 
+    def own_descriptor(self, value):
+        return self.helper("own_descriptor", value)
+
+    def own_pointer(self, _call):
+        """The pointer of the object whose method is called."""
+        return self.helper("pointer", self.this)
+
+    def handle_pointer(self, function, name, _value):
+        """The pointer of an object that is an argument."""
+        return self.helper(function, name)
+
     def own(self, handle, value, keep):
         raise NotImplementedError
 
@@ -88,7 +99,7 @@ class Writer:
         for argument in call.arguments:
             role, value = argument.role, argument.input
             if role == "self":
-                self.assign("me", self.helper("pointer", self.this))
+                self.assign("me", self.own_pointer(call))
                 passed.append(self.var("me"))
             elif role == "error":
                 self.cell(cells, "err", "netlib_error *")
@@ -105,14 +116,13 @@ class Writer:
             elif role == "length":
                 passed.append(self.length(value))
             elif role == "ctx":
+                # After the conversions of the arguments before `ctx`: if one of them fails, nothing is held.
                 names = [item for item in call.inputs if item.kind == "callback"]
-                self.assign("ctx_key", self.hold({item.callback: self.parameter(item) for item in names}))
-                passed.append(self.var("ctx_key"))
+                passed.append(self.hold({item.callback: self.parameter(item) for item in names}))
             elif role == "ctx_free" or value.kind == "ctx_free":
                 passed.append(self.callback_pointer("netlib_ctx_free_fn"))
             elif value.kind == "ctx":
-                self.assign("ctx_key", self.helper("hold", self.parameter(value)))
-                passed.append(self.var("ctx_key"))
+                passed.append(self.helper("hold", self.parameter(value)))
             else:
                 passed.append(self.convert(value, call))
                 if value.kind == "descriptor" and any(item.kind == "handle" for item in call.outputs):
@@ -162,11 +172,11 @@ class Writer:
         name, kind = self.parameter(value), value.kind
         quoted = f'"{value.name}"' if self.__class__.__name__ == "Lua" else f"'{value.name}'"
         if kind == "handle" and value.handle == "netlib_limit" and value.name == "limit":
-            return self.helper("limit_pointer", name)
+            return self.handle_pointer("limit_pointer", name, value)
         if kind == "handle" and value.handle == "netlib_error":
-            return self.helper("error_pointer", name)
+            return self.handle_pointer("error_pointer", name, value)
         if kind == "handle":
-            return self.helper("optional_pointer" if value.nullable else "pointer", name)
+            return self.handle_pointer("optional_pointer" if value.nullable else "pointer", name, value)
         if kind == "text" and value.has_length or kind == "bytes":
             self.set(name, self.helper("optional_data" if value.nullable else "data", name, quoted))
             return self.data_pointer(name)
@@ -221,7 +231,7 @@ class Writer:
         if kind == "array":
             return self.helper("to_texts" if "char" in item.element else "to_ints", value, *length)
         if kind == "descriptor" and item.is_owned:
-            return self.helper("own_descriptor", value)
+            return self.own_descriptor(value)
         if kind == "ctx":
             return self.helper("held_value", value)
         return self.number(value, item.c_type)

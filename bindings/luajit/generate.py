@@ -138,9 +138,9 @@ class Lua(Writer):
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
             self.line("return 1")
+        elif returns["kind"] == "enum" and outputs:
+            self.line(f"return rt.store_handle({outputs[0]['name']}, class.{class_of(outputs[0]['handle'])}, result)")
         elif returns["kind"] == "enum":
-            for output in outputs:
-                self.line(f"if type(result) == \"table\" then {output['name']}[0] = rt.give(result:clone()) return 1 end")
             self.line(f"return rt.expect(result, {failure})")
         elif buffers:
             # A string is stored; a number is a status.

@@ -12,13 +12,14 @@ local C
 
 -- ---- The library.
 
--- Loads the library beside this file, or else the library of the system. Refuses a library of another minor version,
--- whose ABI may differ.
+-- Loads the library beside this file, or else the library of the system. Without a directory in the name of this file,
+-- loads only the library of the system, and never a library of the current directory. Refuses a library of another minor
+-- version, whose ABI may differ.
 function rt.load(version)
     ffi.cdef("const char *netlib_version(void);")
-    local directory = debug.getinfo(1, "S").source:match("^@(.*/)") or "./"
-    local path = directory .. "libnetlib.so.0.1"
-    local file = io.open(path, "rb")
+    local directory = debug.getinfo(1, "S").source:match("^@(.*/)")
+    local path = directory and directory .. "libnetlib.so.0.1"
+    local file = path and io.open(path, "rb")
     if file then file:close() end
     C = ffi.load(file and path or "libnetlib.so.0.1")
     rt.C = C
@@ -63,6 +64,10 @@ end
 function rt.pointer(object)
     if type(object) ~= "table" or not object.class_name then
         error("expected an object of netlib, got " .. type(object), 3)
+    end
+    -- A borrowed object is closed when one of its lenders is closed.
+    if object.is_borrowed and type(object.keep) == "table" then
+        for _, lender in pairs(object.keep) do rt.error_pointer(lender) end
     end
     return object.p or error("the " .. object.class_name .. " is closed", 3)
 end
@@ -172,9 +177,11 @@ function rt.fields(list)
 end
 
 function rt.slices(list)
-    local array = { n = #list, list = list, p = ffi.new("netlib_slice[?]", #list) }
+    local array = { n = #list, list = {}, p = ffi.new("netlib_slice[?]", #list) }
     for at, data in ipairs(list) do
-        array.p[at - 1].data, array.p[at - 1].len = ffi.cast("const char *", rt.data(data, "data")), #data
+        local text = rt.data(data, "data")
+        array.list[at] = text
+        array.p[at - 1].data, array.p[at - 1].len = ffi.cast("const char *", text), #text
     end
     return array
 end
@@ -292,6 +299,15 @@ end
 function rt.expect(result, failure)
     if type(result) == "number" then return result end
     return wrong("a callback returned " .. type(result) .. ", but must return a number", failure)
+end
+
+-- Stores a clone of the handle that a callback has returned. `clone` may raise an error, which must not cross C.
+function rt.store_handle(cell, of, result)
+    if type(result) ~= "table" then return rt.expect(result, 0) end
+    if getmetatable(result) ~= of then return wrong("a callback returned a table, but must return a " .. of.class_name, 0) end
+    local good, err = pcall(function() cell[0] = rt.give(result:clone()) end)
+    if not good then return wrong(err, 0) end
+    return 1
 end
 
 function rt.store_number(cell, result)

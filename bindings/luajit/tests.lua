@@ -82,6 +82,72 @@ test("a_borrowed_object_keeps_its_lender_alive", function()
     equal(headers:get("a"), "b")
 end)
 
+test("a_borrowed_object_is_refused_after_its_lender_was_closed", function()
+    local response = netlib.Response.new("GET", 200, netlib.Headers.new({ a = "b" }))
+    local headers = response:headers()
+    response:close()
+    assert(message_of(headers.get, headers, "a"):find("the Response is closed", 1, true))
+end)
+
+test("a_module_without_a_directory_in_its_name_ignores_the_library_of_the_current_directory", function()
+    local directory, module = os.tmpname(), package.searchpath("netlib", package.path)
+    os.remove(directory)
+    local function run(command) return os.execute("cd " .. directory .. " && " .. command) == 0 end
+    os.execute("mkdir " .. directory)
+    local program = "load(io.open('" .. module .. "'):read('*a'), '=netlib')()"
+    local planted = assert(io.open(directory .. "/libnetlib.so.0.1", "w"))
+    planted:write("not a library")
+    planted:close()
+    assert(run("LD_LIBRARY_PATH=" .. module:match("^(.*)/") .. ' luajit -e "' .. program .. '"'), "the planted file was loaded")
+    os.execute("rm -r " .. directory)
+end)
+
+test("a_table_with_to_string_is_written_as_its_text", function()
+    local written = {}
+    local stream = netlib.Stream.new_callbacks(function() end, function(data)
+        written[#written + 1] = data
+        return #data
+    end)
+    stream:writev({ netlib.parse_url("http://a/b"), "c" })
+    equal(table.concat(written), "http://a/bc")
+end)
+
+local certs = arg[1] .. "/../../tests/certs/"
+local function trusting_options()
+    return netlib.TlsOptions.new():system_trust(false):add_ca_file(certs .. "ca.pem")
+end
+
+test("a_refused_argument_leaves_no_callback_held", function()
+    collect()
+    local before, context = netlib.held_count(), netlib.TlsContext.new(trusting_options())
+    context:close()
+    local read, write = function() end, function() end
+    assert(message_of(netlib.tls_wrap_callbacks, context, "a", read, write):find("the TlsContext is closed", 1, true))
+    equal(netlib.held_count(), before)
+end)
+
+-- The error of the handshake of a server whose servername callback returns a value.
+local function servername_error(value)
+    local client = netlib.TlsContext.new(trusting_options())
+    local options = trusting_options():identity_files(certs .. "server.pem", certs .. "server.key")
+    local server = netlib.TlsContext.new(options:servername_callback(function() return value end))
+    local near, far = netlib.TlsEngine.new_client(client, "localhost"), netlib.TlsEngine.new_server(server)
+    near:handshake()
+    far:feed(near:drain(16384))
+    return message_of(far.handshake, far)
+end
+
+test("a_closed_context_from_a_servername_callback_fails_the_handshake", function()
+    local context = netlib.TlsContext.new(trusting_options())
+    context:close()
+    assert(servername_error(context):find("the TlsContext is closed", 1, true))
+end)
+
+test("a_url_from_a_servername_callback_fails_the_handshake", function()
+    local message = servername_error(netlib.parse_url("http://a/"))
+    assert(message:find("must return a TlsContext", 1, true), message)
+end)
+
 test("a_function_that_was_hot_before_it_called_back_runs_the_callback", function()
     local calls = 0
     local plain, timeout = netlib.Timeout.new(10, nil, nil), netlib.Timeout.new(10, nil, nil)
