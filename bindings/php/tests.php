@@ -6,7 +6,7 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../target/bindings/php/autoload.php';
 
-use Netlib\{Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout};
+use Netlib\{Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout, TlsContext, TlsOptions};
 
 function equal(mixed $got, mixed $wanted): void
 {
@@ -64,6 +64,22 @@ $tests = [
     'a_borrowed_object_keeps_its_lender_alive' => static function () {
         $headers = (new Response('GET', 200, new Headers(['a' => 'b'])))->headers();
         equal($headers->get('a'), 'b');
+    },
+    'a_borrowed_object_is_refused_after_its_lender_was_closed' => static function () {
+        $response = new Response('GET', 200, new Headers(['a' => 'b']));
+        $headers = $response->headers();
+        $response->close();
+        $message = thrown(static fn () => $headers->get('a'))->getMessage();
+        equal($message, 'the object of the class Netlib\Response is closed');
+    },
+    'a_refused_argument_leaves_no_callback_held' => static function () {
+        $context = new TlsContext((new TlsOptions())->systemTrust(false)->addCaFile(__DIR__ . '/../../tests/certs/ca.pem'));
+        $context->close();
+        $before = Runtime::heldCount();
+        $none = static fn () => null;
+        $message = thrown(static fn () => Netlib\tls_wrap_callbacks($context, 'a', $none, $none))->getMessage();
+        equal($message, 'the object of the class Netlib\TlsContext is closed');
+        equal(Runtime::heldCount(), $before);
     },
     'a_callback_that_returns_a_text_for_a_number_fails_the_call_with_a_type_error' => static function () {
         $timeout = new Timeout(10, null, null);

@@ -36,6 +36,12 @@ abstract class Handle
     /** @internal */
     public function pointer(): CData
     {
+        // A borrowed object is closed when one of its lenders is closed.
+        if ($this->isBorrowed) {
+            foreach ($this->keep ?? [] as $lender) {
+                ($lender instanceof Error ? $lender->info : $lender)?->pointer();
+            }
+        }
         return $this->pointer ?? throw new \LogicException('the object of the class ' . static::class . ' is closed');
     }
 
