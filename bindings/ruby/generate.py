@@ -75,9 +75,34 @@ class Ruby(Writer):
     def callback_pointer(self, name):
         return f"Runtime.callback(:{name})"
 
+    def own_descriptor(self, value):
+        return self.helper("own_descriptor", value, "opened")
+
+    def own_pointer(self, call):
+        return self.helper("pointer", self.this, class_of(call.owner))
+
+    def handle_pointer(self, function, name, value):
+        is_general = function in ("pointer", "optional_pointer")
+        return self.helper(function, name, *([class_of(value.handle)] if is_general else []))
+
     def c_call(self, name, passed):
-        call = f"C.{name}({', '.join(passed)})"
-        return f"Runtime.interruptible {{ {call} }}" if name in self.blocking else call
+        return f"C.{name}({', '.join(passed)})"
+
+    def body(self, call, adopts=False):
+        """The code of a call. While the call waits or calls back, another thread may close its objects."""
+        calls_back = set(call.item["callbacks"]) - {"netlib_ctx_free_fn"}
+        if not (call.blocks or calls_back):
+            super().body(call, adopts)
+            return
+        used = [self.this] if call.is_member else []
+        used += [self.parameter(value) for value in call.inputs if value.kind == "handle"]
+        opens = any(output.kind == "descriptor" and output.is_owned for output in call.outputs)
+        function = "opening" if opens else "waiting" if call.blocks else "using"
+        self.line(f"Runtime.{function}({', '.join(used)}) do{' |opened|' if opens else ''}")
+        self.depth += 1
+        super().body(call, adopts)
+        self.depth -= 1
+        self.line("end")
 
     def choose(self, condition, one, other):
         return f"({condition} ? {one} : {other})"
@@ -169,7 +194,7 @@ class Ruby(Writer):
         if is_outcome:
             self.line("1")
         elif returns["kind"] == "enum" and outputs:
-            self.line(f"Runtime.store_handle({outputs[0]['name']}, result)")
+            self.line(f"Runtime.store_handle({outputs[0]['name']}, {class_of(outputs[0]['handle'])}, result)")
         elif returns["kind"] == "enum":
             self.line("Integer(result)")
         elif buffers:
@@ -203,12 +228,11 @@ class Ruby(Writer):
                 types.append(self.ffi_type(argument.c_type))
         returns = call.item["returns"]
         result = "size_t" if returns["kind"] == "ctx" else self.ffi_type(returns["type"])
-        options = ", blocking: true" if call.c_name in self.blocking else ""
+        options = ", blocking: true" if call.blocks else ""
         self.line(f"attach_function :{call.c_name}, [{', '.join(':' + item for item in types)}], :{result}{options}")
 
     def module(self):
         api = self.api
-        self.blocking = {call.c_name for call in api.calls if call.blocks}
         self.line("# frozen_string_literal: true")
         self.line()
         self.line("# bindings/ruby/generate.py writes this file from netlib.api.json.")

@@ -119,6 +119,11 @@ test('a_body_that_reads_through_a_callback_returns_its_pieces') do
   equal(body.read(10), [nil, Netlib::END_OF_STREAM])
 end
 
+test('a_number_from_a_callback_that_reads_is_a_type_error') do
+  body = Netlib::Body.new(->(_size) { 3 })
+  equal(raised(TypeError) { body.read(10) }.message, 'the result must be a String, not Integer')
+end
+
 test('a_stream_of_callbacks_reads_and_writes') do
   written = +''
   write = lambda do |data|
@@ -156,6 +161,93 @@ test('a_read_does_not_stop_other_threads') do
     reader.kill
     reader.join
   end
+end
+
+test('a_borrowed_object_is_refused_after_its_lender_was_closed') do
+  response = Netlib::Response.new('GET', 200, Netlib::Headers.new({ 'a' => 'b' }))
+  headers = response.headers
+  response.close
+  equal(raised(IOError) { headers['a'] }.message, 'the Netlib::Response is closed')
+  equal(headers.closed?, true)
+end
+
+test('a_limit_that_another_thread_cancels_and_closes_ends_a_wait') do
+  Socket.pair(:UNIX, :STREAM) do |near, _far|
+    20.times do
+      limit = Netlib::Limit.new(30)
+      waiting = Thread.new { raised(Netlib::Error) { Netlib.wait_for_read(near.fileno, 30, limit) }.name }
+      sleep 0.01 until waiting.stop?
+      limit.cancel
+      limit.close
+      Array.new(100) { |size| Netlib::ErrorInfo.new(Netlib::PROTOCOL, 'Z' * size, nil) }
+      equal(waiting.value, 'NETLIB_CANCELLED')
+      equal(raised(IOError) { limit.remaining }.message, 'the Netlib::Limit is closed')
+    end
+  end
+end
+
+test('a_handle_that_a_call_uses_is_freed_at_the_end_of_the_call') do
+  before = Netlib::Runtime.held_count
+  timeout = Netlib::Timeout.new(10, nil, nil)
+  timeout.set_clock do
+    timeout.close
+    equal(Netlib::Runtime.held_count, before + 1)
+    1.0
+  end
+  timeout.start_connect
+  equal(Netlib::Runtime.held_count, before)
+end
+
+test('an_object_of_another_class_is_a_type_error') do
+  headers = Netlib::Headers.new({ 'a' => 'b' })
+  error = raised(TypeError) { Netlib::Request.new('GET', headers, nil, Netlib::REQUEST_FORM_ORIGIN) }
+  equal(error.message, 'expected a Netlib::Url, got Netlib::Headers')
+end
+
+test('a_url_from_a_servername_callback_is_a_type_error') do
+  certs = "#{__dir__}/../../tests/certs"
+  options = -> { Netlib::TlsOptions.new.system_trust(false).add_ca_file("#{certs}/ca.pem") }
+  server = options.call.identity_files("#{certs}/server.pem", "#{certs}/server.key")
+  server.servername_callback { Netlib.parse_url('http://a/') }
+  near = Netlib::TlsEngine.new_client(Netlib::TlsContext.new(options.call), 'localhost')
+  far = Netlib::TlsEngine.new_server(Netlib::TlsContext.new(server))
+  near.handshake
+  far.feed(near.drain(16_384))
+  equal(raised(TypeError) { far.handshake }.message, 'expected a Netlib::TlsContext, got Netlib::Url')
+end
+
+# Runs the block with options whose callback has another thread raise "stop" for this thread, and then resolves a name
+# to the address of a server.
+def with_interrupted_connections
+  server = TCPServer.new('127.0.0.1', 0)
+  address = Addrinfo.tcp('127.0.0.1', server.addr[1]).to_sockaddr
+  resolve = lambda do |_host, _port, _family, addresses|
+    thread = Thread.current
+    Thread.new { thread.raise('stop') }.join
+    addresses.add(address)
+  end
+  yield Netlib::ConnectOptions.new.resolve_callback(resolve), server.addr[1]
+ensure
+  server.close
+end
+
+test('an_exception_of_another_thread_closes_the_descriptor_of_a_connection') do
+  with_interrupted_connections do |options, port|
+    before = Dir.children('/proc/self/fd').size
+    10.times { raised(RuntimeError) { Netlib.create_connection('a.test', port, options, Netlib::Limit.new(5)) } }
+    equal(Dir.children('/proc/self/fd').size, before)
+  end
+end
+
+test('an_interrupted_wait_owns_its_error') do
+  made = 0
+  counting = TracePoint.new(:call) do |call|
+    made += 1 if call.method_id == :adopt && call.self.is_a?(Netlib::ErrorInfo)
+  end
+  silent_stream do |stream|
+    counting.enable { raised(Timeout::Error) { Timeout.timeout(0.05) { stream.read(10) } } }
+  end
+  equal(made, 1)
 end
 
 test('each_class_of_statuses_has_an_exception') do

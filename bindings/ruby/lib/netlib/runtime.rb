@@ -37,10 +37,38 @@ module Netlib
       version[/\A\d+\.\d+/]
     end
 
-    # Calls a function that may wait. A pending exception for this thread, of Timeout for example, is not raised inside
-    # netlib: the interrupt check ends the wait, and Ruby raises the exception after the call.
-    def interruptible(&)
-      Thread.handle_interrupt(Object => :never, &)
+    # Runs the block with a call that may wait. A pending exception for this thread, of Timeout for example, is not
+    # raised inside the block: the interrupt check ends the wait, and Ruby raises the exception after objects own the
+    # results.
+    def waiting(...)
+      Thread.handle_interrupt(Object => :never) { using(...) }
+    end
+
+    # As `waiting`, for a block that adds a new descriptor to its argument. No object owns the descriptor, so an
+    # exception closes it.
+    def opening(*objects)
+      opened = []
+      is_complete = false
+      results = waiting(*objects) { yield opened }
+      is_complete = true
+      results
+    ensure
+      opened.each { |fd| ::IO.for_fd(fd).close } unless is_complete
+    end
+
+    # Runs the block, and delays the release of objects that another thread closes meanwhile to the end of the block.
+    def using(*objects)
+      handles = handles_of(objects)
+      begun = []
+      handles.each { |handle| begun << handle.begin_call }
+      yield
+    ensure
+      begun&.each(&:end_call)
+    end
+
+    # The handles among some arguments. The argument for an error may be an exception.
+    def handles_of(objects)
+      objects.map { |object| object.is_a?(Error) ? object.info : object }.grep(Handle)
     end
 
     # Variables of C.
@@ -69,23 +97,24 @@ module Netlib
       pointer.null? ? nil : type.allocate.lend(pointer, lenders)
     end
 
-    def pointer(object)
-      raise TypeError, "expected an object of netlib, got #{object.class}" unless object.is_a?(Handle)
+    # The class is checked, because C would use an object of another class as its own.
+    def pointer(object, type)
+      raise TypeError, "expected a #{type}, got #{object.class}" unless object.is_a?(type)
 
       object.pointer
     end
 
-    def optional_pointer(object)
-      object && pointer(object)
+    def optional_pointer(object, type)
+      object && pointer(object, type)
     end
 
     def error_pointer(object)
-      optional_pointer(object.is_a?(Error) ? object.info : object)
+      optional_pointer(object.is_a?(Error) ? object.info : object, ErrorInfo)
     end
 
     # The limit of a call. The default limit has no deadline; an exception for the thread ends its waits.
     def limit_pointer(limit)
-      pointer(limit || default_limit)
+      pointer(limit || default_limit, Limit)
     end
 
     def default_limit
@@ -197,8 +226,11 @@ module Netlib
       length.zero? ? [] : pointer.read_array_of_int32(length)
     end
 
-    def own_descriptor(number)
-      number.negative? ? nil : number
+    def own_descriptor(number, opened)
+      return nil if number.negative?
+
+      opened << number
+      number
     end
 
     # Errors.
@@ -271,23 +303,21 @@ module Netlib
       0
     end
 
-    def store_handle(cell, result)
+    def store_handle(cell, type, result)
       return Integer(result) unless result.is_a?(Handle)
+      raise TypeError, "expected a #{type}, got #{result.class}" unless result.is_a?(type)
 
       cell.write_pointer(result.clone.give)
       1
     end
 
-    # Stores the text that a callback has read, nil at the end. A number is the number of written bytes.
+    # Stores the text that a callback has read, nil at the end.
     def store(buffer, size, length, result)
-      unless result.is_a?(Integer)
-        result = result.nil? ? '' : data(result, 'the result')
-        raise ::ArgumentError, 'the result is larger than the buffer' if result.bytesize > size
+      result = result.nil? ? '' : data(result, 'the result')
+      raise ::ArgumentError, 'the result is larger than the buffer' if result.bytesize > size
 
-        buffer.put_bytes(0, result)
-        result = result.bytesize
-      end
-      store_number(length, :size_t, result)
+      buffer.put_bytes(0, result)
+      store_number(length, :size_t, result.bytesize)
     end
 
     @held[0] = { netlib_interrupt_fn: -> { Thread.pending_interrupt? ? INTERRUPT_STOP : INTERRUPT_CONTINUE } }
@@ -301,29 +331,47 @@ module Netlib
       @owner = FFI::AutoPointer.new(pointer, self.class::FREE)
       @pointer = @owner
       @keep = keep
+      @lenders = []
+      @calls = 0
       self
     end
 
     def lend(pointer, lenders)
-      @owner = nil
+      @owner = @keep = nil
       @pointer = pointer
-      @keep = lenders
+      @lenders = Runtime.handles_of(lenders)
+      @calls = 0
       self
     end
 
-    # Frees the object.
+    # Frees the object, or lets the last call that uses it do so.
     def close
-      owner = @owner
-      @owner = @pointer = @keep = nil
-      owner&.free
+      @pointer = nil
+      release if @calls&.zero?
       nil
     end
 
+    # Delays the release of this object and of its lenders until `end_call`.
+    def begin_call
+      pointer
+      @lenders.each(&:begin_call)
+      @calls += 1
+      self
+    end
+
+    def end_call
+      @calls -= 1
+      @lenders.each(&:end_call)
+      release if @calls.zero? && @pointer.nil?
+    end
+
+    # A borrowed object is closed when one of its lenders is closed.
     def closed?
-      @pointer.nil?
+      @pointer.nil? || @lenders.any?(&:closed?)
     end
 
     def pointer
+      @lenders&.each(&:pointer)
       @pointer || raise(IOError, "the #{self.class} is closed")
     end
 
@@ -341,6 +389,14 @@ module Netlib
 
     def inspect
       "#<#{self.class}#{' closed' if closed?}>"
+    end
+
+    private
+
+    def release
+      owner = @owner
+      @owner = @keep = nil
+      owner&.free
     end
   end
 end
