@@ -192,7 +192,7 @@ class Php(Writer):
         elif returns["kind"] == "enum":
             stores = "static fn (int $result): int => $result"
         elif buffers:
-            stores = f"static fn (string|int|null $result): int => Runtime::store($buf, {self.var(buffers[0]['length'])}, $n, $result)"
+            stores = f"static fn (?string $result): int => Runtime::store($buf, {self.var(buffers[0]['length'])}, $n, $result)"
         elif outputs:
             kind = {"truth_value": "bool"}.get(outputs[0]["kind"], "float" if "double" in outputs[0]["type"] else "int")
             stores = f"static fn ({kind} $result): int => Runtime::storeNumber({self.var(outputs[0]['name'])}, (int) $result)"

@@ -94,6 +94,10 @@ $tests = [
         equal([$body->read(10), $body->read(10)], [['ab', 0], ['c', 0]]);
         equal($body->read(10), [null, Netlib\END_OF_STREAM]);
     },
+    'a_number_from_a_callback_that_reads_fails_the_call_with_a_type_error' => static function () {
+        $body = new Body(static fn () => 3);
+        equal(get_class(thrown(static fn () => $body->read(10))), TypeError::class);
+    },
     'an_exception_in_a_callback_of_a_callback_is_thrown_by_the_outer_call' => static function () {
         $mine = new DomainException('inner');
         $inner = new Timeout(10, null, null);

@@ -349,13 +349,9 @@ final class Runtime
         return 1;
     }
 
-    /** Stores the text that a callback has read, null at the end. A number is the number of written bytes. */
-    public static function store(?CData $buffer, int $size, CData $length, string|int|null $result): int
+    /** Stores the text that a callback has read, null at the end. */
+    public static function store(?CData $buffer, int $size, CData $length, ?string $result): int
     {
-        if (\is_int($result)) {
-            $length[0] = $result;
-            return 0;
-        }
         $result ??= '';
         if (\strlen($result) > $size) {
             throw new \LengthException('the callback returned ' . \strlen($result) . " bytes for a buffer of $size");
