@@ -4890,7 +4890,7 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * If the callback was called for the handshake of an engine, calls of the callback on that engine fail with
  * `NETLIB_BUSY`.
  * @param server_name the requested host name: a DNS name in lower case, in its ASCII form, borrowed until the callback
- *        returns. NULL if the client sent no name, or sent an IP address.
+ *        returns. May be NULL: the client sent no name, or sent an IP address.
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
  *        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
  *        client verification of the new context, but does not call the new context's callback. netlib takes ownership

@@ -247,7 +247,8 @@ class Writer:
         arguments = []
         for param in self.callback_inputs(item):
             kind = self.names.classes[param["handle"]] if param["kind"] == "handle" else kinds.get(param["kind"])
-            arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}")
+            absent = " | null" if param["kind"] == "text" and param["nullable"] else ""
+            arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}{absent}")
         outputs, enum = self.callback_outputs(item), item["returns"].get("enum")
         if enum == "netlib_outcome":
             result = "void"

@@ -251,7 +251,7 @@ class Writer:
         if kind == "bytes":
             return "bytes", f"ffi.unpack(ffi.cast(_CHAR_P, {name}), {param['length']})"
         if kind == "text":
-            return "str", f"to_text({name})"
+            return ("str | None", f"to_optional_text({name})") if param["nullable"] else ("str", f"to_text({name})")
         if kind == "handle":
             return self.names.classes[param["handle"]], f"{self.names.classes[param['handle']]}._borrow({name})"
         if kind in ("enum", "bits"):

@@ -12,6 +12,7 @@ import json
 import os
 import shutil
 import signal
+import socket
 import ssl
 import subprocess
 import sys
@@ -270,6 +271,25 @@ class Callbacks(unittest.TestCase):
             os.close(receiver)
             os.close(sender)
 
+    def test_the_server_name_is_none_for_a_client_that_sends_no_name(self) -> None:
+        names: list[str | None] = []
+
+        def choose(name: str | None) -> netlib.Verdict:
+            names.append(name)
+            return netlib.Verdict.ALLOW
+
+        options = netlib.TlsOptions().identity_files(CERTIFICATES / "server.pem", CERTIFICATES / "server.key")
+        context = netlib.TlsContext(options.servername_callback(choose))
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+        for sent in (None, "a.test"):
+            ends = socket.socketpair()
+            connect = threading.Thread(target=client.wrap_socket, args=(ends[0],), kwargs={"server_hostname": sent})
+            connect.start()
+            netlib.tls_accept_fd(context, ends[1]).handshake()
+            connect.join()
+        self.assertEqual(names, [None, "a.test"])
+
     def test_the_addresses_of_a_resolve_callback_end_with_the_callback(self) -> None:
         kept = []
 
@@ -379,6 +399,24 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
             gc.collect()
             await asyncio.sleep(0.05)
             self.assertLessEqual(len(os.listdir("/proc/self/fd")), before)
+
+    async def test_closing_a_stream_ends_the_read_of_another_task(self) -> None:
+        for limit in (None, netlib.Limit(30)):
+            stream = await netlib.aio.connect(await self.serve([]), limit=limit)
+            descriptor = stream._socket.fileno()
+            sender, receiver = socket.socketpair()
+            read = asyncio.create_task(stream.read())
+            await asyncio.sleep(0.05)
+            stream.close()
+            # Another socket gets the number of the closed descriptor.
+            os.dup2(receiver.fileno(), descriptor)
+            with sender, receiver, socket.socket(fileno=descriptor) as reused:
+                reused.setblocking(False)
+                receiving = asyncio.create_task(asyncio.get_running_loop().sock_recv(reused, 1))
+                with self.assertRaisesRegex(ValueError, "the Stream is closed"):
+                    await asyncio.wait_for(read, 5)
+                sender.send(b"a")
+                self.assertEqual(await asyncio.wait_for(receiving, 5), b"a")
 
     async def test_a_refused_connection_is_an_error(self) -> None:
         with self.assertRaises(ConnectionError):

@@ -46,6 +46,11 @@ class _Waits:
             self._loop.add_reader(self._cancel_fd, self._cancelled)
 
     def close(self) -> None:
+        """Ends all waits. The caller closes their descriptors afterwards, because their numbers may be used again."""
+        for event, futures in list(self._waiting.items()):
+            for future in list(futures):
+                self._remove(event, future)
+                _wake(future)
         if self._cancel_fd >= 0:
             self._loop.remove_reader(self._cancel_fd)
             os.close(self._cancel_fd)
@@ -78,7 +83,9 @@ class _Waits:
         waiting.add(future)
 
     def _remove(self, event: Event, future: asyncio.Future[None]) -> None:
-        waiting = self._waiting[event]
+        waiting = self._waiting.get(event)
+        if waiting is None:
+            return  # the waits are closed
         waiting.discard(future)
         if not waiting:
             del self._waiting[event]
@@ -116,10 +123,13 @@ class Stream:
         self.close()
 
     def close(self) -> None:
-        """Closes the connection at once. To tell the peer that no more data follows, call `shutdown` first."""
+        """Closes the connection at once. A read or a write of another task raises ValueError. To tell the peer that no
+        more data follows, call `shutdown` first."""
         self.stream.close()
-        self._socket.close()
-        self._waits.close()
+        try:
+            self._waits.close()
+        finally:
+            self._socket.close()
 
     async def _wait(self, status: Status) -> None:
         await self._waits.wait([(self._socket.fileno(), status == Status.WANT_WRITE)])
@@ -205,9 +215,9 @@ async def connect(
             await stream.handshake()
         return stream
     except BaseException:
+        waits.close()
         if connection is not None:
             connection.close()
-        waits.close()
         raise
 
 
