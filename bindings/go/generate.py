@@ -109,8 +109,7 @@ func (self *{go}) refuse(err error) *{go} {{
         )
         return f"""{comment(go, item["doc"])}type {go} struct {{
 	ptr *C.{name}
-	// lender keeps the object alive from which this one is borrowed; nil if this object owns ptr.
-	lender interface{{}}
+	usage
 {refused}}}
 
 func own{go}(ptr *C.{name}) *{go} {{
@@ -122,34 +121,41 @@ func own{go}(ptr *C.{name}) *{go} {{
 	return self
 }}
 
-func borrow{go}(ptr *C.{name}, lender interface{{}}) *{go} {{
+func borrow{go}(ptr *C.{name}, lenders ...closable) *{go} {{
 	if ptr == nil {{
 		return nil
 	}}
-	return &{go}{{ptr: ptr, lender: lender}}
+	return &{go}{{ptr: ptr, usage: usage{{isBorrowed: true, lenders: lenders}}}}
 }}
 
-// c returns the C handle. A nil object is an absent argument. The use of a closed object is a bug of the caller.
-func (self *{go}) c() *C.{name} {{
+// enter returns the C handle for a call, after which leave must follow. A nil object is an absent argument. The use of
+// a closed object is a bug of the caller.
+func (self *{go}) enter() *C.{name} {{
 	if self == nil {{
 		return nil
 	}}
-	if self.ptr == nil {{
+	if !self.begin() {{
 		panic("netlib: the {go} is closed")
 	}}
 	return self.ptr
 }}
 
-// Close frees the object. The garbage collector does so later. Closing twice does nothing.
+func (self *{go}) leave() {{
+	if self != nil && self.end() {{
+		{finalizer}(self.ptr)
+	}}
+}}
+
+// Close frees the object, at once or after the last call that uses it. The garbage collector does so later. Closing
+// twice does nothing.
 func (self *{go}) Close() {{
-	if self == nil || self.ptr == nil {{
+	if self == nil {{
 		return
 	}}
-	if self.lender == nil {{
+	runtime.SetFinalizer(self, nil)
+	if self.close() {{
 		{finalizer}(self.ptr)
-		runtime.SetFinalizer(self, nil)
 	}}
-	self.ptr = nil
 }}
 {clone}"""
 
@@ -209,7 +215,8 @@ func (self *{go}) Close() {{
         name, kind = local(given.name), given.kind
         c = f"c_{name}"
         if kind == "handle":
-            return f"{name}.c()", None
+            before.append(f"{c} := {name}.enter()\n\tdefer {name}.leave()")
+            return c, None
         if kind == "text" and given.has_length:
             if self.is_optional(given):
                 before.append(f"{c}, {c}Len := optionalData({name})")
@@ -289,11 +296,8 @@ func (self *{go}) Close() {{
             ptr = f"(*C.{output.handle})({variable})"
             if output.is_owned:
                 return f"own{go}({variable})"
-            lenders = [self.lender(call, name) for name in output.borrowed_from]
-            lender = (
-                lenders[0] if len(lenders) == 1 else f"[]interface{{}}{{{', '.join(lenders)}}}" if lenders else '""'
-            )
-            return f"borrow{go}({ptr}, {lender})"
+            lenders = "".join(f", {self.lender(call, name)}" for name in output.borrowed_from)
+            return f"borrow{go}({ptr}{lenders})"
         if kind == "text":
             return f"goString({variable}, {length or 'noLength'})"
         if kind == "bytes":
@@ -321,7 +325,8 @@ func (self *{go}) Close() {{
         for argument in call.arguments:
             role, name = argument.role, argument.c_name
             if role == "self":
-                arguments.append("self.c()")
+                arguments.append("self_")
+                before.append("self_ := self.enter()\n\tdefer self.leave()")
             elif role in ("input", "inout"):
                 if argument.input.kind == "callback":
                     arguments.append(f"isPresent({local(name)} != nil)")
@@ -332,6 +337,10 @@ func (self *{go}) Close() {{
                     continue
                 else:
                     code, length = self.input_code(argument.input, before)
+                    if argument.input.kind in ("bytes", "buffer") and any(
+                        argument.input.name in output.borrowed_from for output in call.outputs
+                    ):
+                        before.append(f"defer runtime.KeepAlive({local(name)})")
                     arguments.append(code)
                     lengths[argument.input.name] = length
             elif role == "length":
@@ -397,19 +406,14 @@ func (self *{go}) Close() {{
             self.output_code(call, output, "result" if output.name == "return" else f"{local(output.name)}C")
             for output in outputs
         ]
-        keep = (["self"] if call.is_member else []) + [
-            local(given.name) for given in call.inputs if given.kind == "handle"
-        ]
-        kept = [f"runtime.KeepAlive({name})" for name in keep]
         if call.is_setter:
             body.append(code)
-            body += kept + ["return self"]
-            results = ["*" + class_name(call.owner)]
             if shim:
-                body.insert(-1, "_ = raised")
+                body.append("if err := takeRaised(raised); err != nil {\n\t\treturn self.refuse(err)\n\t}")
+            body.append("return self")
+            results = ["*" + class_name(call.owner)]
         elif call.fails:
             body.append(f"status := {code}")
-            body += kept
             error = "cErr, raised" if shim else "cErr, 0"
             body.append(
                 f"if err := failure(status, {error}); err != nil {{\n\t\treturn {', '.join(zeros + ['err'])}\n\t}}"
@@ -420,18 +424,12 @@ func (self *{go}) Close() {{
             body.append(("result := " if outputs and outputs[0].name == "return" else "") + code)
             if shim:
                 body.append("rethrow(raised)")
-            converted = values
-            if any(output.kind in ("text", "bytes", "array") for output in outputs):
-                names = [f"v{at}" for at in range(len(results) - (1 if refuses else 0))]
-                body.append(f"{', '.join(names)} := {', '.join(values)}")
-                converted = names
-            body += kept
             if call.name == "clone" and call.owner.endswith("_options"):
                 body.append(
-                    f"clone := {converted[0]}\n\tif clone != nil {{\n\t\tclone.refused = self.refused\n\t}}\n\treturn clone"
+                    f"clone := {values[0]}\n\tif clone != nil {{\n\t\tclone.refused = self.refused\n\t}}\n\treturn clone"
                 )
             elif results:
-                body.append("return " + ", ".join(converted + (["nil"] if refuses else [])))
+                body.append("return " + ", ".join(values + (["nil"] if refuses else [])))
         receiver = f"(self *{class_name(call.owner)}) " if call.is_member else ""
         parameters = ", ".join(
             f"{'value' if given.kind == 'ctx' else local(given.name)} {self.input_type(given)}"
@@ -458,7 +456,7 @@ func (self *{go}) Close() {{
     def presence(call, name, receiver, parameters):
         """A method that tells absent text from empty text."""
         given = ", ".join(
-            ["self.c()"]
+            ["self_"]
             + [
                 f"C.size_t({local(item.name)})"
                 if item.kind == "index"
@@ -480,8 +478,9 @@ func (self *{go}) Close() {{
 // Has{name} returns true unless {name} is absent. Text may be present and empty.
 func {receiver}Has{name}({parameters}) bool {{
 	var length C.size_t
-{before}	result := C.{call.c_name}({given})
-	runtime.KeepAlive(self)
+{before}	self_ := self.enter()
+	defer self.leave()
+	result := C.{call.c_name}({given})
 	return result != nil
 }}
 """
@@ -496,7 +495,7 @@ func {receiver}Has{name}({parameters}) bool {{
 
     def callback(self, item):
         """The Go type of a callback, and the exported function that C calls."""
-        inputs, outputs, go_arguments, parameters, store = [], [], [], ["ctx C.uintptr_t"], []
+        inputs, outputs, go_arguments, parameters, store, revoke = [], [], [], ["ctx C.uintptr_t"], [], ""
         c_parameters, c_arguments = ["void *ctx"], ["(uintptr_t)ctx"]
         for param in item["params"][1:]:
             name, kind, direction = local(param["name"]), param["kind"], param["direction"]
@@ -520,11 +519,13 @@ func {receiver}Has{name}({parameters}) bool {{
             elif kind == "handle" and direction == "inout":
                 outputs.append("*" + class_name(param["handle"]))
                 store.append(
-                    f"if out{len(outputs)} != nil {{\n\t\t\t*(**C.{param['handle']})({name}) = C.{param['handle']}_clone(out{len(outputs)}.c())\n\t\t}}"
+                    f"if out{len(outputs)} != nil {{\n\t\t\t*(**C.{param['handle']})({name}) = C.{param['handle']}_clone(out{len(outputs)}.enter())\n\t\t\tout{len(outputs)}.leave()\n\t\t}}"
                 )
             elif kind == "handle":
                 inputs.append(f"{param['name']} *{class_name(param['handle'])}")
-                go_arguments.append(f'borrow{class_name(param["handle"])}((*C.{param["handle"]})({name}), "")')
+                # The handle belongs to C when the callback has returned.
+                revoke = f"lent := borrow{class_name(param['handle'])}((*C.{param['handle']})({name}))\n\t\tdefer lent.Close()\n\t\t"
+                go_arguments.append("lent")
             elif direction == "out":
                 c_type = self.c_type(param["type"].rstrip("* "))
                 go = "bool" if kind == "truth_value" else NUMBERS[param["type"].rstrip("* ")]
@@ -554,7 +555,7 @@ type {type_name} func({", ".join(inputs)}) {returns}
 //export netlibGo{title(field)}
 func netlibGo{type_name}({", ".join(parameters)}) C.int32_t {{
 	return invoke({"0" if is_enum else "failed"}, func() (C.int32_t, error) {{
-		{assign}heldBy(ctx).{field}({", ".join(go_arguments)})
+		{revoke}{assign}heldBy(ctx).{field}({", ".join(go_arguments)})
 		{stores}
 		return C.int32_t({result}), err
 	}})

@@ -8,16 +8,16 @@ import (
 )
 
 // Do makes one attempt with an HTTP client of Go, whose CheckRedirect must return http.ErrUseLastResponse: netlib
-// decides about redirects. body is rewound for each attempt, and may be nil. If the response is the result, Do calls
-// use with it, and returns false. Returns true if another attempt follows.
-func (a *Attempts) Do(ctx context.Context, client *http.Client, body io.ReadSeeker, use func(*http.Response) error) (bool, error) {
+// decides about redirects. body returns the body from its start, once for each attempt, because the client may still
+// read the body of the last attempt; body may be nil. If the response is the result, Do calls use with it, and returns
+// false. Returns true if another attempt follows.
+func (a *Attempts) Do(ctx context.Context, client *http.Client, body func() (io.Reader, error), use func(*http.Response) error) (bool, error) {
 	var reader io.Reader
 	if body != nil {
-		if _, err := body.Seek(0, io.SeekStart); err != nil {
+		var err error
+		if reader, err = body(); err != nil {
 			return false, err
 		}
-		// The client closes a body that can be closed, but later attempts need it.
-		reader = io.NopCloser(body)
 	}
 	request, err := http.NewRequestWithContext(ctx, a.Method, a.URL.ToString(), reader)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -190,6 +191,61 @@ func TestAClosedObjectPanics(t *testing.T) {
 		}
 	}()
 	url.Host()
+}
+
+func TestAnObjectOfAClosedLenderPanics(t *testing.T) {
+	given, _ := NewError(StatusProtocol, "the cause", nil)
+	failure, _ := NewError(StatusMaxRetry, "the failure", NewErrorOptions().Cause(given))
+	cause := failure.Cause(0)
+	if cause.Message() != "the cause" {
+		t.Fatal(cause.Message())
+	}
+	failure.Close()
+	defer func() {
+		if value := recover(); value != "netlib: the Error is closed" {
+			t.Fatal(value)
+		}
+	}()
+	t.Fatal(cause.Message())
+}
+
+func TestALimitThatIsClosedDuringACallLivesUntilTheCallEnds(t *testing.T) {
+	limit, _ := NewLimit(30, nil)
+	clone := limit.Clone()
+	receiver, sender, _ := os.Pipe()
+	defer receiver.Close()
+	defer sender.Close()
+	ended := make(chan error)
+	go func() {
+		_, err := WaitForRead(int(receiver.Fd()), 30, limit)
+		ended <- err
+	}()
+	for atomic.LoadInt64(&limit.state) == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	limit.Close()
+	clone.Cancel()
+	if err := <-ended; !errors.Is(err, StatusCancelled) {
+		t.Fatal(err)
+	}
+	if !limit.isClosed() {
+		t.Fatal("the limit is open")
+	}
+}
+
+func TestAnObjectThatACallbackKeepsPanicsLater(t *testing.T) {
+	var kept *Addresses
+	options := NewConnectOptions().ResolveCallback(func(_ string, _ int32, _ float64, addresses *Addresses) error {
+		kept = addresses
+		return errors.New("no address")
+	})
+	_, _ = CreateConnection("a.test", 9, options, nil)
+	defer func() {
+		if value := recover(); value != "netlib: the Addresses is closed" {
+			t.Fatal(value)
+		}
+	}()
+	t.Fatal(kept.Count())
 }
 
 func BenchmarkParseURLWithFiveGetters(b *testing.B) {

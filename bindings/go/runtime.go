@@ -8,6 +8,7 @@ import (
 	"io"
 	"runtime/cgo"
 	"strings"
+	"sync/atomic"
 	"unsafe"
 )
 
@@ -33,6 +34,60 @@ func CheckVersion(wanted string) error {
 
 func majorMinor(version string) string {
 	return version[:strings.LastIndexByte(version, '.')]
+}
+
+// closable is an object that may be closed.
+type closable interface{ isClosed() bool }
+
+// usage counts the calls that use an object. An object that is closed during a call is freed by the last such call.
+type usage struct {
+	state int64 // the number of calls; plus closed
+	// isBorrowed is true for an object that others own. The lenders live as long as this object.
+	isBorrowed bool
+	lenders    []closable
+}
+
+const closed = int64(1) << 32
+
+func (u *usage) isClosed() bool {
+	if atomic.LoadInt64(&u.state) >= closed {
+		return true
+	}
+	for _, lender := range u.lenders {
+		if lender.isClosed() {
+			return true
+		}
+	}
+	return false
+}
+
+// begin counts a call. Returns false if the object is closed.
+func (u *usage) begin() bool {
+	for !u.isClosed() {
+		state := atomic.LoadInt64(&u.state)
+		if state < closed && atomic.CompareAndSwapInt64(&u.state, state, state+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// end returns true if the object must be freed: it was closed, and this was its last call.
+func (u *usage) end() bool {
+	return atomic.AddInt64(&u.state, -1) == closed && !u.isBorrowed
+}
+
+// close returns true if the object must be freed: this is the first close, and no call uses the object.
+func (u *usage) close() bool {
+	for {
+		state := atomic.LoadInt64(&u.state)
+		if state >= closed {
+			return false
+		}
+		if atomic.CompareAndSwapInt64(&u.state, state, state|closed) {
+			return state == 0 && !u.isBorrowed
+		}
+	}
 }
 
 // HeaderField is a header field.

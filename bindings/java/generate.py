@@ -130,13 +130,18 @@ class Generator:
 
     # Calls.
 
+    @staticmethod
+    def lends(call, given):
+        """True for bytes of which an output is a part. JNA copies an array only for the time of the call."""
+        return given.kind in ("bytes", "buffer") and any(given.name in output.borrowed_from for output in call.outputs)
+
     def native(self, call):
         """The declaration of the native method."""
         parameters = []
         for argument in call.arguments:
             given, c_type = argument.input, argument.c_type
-            if argument.role in ("input",) and given.kind in ("text", "bytes", "buffer"):
-                found = "byte[]"
+            if argument.role == "input" and given.kind in ("text", "bytes", "buffer"):
+                found = "Pointer" if self.lends(call, given) else "byte[]"
             elif argument.role == "inout":
                 found = "long[]"
             elif argument.role == "input" and given.kind == "array" and given.element == "int32_t":
@@ -187,18 +192,22 @@ class Generator:
     def method(self, call):
         before, arguments = [], []
         callbacks = [given for given in call.inputs if given.kind == "callback"]
-        keep = ["this"] if call.is_member else []
+        keep = []
+        uses = call.is_member or any(given.kind == "handle" for given in call.inputs)
         for argument in call.arguments:
             role, name, given = argument.role, local(argument.c_name), argument.input
             if role == "self":
-                arguments.append("pointer()")
+                arguments.append("use.pointer(this)")
             elif role == "input" and given.kind == "handle":
-                arguments.append(f"{class_name(given.handle)}.pointer({name})")
-                keep.append(name)
+                arguments.append(f"use.pointer({name})")
             elif role == "input" and given.kind == "text":
                 helper = "data" if given.has_length else "terminated"
                 before.append(f'byte[] {name}Data = Convert.{helper}("{given.name}", {name});')
                 arguments.append(f"{name}Data")
+            elif role == "input" and self.lends(call, given):
+                before.append(f"Memory {name}Memory = Convert.memory({name});")
+                arguments.append(f"{name}Memory")
+                keep.append(f"{name}Memory")
             elif role == "input" and given.kind in ("bytes", "buffer"):
                 arguments.append(f"Convert.orEmpty({name})" if given.kind == "bytes" and not given.nullable else name)
             elif role == "input" and given.kind == "truth_value":
@@ -234,7 +243,7 @@ class Generator:
                 else:
                     arguments.append(f"{local(of.name)} == null ? 0 : {local(of.name)}.length")
             elif role == "inout":
-                arguments.append(name)
+                arguments.append(f'Convert.one("{given.name}", {name})')
             elif role == "output":
                 native = native_type(argument.output.c_type)
                 before.append(
@@ -261,7 +270,10 @@ class Generator:
         code = f"Native.{call.c_name}({', '.join(arguments)})"
         body = list(before)
         returns_value = call.item["returns"]["type"] != "void"
-        body.append("try {")
+        opened = "try (Use use = new Use()) {" if uses else "try {" if keep else None
+        if opened:
+            body.append(opened)
+        first = len(body)
         inner = (
             f"int status = {code};"
             if call.fails
@@ -301,9 +313,12 @@ class Generator:
                 f"    /** The results of {{@code {call.c_name}}}. */\n    public record {returns}({fields}) {{}}\n\n"
             )
             body.append(f"    return new {returns}({', '.join(value for _, _, value in values)});")
-        body.append("} finally {")
-        body += [f"    Reference.reachabilityFence({item});" for item in keep] or ["    // Nothing to keep alive."]
-        body.append("}")
+        if keep:
+            body += ["} finally {"] + [f"    Reference.reachabilityFence({item});" for item in keep]
+        if opened:
+            body.append("}")
+        else:
+            body[first:] = [line.removeprefix("    ") for line in body[first:]]
         static = "" if call.is_member else "static "
         parameters = ", ".join(
             f"{self.input_type(given)} {'value' if given.kind == 'ctx' else local(given.name)}"
@@ -329,8 +344,7 @@ class Generator:
             f"        super(pointer, lenders, Native::{item['free']});\n    }}\n\n"
             f"    static {java} of(Pointer pointer, Object[] lenders) {{\n"
             f"        return pointer == null ? null : new {java}(pointer, lenders);\n    }}\n\n"
-            f"    static Pointer pointer({java} handle) {{\n"
-            f"        return handle == null ? null : handle.pointer();\n    }}\n\n" + "\n".join(calls) + "}\n"
+            + "\n".join(calls) + "}\n"
         )  # fmt: skip
 
     # Callbacks.
@@ -340,6 +354,7 @@ class Generator:
         base = item["name"].removeprefix("netlib_").removesuffix("_fn")
         java = camel(base, first_upper=True)
         inputs, outputs, natives, converted, stores = [], [], ["Pointer ctx"], [], []
+        before, after, last = "", "", ""
         for param in item["params"][1:]:
             name, kind, direction = local(param["name"]), param["kind"], param["direction"]
             natives.append(f"{native_type(param['type'])} {name}")
@@ -361,10 +376,19 @@ class Generator:
                 converted.append(f"Convert.text({name}, -1)")
             elif kind == "handle" and direction == "inout":
                 inputs.append(f"Consumer<{class_name(param['handle'])}> {name}")
-                converted.append(f"chosen -> {name}.setPointer(0, Native.{param['handle']}_clone(chosen.pointer()))")
+                # C's variable is gone when the callback has returned.
+                before += f"{class_name(param['handle'])}[] chosen = new {class_name(param['handle'])}[1]; "
+                converted.append("found -> chosen[0] = found")
+                after += (
+                    f"if (chosen[0] != null) {{ try (Use use = new Use()) {{ "
+                    f"{name}.setPointer(0, Native.{param['handle']}_clone(use.pointer(chosen[0]))); }} }} "
+                )
             elif kind == "handle":
                 inputs.append(f"{class_name(param['handle'])} {name}")
-                converted.append(f"{class_name(param['handle'])}.of({name}, new Object[0])")
+                # The handle belongs to C when the callback has returned.
+                before += f"{class_name(param['handle'])} lent = {class_name(param['handle'])}.of({name}, new Object[0]); try {{ "
+                converted.append("lent")
+                last = " } finally { lent.close(); }"
             elif direction == "out":
                 found = "boolean" if kind == "truth_value" else native_type(param["type"].rstrip("* "))
                 outputs.append(found)
@@ -377,11 +401,11 @@ class Generator:
         returns = "int" if is_enum else outputs[0] if outputs else "void"
         code = f"callback.call({', '.join(converted)})"
         run = (
-            f"return {code};"
+            f"{before}int result = {code}; {after}return result;"
             if is_enum
-            else code + "; return 0;"
+            else f"{before}{code}; return 0;{last}"
             if returns == "void"
-            else f"{returns} result = {code}; {' '.join(stores)} return 0;"
+            else f"{before}{returns} result = {code}; {' '.join(stores)} return 0;{last}"
         )
         failure = "0" if is_enum else "Status.CALLBACK_FAILED"
         interface = HEAD + "import java.nio.ByteBuffer;\nimport java.util.function.Consumer;\n\n" + document(item["doc"], "") + (

@@ -19,8 +19,7 @@ final class Convert {
         if (text == null) {
             return null;
         }
-        byte[] bytes = text.getBytes(StandardCharsets.UTF_8);
-        return text.chars().anyMatch(Convert::isUndecoded) ? encode(text) : bytes;
+        return text.chars().anyMatch(Convert::isSurrogate) ? encode(name, text) : text.getBytes(StandardCharsets.UTF_8);
     }
 
     /** C sees the text only up to its first NUL, so a text with a NUL is refused. */
@@ -37,6 +36,21 @@ final class Convert {
             copy[at] = bytes[at];
         }
         return copy;
+    }
+
+    /** Copies bytes to memory that lives as long as the result refers to it. */
+    static Memory memory(byte[] bytes) {
+        Memory memory = new Memory(Math.max(1, bytes.length));
+        memory.write(0, bytes, 0, bytes.length);
+        return memory;
+    }
+
+    /** Checks an array in which C replaces one number. */
+    static long[] one(String name, long[] number) {
+        if (number != null && number.length != 1) {
+            throw new IllegalArgumentException(name + " must have one element");
+        }
+        return number;
     }
 
     static byte[] orEmpty(byte[] bytes) {
@@ -56,6 +70,10 @@ final class Convert {
         }
     }
 
+    private static boolean isSurrogate(int character) {
+        return character >= Character.MIN_SURROGATE && character <= Character.MAX_SURROGATE;
+    }
+
     private static boolean isUndecoded(int character) {
         return character >= UNDECODED + 0x80 && character <= UNDECODED + 0xff;
     }
@@ -69,13 +87,15 @@ final class Convert {
         return text.toString();
     }
 
-    private static byte[] encode(String text) {
+    private static byte[] encode(String name, String text) {
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         for (int at = 0; at < text.length(); ) {
             int point = text.codePointAt(at);
             at += Character.charCount(point);
             if (isUndecoded(point)) {
                 out.write(point - UNDECODED);
+            } else if (isSurrogate(point)) {
+                throw new IllegalArgumentException(name + " has half of a surrogate pair");
             } else {
                 out.writeBytes(Character.toString(point).getBytes(StandardCharsets.UTF_8));
             }

@@ -2,6 +2,7 @@ package netlib;
 
 import com.sun.jna.Pointer;
 import java.lang.ref.Cleaner;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /**
@@ -11,9 +12,14 @@ import java.util.function.Consumer;
 public abstract class Handle implements AutoCloseable {
     private static final Cleaner CLEANER = Cleaner.create();
 
+    private static final long CLOSED = 1L << 32;
+
     private final Object[] lenders;
     private final Cleaner.Cleanable cleanable;
-    private Pointer pointer;
+    private final Pointer pointer;
+
+    /** The number of calls that use the object, plus CLOSED. */
+    private final AtomicLong state = new AtomicLong();
 
     Handle(Pointer pointer, Object[] lenders, Consumer<Pointer> free) {
         this.pointer = pointer;
@@ -22,22 +28,45 @@ public abstract class Handle implements AutoCloseable {
         this.cleanable = lenders == null ? CLEANER.register(this, () -> free.accept(pointer)) : null;
     }
 
-    final Pointer pointer() {
-        if (pointer == null) {
-            throw new IllegalStateException(getClass().getSimpleName() + " is closed");
+    private boolean isClosed() {
+        if (state.get() >= CLOSED) {
+            return true;
         }
         for (int at = 0; lenders != null && at < lenders.length; at++) {
-            if (lenders[at] instanceof Handle lender) {
-                lender.pointer();
+            if (lenders[at] instanceof Handle lender && lender.isClosed()) {
+                return true;
             }
         }
-        return pointer;
+        return false;
     }
 
-    /** Frees the object. Closing it again does nothing. */
+    /** Returns the pointer for a call, after which {@link #leave} must follow. */
+    final Pointer enter() {
+        while (!isClosed()) {
+            long calls = state.get();
+            if (calls < CLOSED && state.compareAndSet(calls, calls + 1)) {
+                return pointer;
+            }
+        }
+        throw new IllegalStateException(getClass().getSimpleName() + " is closed");
+    }
+
+    final void leave() {
+        if (state.decrementAndGet() == CLOSED) {
+            free();
+        }
+    }
+
+    /** Frees the object, at once or after the last call that uses it. Closing it again does nothing. */
     @Override
     public final void close() {
-        pointer = null;
+        long calls = state.getAndUpdate(now -> now | CLOSED);
+        if (calls == 0) {
+            free();
+        }
+    }
+
+    private void free() {
         if (cleanable != null) {
             cleanable.clean();
         }

@@ -35,8 +35,8 @@ public final class Library {
             Path directory = Files.createTempDirectory("netlib"); // readable by its owner only
             Path file = directory.resolve(NAME);
             Files.copy(bundled, file, StandardCopyOption.REPLACE_EXISTING);
+            directory.toFile().deleteOnExit(); // the last registered is the first deleted
             file.toFile().deleteOnExit();
-            directory.toFile().deleteOnExit();
             return file.toString();
         } catch (IOException failed) {
             throw new UncheckedIOException(failed);

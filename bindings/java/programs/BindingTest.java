@@ -1,13 +1,20 @@
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.Callable;
+import netlib.Addresses;
+import netlib.BodyDecoder;
 import netlib.ConnectOptions;
+import netlib.ErrorOptions;
 import netlib.HeaderField;
 import netlib.Headers;
+import netlib.Limit;
 import netlib.Netlib;
+import netlib.NetlibError;
 import netlib.NetlibException;
+import netlib.Outcome;
 import netlib.Progress;
 import netlib.Response;
 import netlib.Retry;
@@ -114,6 +121,60 @@ public final class BindingTest {
             int n = (int) stream.read(buffer).n();
             boolean ended = stream.read(buffer).status() == Status.END_OF_STREAM;
             return written + "|" + (ended ? new String(buffer, 0, n, StandardCharsets.US_ASCII) : "no end");
+        });
+        check("a chunk is encoded from the bytes of the array", "5\r\nhello\r\n", () -> {
+            byte[] buffer = new byte[18 + 5 + 2];
+            System.arraycopy("hello".getBytes(StandardCharsets.US_ASCII), 0, buffer, 18, 5);
+            return new String(Netlib.chunkEncode(buffer, 5), StandardCharsets.US_ASCII);
+        });
+        check("decoded bytes are those of the array", "hello", () -> {
+            String head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
+            BodyDecoder decoder = BodyDecoder.make(Response.parse("GET", head, null).response());
+            return new String(decoder.decode("hello".getBytes(StandardCharsets.US_ASCII)).body(), StandardCharsets.US_ASCII);
+        });
+        check("an object of a closed lender is refused", "the cause|IllegalStateException: NetlibError is closed", () -> {
+            NetlibError given = NetlibError.make(Status.PROTOCOL, "the cause", null);
+            NetlibError error = NetlibError.make(Status.MAX_RETRY, "the failure", ErrorOptions.make().cause(given));
+            NetlibError cause = error.cause(0);
+            String message = cause.message();
+            error.close();
+            try {
+                return cause.message();
+            } catch (IllegalStateException refused) {
+                return message + "|IllegalStateException: " + refused.getMessage();
+            }
+        });
+        check("a limit that is closed during a call lives until the call ends", "NETLIB_CANCELLED", () -> {
+            Limit limit = Limit.make(30, null);
+            Limit copy = limit.copy();
+            Retry retry = Retry.make(RetryOptions.newRecommended().sleep(seconds -> {
+                limit.close();
+                copy.cancel();
+                return Outcome.DONE;
+            }));
+            Response response = Response.parse("GET", "HTTP/1.1 503 Busy\r\nRetry-After: 1\r\n\r\n", null).response();
+            try {
+                retry.decide("GET", Netlib.parseUrl("http://a/"), response, null, null).sleep(limit);
+            } catch (NetlibException cancelled) {
+                return Netlib.statusName(cancelled.status());
+            }
+            return "slept";
+        });
+        check("an array for a replaced number has one element", "IllegalArgumentException: state must have one element",
+                () -> Response.parse("GET", "HTTP/1.1 200 OK\r\n\r\n", new long[0]));
+        check("half of a surrogate pair is refused", "IllegalArgumentException: url has half of a surrogate pair",
+                () -> Netlib.parseUrl("http://good.example\ud800.evil.example/"));
+        check("addresses that a callback keeps are refused later", "IllegalStateException: Addresses is closed", () -> {
+            Addresses[] kept = new Addresses[1];
+            try {
+                Netlib.createConnection("a.test", 9, ConnectOptions.make().resolveCallback((host, port, left, addresses) -> {
+                    kept[0] = addresses;
+                    throw new IOException("no address");
+                }), null);
+            } catch (Exception expected) {
+                return kept[0].count();
+            }
+            return "connected";
         });
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 ? 0 : 1);
