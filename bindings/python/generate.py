@@ -395,6 +395,9 @@ class Writer:
             names = [value for value in call.inputs if value.kind == "callback"]
             functions = ", ".join(f'"{value.callback}": {self.parameter(value)}' for value in names)
             self.line(f"ctx_c, ctx_free_c = hold({{{functions}}})", at)
+        # A call that raises an exception first releases its buffers: see `release`.
+        buffers = [f"{self.parameter(value)}_c" for value in call.inputs if value.kind in ("bytes", "buffer")]
+        buffers += [f"_{self.parameter(value)}_keep" for value in call.inputs if value.kind == "array"]
         function = INTERRUPTIBLE.get(call.c_name)
         target = f"lib.{call.c_name}({', '.join(passed)})"
         if function:
@@ -406,12 +409,15 @@ class Writer:
             progress = [self.names.values[status] for status in call.progress]
             condition = "status" if not progress else f"status and status not in ({', '.join(progress)},)"
             self.line(f"if {condition}:", at)
-            self.line("fail(status, err_c)", at + 4)
+            self.line(f"fail({', '.join(['status', 'err_c', *buffers])})", at + 4)
         elif any(output.name == "return" for output in call.outputs):
             self.line(f"result_c = {target}", at)
         else:
             self.line(target, at)
+        reraise = f"reraise({', '.join(buffers)})"
         if call.is_setter:
+            if buffers:
+                self.line(f"release({', '.join(buffers)})", at)
             self.line("self.check()", at)
             self.line("return self", at)
             return
@@ -426,16 +432,16 @@ class Writer:
             variable = "result_c" if output.name == "return" else f"{output.name}_c[0]"
             self.line(f"self._adopt({variable}{self.kept(keep)})", at)
             if callbacks:
-                self.line("reraise()", at)
+                self.line(reraise, at)
             return
         if not values:
             if callbacks:
-                self.line("reraise()", at)
+                self.line(reraise, at)
             return
         expression = values[0] if len(values) == 1 else f"({', '.join(values)})"
         if callbacks:
             self.line(f"result = {expression}", at)
-            self.line("reraise()", at)
+            self.line(reraise, at)
             self.line("return result", at)
         else:
             self.line(f"return {expression}", at)
@@ -645,7 +651,7 @@ from ._runtime import (
     Data, Descriptor, Enum, Fields, Flags, Handle, NULL, Path, Seconds, Self, Text, WritableData,
     array_of_ints, array_of_texts, c_path, c_text, callback, data_bytes, data_text, expect, ffi, fields_array, give,
     held, held_value, hold, int_array, lib, limit_pointer, new, optional_c_path, optional_c_text, optional_data,
-    optional_data_text, own_socket, part_of, reraise, seconds_or_none, slices_array, text_array, to_bytes,
+    optional_data_text, own_socket, part_of, release, reraise, seconds_or_none, slices_array, text_array, to_bytes,
     to_descriptor, to_optional_bytes, to_optional_text, to_text, truth, writable,
 )
 

@@ -108,6 +108,30 @@ class Arguments(unittest.TestCase):
         data[3:6] = b"xyz"
         self.assertEqual(bytes(body or b""), b"xyz")
 
+    def test_a_call_that_fails_releases_its_buffers(self) -> None:
+        left, right = socket.socketpair()
+        stream = netlib.Stream.new_fd(left)
+        stream.set_read_timeout(0.001)
+        stream.shutdown()
+        calls: list[Callable[[memoryview], object]] = [
+            stream.read,
+            stream.write,
+            lambda view: stream.writev([view]),
+            netlib.TlsOptions().key_password,
+            netlib.Certificate.parse,
+        ]
+        for number, call in enumerate(calls):
+            view = memoryview(bytearray(2000))
+            kept: Exception | None = None
+            try:
+                call(view)
+            except netlib.Error as error:
+                kept = error  # assertRaises would clear the variables of the frames
+            self.assertIsNotNone(kept, number)
+            view.release()  # raises BufferError if a frame of the traceback uses the buffer
+        left.close()
+        right.close()
+
     def test_a_buffer_that_cannot_be_written_is_refused(self) -> None:
         with self.assertRaises((BufferError, TypeError, ValueError)):
             netlib.Body.from_memory(b"abc").read(b"   ")  # type: ignore[arg-type]

@@ -6,7 +6,7 @@ import ssl
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from . import _api
-from ._runtime import NULL, take_pending
+from ._runtime import NULL, release, take_pending
 
 if TYPE_CHECKING:
     from ._api import ErrorInfo, Status
@@ -147,8 +147,9 @@ def make_error(info: ErrorInfo) -> Error:
     return exception_class(info.status())(info)
 
 
-def fail(_status: int, err: Any) -> NoReturn:
+def fail(_status: int, err: Any, *buffers: Any) -> NoReturn:
     """Raises the exception for a failed call, or the one that a callback of the call has raised."""
+    release(*buffers)
     pointer = err[0]
     raised = take_pending()
     info = _api.ErrorInfo._own(pointer) if pointer else None

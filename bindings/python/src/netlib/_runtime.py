@@ -34,6 +34,7 @@ else:
     Self = Any
 
 NULL: Any = ffi.NULL
+CHAR_ARRAY: Any = ffi.typeof("char[]")
 new = ffi.new
 
 Text = Union[str, bytes]
@@ -206,6 +207,16 @@ def writable(value: WritableData) -> tuple[Any, int]:
     return data, len(data)
 
 
+def release(*buffers: Any) -> None:
+    """Releases the buffers of a call that raises an exception, because the traceback keeps the variables of the call.
+    The garbage collector of Python 3.11 crashes if it breaks a reference cycle with a memoryview that is in use."""
+    for buffer in buffers:
+        if isinstance(buffer, list):
+            release(*buffer)
+        elif isinstance(buffer, ffi.CData) and ffi.typeof(buffer) is CHAR_ARRAY:
+            ffi.release(buffer)
+
+
 def text_array(values: Iterable[Text]) -> tuple[Any, int, object]:
     if isinstance(values, (str, bytes)):
         raise TypeError("expected several texts, not one")
@@ -314,9 +325,10 @@ def take_pending() -> BaseException | None:
     return raised
 
 
-def reraise() -> None:
+def reraise(*buffers: Any) -> None:
     """Raises the exception that a callback of the call has raised."""
     if _pending.raised is not None:
+        release(*buffers)
         raised = take_pending()
         assert raised is not None
         raise raised
