@@ -265,19 +265,6 @@ class Writer:
 
     # ---- Callbacks.
 
-    @staticmethod
-    def callback_inputs(item):
-        lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
-        return [
-            param for param in item["params"]
-            if param["kind"] != "ctx" and param["name"] not in lengths
-            and (param["direction"] == "in" or param["kind"] == "buffer")
-        ]  # fmt: skip
-
-    @staticmethod
-    def callback_outputs(item):
-        return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
-
 
 def one_line(text):
     """The first sentence of a comment."""

@@ -79,6 +79,16 @@ class Call:
     item: dict = field(repr=False, default=None)  # the function in netlib.api.json
 
     @property
+    def new_outputs(self):
+        """The outputs without those that replace an input."""
+        replaced = [argument.output for argument in self.arguments if argument.role == "inout"]
+        return [output for output in self.outputs if not any(output is other for other in replaced)]
+
+    def lends(self, given):
+        """True for bytes of which an output is a part, so that the bytes must outlive the C call."""
+        return given.kind in ("bytes", "buffer") and any(given.name in output.borrowed_from for output in self.outputs)
+
+    @property
     def doc(self):
         return self.item["doc"]
 
@@ -192,6 +202,23 @@ class Api:
             borrowed_from=tuple(param.get("borrowed_from") or ()), nullable=param.get("nullable", False),
             doc=param["doc"],
         )  # fmt: skip
+
+
+def callback_inputs(item):
+    """The parameters of a callback that the application gets: a length is part of its text."""
+    lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
+    return [
+        param
+        for param in item["params"]
+        if param["kind"] != "ctx"
+        and param["name"] not in lengths
+        and (param["direction"] == "in" or param["kind"] == "buffer")
+    ]
+
+
+def callback_outputs(item):
+    """The parameters through which a callback returns values."""
+    return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
 
 
 def pointed(c_type):

@@ -337,9 +337,7 @@ func (self *{go}) Close() {{
                     continue
                 else:
                     code, length = self.input_code(argument.input, before)
-                    if argument.input.kind in ("bytes", "buffer") and any(
-                        argument.input.name in output.borrowed_from for output in call.outputs
-                    ):
+                    if call.lends(argument.input):
                         before.append(f"defer runtime.KeepAlive({local(name)})")
                     arguments.append(code)
                     lengths[argument.input.name] = length
@@ -367,11 +365,7 @@ func (self *{go}) Close() {{
             before.append("var raised C.uintptr_t")
             arguments.append("&raised")
             self.shim(call)
-        outputs = [
-            output
-            for output in call.outputs
-            if not any(argument.role == "inout" and argument.output is output for argument in call.arguments)
-        ]
+        outputs = call.new_outputs
         types = [self.output_type(output) for output in outputs]
         results = types
         zeros = [self.output_zero(output) for output in outputs]

@@ -130,18 +130,14 @@ class Generator:
 
     # Calls.
 
-    @staticmethod
-    def lends(call, given):
-        """True for bytes of which an output is a part. JNA copies an array only for the time of the call."""
-        return given.kind in ("bytes", "buffer") and any(given.name in output.borrowed_from for output in call.outputs)
-
     def native(self, call):
         """The declaration of the native method."""
         parameters = []
         for argument in call.arguments:
             given, c_type = argument.input, argument.c_type
             if argument.role == "input" and given.kind in ("text", "bytes", "buffer"):
-                found = "Pointer" if self.lends(call, given) else "byte[]"
+                # JNA copies an array only for the time of the call.
+                found = "Pointer" if call.lends(given) else "byte[]"
             elif argument.role == "inout":
                 found = "long[]"
             elif argument.role == "input" and given.kind == "array" and given.element == "int32_t":
@@ -204,7 +200,7 @@ class Generator:
                 helper = "data" if given.has_length else "terminated"
                 before.append(f'byte[] {name}Data = Convert.{helper}("{given.name}", {name});')
                 arguments.append(f"{name}Data")
-            elif role == "input" and self.lends(call, given):
+            elif role == "input" and call.lends(given):
                 before.append(f"Memory {name}Memory = Convert.memory({name});")
                 arguments.append(f"{name}Memory")
                 keep.append(f"{name}Memory")
@@ -260,8 +256,7 @@ class Generator:
                 arguments.append("err")
             else:
                 arguments.append(name)
-        outputs = [output for output in call.outputs if not any(
-            argument.role == "inout" and argument.output is output for argument in call.arguments)]  # fmt: skip
+        outputs = call.new_outputs
         name = method_name(call.name)
         if call.owner and not call.is_member:
             name = {"new": "make"}.get(call.name, method_name(call.name))

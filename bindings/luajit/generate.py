@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line  # noqa: E402
-from model import Api  # noqa: E402
+from model import Api, callback_inputs, callback_outputs  # noqa: E402
 
 KEYWORDS = {"end", "function", "local", "nil", "not", "or", "repeat", "then", "until", "and", "in"}
 
@@ -121,14 +121,14 @@ class Lua(Writer):
             return
         params = [param["name"] for param in item["params"]]
         given = []
-        for param in self.callback_inputs(item):
+        for param in callback_inputs(item):
             at = param["name"]
             given.append({
                 "bytes": f"ffi.string({at}, {param.get('length')})", "text": f"rt.to_text({at})",
                 "handle": f"rt.borrow(class.{class_of(param['handle'])}, {at}, true)" if param["kind"] == "handle" else "",
                 "buffer": f"tonumber({param.get('length')})",
             }.get(param["kind"], f"tonumber({at})"))  # fmt: skip
-        outputs = self.callback_outputs(item)
+        outputs = callback_outputs(item)
         failure = 0 if returns["kind"] == "enum" else -1
         self.line(f'rt.define("{name}", function({", ".join(params)})')
         self.depth += 1

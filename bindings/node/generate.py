@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, camel, class_name, pointed  # noqa: E402
+from model import Api, callback_inputs, callback_outputs, camel, class_name, pointed  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 
@@ -227,29 +227,15 @@ class Writer:
 
     # ---- Callbacks.
 
-    @staticmethod
-    def callback_inputs(item):
-        lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
-        return [
-            param
-            for param in item["params"]
-            if param["kind"] != "ctx" and param["name"] not in lengths
-            and (param["direction"] == "in" or param["kind"] == "buffer")
-        ]  # fmt: skip
-
-    @staticmethod
-    def callback_outputs(item):
-        return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
-
     def callback_type(self, name):
         item = self.api.callbacks[name]
         kinds = {"buffer": "Uint8Array", "bytes": "Buffer", "text": "string"}
         arguments = []
-        for param in self.callback_inputs(item):
+        for param in callback_inputs(item):
             kind = self.names.classes[param["handle"]] if param["kind"] == "handle" else kinds.get(param["kind"])
             absent = " | null" if param["kind"] == "text" and param["nullable"] else ""
             arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}{absent}")
-        outputs, enum = self.callback_outputs(item), item["returns"].get("enum")
+        outputs, enum = callback_outputs(item), item["returns"].get("enum")
         if enum == "netlib_outcome":
             result = "void"
         elif enum:
@@ -282,7 +268,7 @@ class Writer:
         params = [camel(param["name"]) for param in item["params"] if param["kind"] != "ctx"]
         types = ", ".join(f"'{self.koffi_type(param['type'])}'" for param in item["params"])
         convert = []
-        for param in self.callback_inputs(item):
+        for param in callback_inputs(item):
             at, length = camel(param["name"]), camel(param.get("length") or "")
             convert.append({
                 "buffer": f"Buffer.alloc({length})", "bytes": f"$.bytes({at}, {length})", "text": f"$.text({at})",
@@ -291,10 +277,10 @@ class Writer:
         failure = 0 if returns["kind"] == "enum" else -1
         self.js.append(f"const on_{name.removeprefix('netlib_')} = $.callback('{name}', [{types}], {failure},")
         self.js.append(f"    ({', '.join(['call', *params])}) => {{")
-        lines, outputs, enum = [], self.callback_outputs(item), returns.get("enum")
-        handles = [param for param in self.callback_inputs(item) if param["kind"] == "handle"]
-        buffers = [param for param in self.callback_inputs(item) if param["kind"] == "buffer"]
-        for at, param in enumerate(self.callback_inputs(item)):
+        lines, outputs, enum = [], callback_outputs(item), returns.get("enum")
+        handles = [param for param in callback_inputs(item) if param["kind"] == "handle"]
+        buffers = [param for param in callback_inputs(item) if param["kind"] == "buffer"]
+        for at, param in enumerate(callback_inputs(item)):
             if param in buffers:
                 lines.append(f"const given_{camel(param['name'])} = {convert[at]};")
                 convert[at] = f"given_{camel(param['name'])}"

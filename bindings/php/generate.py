@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
-from model import Api, camel  # noqa: E402
+from model import Api, callback_inputs, callback_outputs, camel  # noqa: E402
 
 HEAD = """<?php
 // bindings/php/generate.py writes this file from netlib.api.json.
@@ -171,14 +171,14 @@ class Php(Writer):
         if name == "netlib_ctx_free_fn":
             return
         given = []
-        for param in self.callback_inputs(item):
+        for param in callback_inputs(item):
             at = self.var(param["name"])
             given.append({
                 "bytes": f"\\FFI::string({at}, {self.var(param.get('length') or '')})", "text": f"Runtime::toText({at})",
                 "handle": f"Runtime::borrow({class_of(param['handle'])}::class, {at}, [])" if param["kind"] == "handle" else "",
                 "buffer": self.var(param.get("length") or ""),
             }.get(param["kind"], at))  # fmt: skip
-        outputs = self.callback_outputs(item)
+        outputs = callback_outputs(item)
         failure = 0 if returns["kind"] == "enum" else -1
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = ", ".join(self.var(param["name"]) for param in item["params"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
-from model import Api  # noqa: E402
+from model import Api, callback_inputs, callback_outputs  # noqa: E402
 
 KEYWORDS = {"end", "next", "class", "begin", "raise", "retry", "when", "then", "in", "module", "self", "redo", "rescue"}
 TYPES = {"void": "void", "double": "double", "size_t": "size_t", "int": "int", "netlib_status": "int32"}
@@ -171,14 +171,14 @@ class Ruby(Writer):
         if name == "netlib_ctx_free_fn":
             return
         given = []
-        for param in self.callback_inputs(item):
+        for param in callback_inputs(item):
             at = self.name(param["name"])
             given.append({
                 "bytes": f"{at}.read_bytes({param.get('length')})", "text": f"Runtime.to_text({at})",
                 "handle": f"Runtime.borrow({class_of(param['handle'])}, {at}, [])" if param["kind"] == "handle" else "",
                 "buffer": param.get("length"),
             }.get(param["kind"], at))  # fmt: skip
-        outputs = self.callback_outputs(item)
+        outputs = callback_outputs(item)
         failure = 0 if returns["kind"] == "enum" else -1
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = [self.name(param["name"]) for param in item["params"]]
