@@ -15,7 +15,7 @@ const DIRECTORY: &str = "target/bench/charts";
 const LINE: f64 = 20.0;
 /// The left end of the bars, and of the labels.
 const LEFT: f64 = 24.0;
-/// The width that is kept for the text after the longest bar.
+/// The width in pixels that is reserved to the right of the longest bar, for its label.
 const AFTER: f64 = 110.0;
 /// The width of a character of a label. Labels of at most `BESIDE` characters are beside their bars; if a chart has a
 /// longer label, all labels are above their bars.

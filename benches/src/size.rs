@@ -119,7 +119,7 @@ impl Size {
     }
 }
 
-/// Returns the standard output of a program.
+/// Runs a program, and returns its standard output.
 fn output(program: &str, arguments: &[&str]) -> Result<String, String> {
     let output = Command::new(program).args(arguments).output().map_err(|error| format!("{program}: {error}"))?;
     if !output.status.success() {

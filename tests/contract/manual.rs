@@ -1,5 +1,5 @@
-//! Makes the pages of the manual from netlib.h: one page for each function, one for each section of the header, and one
-//! for the header's first page. [`roff`] writes the pages for man(1), and [`markdown`] for the site.
+//! Generates the manual from netlib.h. The manual has a page for each function, a page for each section of the header,
+//! and a page for the header's first page. [`roff`] writes the pages for man(1), and [`markdown`] for the site.
 //!
 //! scripts/man and scripts/site compile this module without cargo, so it uses only the standard library.
 
@@ -27,7 +27,7 @@ pub struct Page {
     /// Declarations in C; empty for overviews.
     pub synopsis: String,
     pub parts: Vec<Part>,
-    /// The names of the pages that this page refers to.
+    /// The names of the pages in the section SEE ALSO.
     pub see_also: Vec<String>,
     /// The names of the types that the page describes.
     pub types: Vec<String>,

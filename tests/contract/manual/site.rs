@@ -1,5 +1,5 @@
 //! Writes the sources of the site for mdBook: the documents of the repository at their own paths, the pages of the
-//! manual in `api`, and the example programs in `examples`.
+//! manual in the folder `api`, and the example programs in the folder `examples`.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

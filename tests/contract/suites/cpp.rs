@@ -300,7 +300,8 @@ const RUNS: &[Run] = &[
     ("https:example.com", 1, "", "the scheme is not followed by \"://\" at byte 5\n"),
 ];
 
-/// Runs examples-cpp/get.cpp. `before` is as in [`run_tests`].
+/// Compiles examples-cpp/get.cpp, and runs it with the arguments of each row. `before` is a command that runs the
+/// program, such as valgrind with its options; or empty.
 fn examples(env: &Env, scratch: &Path, before: &[&str], runs: &[Run], report: &mut Report) {
     let server = match Server::start(env, scratch) {
         Ok(server) => server,

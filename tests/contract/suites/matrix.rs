@@ -109,7 +109,7 @@ fn plain(env: &Env, include: &Path, version: &str, report: &mut Report) {
 }
 
 /// Passes enum values to a setter. A value of another enum than the parameter's must cause a warning in C and an error
-/// in C++. A value of the parameter's enum must compile without a warning.
+/// in C++. A value of the enum that the parameter has must compile without a warning.
 fn values_of_another_enum_are_reported_by_compilers(env: &Env, include: &Path, scratch: &Path, report: &mut Report) {
     let text = "#include <netlib.h>\nvoid set(netlib_tls_options *options);\n\
                 void set(netlib_tls_options *options) { netlib_tls_options_set_verify_mode(options, VALUE); }\n";

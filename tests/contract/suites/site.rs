@@ -1,5 +1,5 @@
-//! Checks the site: every link leads to a page and to a place on that page; in a browser, the pages cause no message on
-//! the console, and the search finds a function. Writes screenshots into target/contract/site/screenshots.
+//! Checks that every link of the site leads to an existing page and anchor, that the pages print no message on the
+//! console of a browser, and that the search finds a function. Writes screenshots into target/contract/site/screenshots.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
