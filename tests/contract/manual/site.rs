@@ -18,16 +18,16 @@ pub fn files(root: &Path) -> BTreeMap<String, String> {
     let text = read("include/netlib.h");
     let header = Header::parse(&text);
     let mut files = BTreeMap::new();
-    let documents = AT_THE_ROOT.iter().map(|file| (*file).to_owned()).chain(below(root, "docs", "md"));
-    for file in documents.collect::<Vec<_>>() {
+    let documents = AT_THE_ROOT.iter().map(|file| (*file).to_owned());
+    for file in documents.chain(below(root, "docs", "md")).chain(below(root, "bindings", "md")) {
+        let document = read(&file);
+        for linked in linked_files(root, &file, &document) {
+            files.insert(linked.clone(), read(&linked));
+        }
         let depth = file.matches('/').count();
-        let page = with_links(&header, &read(&file), &"../".repeat(depth));
+        let page = with_links(&header, &document, &"../".repeat(depth));
         // mdBook names the page of README.md index.html, but does not change the links to it.
         files.insert(file.replace("README.md", "index.md"), page);
-    }
-    let linked = ["include/netlib.hpp", "docs/Doxyfile", "tests/bindings/api.py"].map(str::to_owned);
-    for linked in linked.into_iter().chain(below(root, "docs/pictures", "svg")) {
-        files.insert(linked.clone(), read(&linked));
     }
     for page in pages(&header, &text, &examples::load(root)) {
         files.insert(format!("api/{}.md", page.name), markdown::write(&header, &page));
@@ -41,6 +41,26 @@ pub fn files(root: &Path) -> BTreeMap<String, String> {
     let contents = contents(&header, &files, &programs);
     files.insert("SUMMARY.md".to_owned(), contents);
     files
+}
+
+/// Returns the paths of the files, other than documents and netlib.h, to which a document links.
+fn linked_files(root: &Path, file: &str, document: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for target in document.split("](").skip(1).filter_map(|rest| rest.split_once(')')).map(|(target, _)| target) {
+        let mut path: Vec<&str> = file.split('/').collect();
+        path.pop();
+        for part in target.split('/') {
+            match part {
+                ".." => drop(path.pop()),
+                part => path.push(part),
+            }
+        }
+        let path = path.join("/");
+        if root.join(&path).is_file() && !path.ends_with(".md") && path != "include/netlib.h" {
+            found.push(path);
+        }
+    }
+    found
 }
 
 /// Returns the paths of the files below a directory, sorted.
@@ -109,6 +129,14 @@ fn contents(header: &Header, files: &BTreeMap<String, String>, programs: &[Strin
             }
         }
     }
+    out.push_str("\n# Bindings\n\n- [Bindings](bindings/index.md)\n");
+    for (file, text) in files.iter().filter(|(file, _)| file.starts_with("bindings/") && file.ends_with(".md")) {
+        let title = text.lines().next().unwrap_or("").trim_start_matches("# ");
+        if file != "bindings/index.md" {
+            let _ = writeln!(out, "  - [{title}]({file})");
+        }
+    }
+    out.push_str("\n# The project\n\n");
     out.push_str("- [How to contribute](CONTRIBUTING.md)\n- [Reporting vulnerabilities](SECURITY.md)\n- [Changes](CHANGELOG.md)\n- [All documents](docs/index.md)\n");
     out.push_str("\n# Functions\n\n- [The conventions of netlib.h](api/netlib.md)\n");
     for section in &header.sections {
