@@ -24,6 +24,7 @@ pub mod install;
 pub mod instrumented;
 pub mod interop;
 pub mod keys;
+pub mod language_pages;
 pub mod languages;
 pub mod library;
 pub mod links;
@@ -84,6 +85,11 @@ pub const ALL: &[Suite] = &[
         "bindings",
         "netlib.api.json is complete; netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP",
         bindings::run,
+    ),
+    suite(
+        "language-pages",
+        "the programs of docs/howto/languages run in the languages that are installed",
+        language_pages::run,
     ),
     suite("man", "the man pages: parts, references, syntax according to mandoc", man::run),
     suite("doxygen", "Doxygen documents every function of netlib.h, without a warning", doxygen::run),

@@ -5,15 +5,15 @@ use std::path::Path;
 
 use super::finds;
 use crate::data::Table;
-use crate::env::{Env, has};
+use crate::env::{Env, Ran, has};
 use crate::manual::File;
 use crate::model::Header;
 use crate::pictures;
 use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
-    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, languages, links, man, packaging,
-    platforms, site, spec_map, unsafe_code,
+    advisories, bindings, docs, doxygen, generated, guards, imports, incidents, language_pages, languages, links,
+    man, packaging, platforms, site, spec_map, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -88,6 +88,28 @@ pub(super) fn outdated_recipes(_: &Env, _: &Path, report: &mut Report) {
     let expected = "libnetlib.so.0.2 libnetlib0.2 #MINVER#\n* Build-Depends-Package: libnetlib-dev\n \
                     NETLIB_0.2@NETLIB_0.2 0.2.1\n netlib_a@NETLIB_0.2 0.2.0\n netlib_b@NETLIB_0.2 0.2.1\n";
     report.check(written == expected, format!("a symbols file keeps the versions of its functions:\n{written}"));
+}
+
+pub(super) fn pages_of_languages(_: &Env, _: &Path, report: &mut Report) {
+    let note = language_pages::NOT_RUN;
+    for (name, text, complaint) in [
+        ("perl", "# Perl\n\nText\n", "has a block \"```perl\""),
+        ("perl", &format!("# Perl\n\n{note}\n\n```perl\nexit\n```\n"), "and only then"),
+        ("cobol", "# COBOL\n\nText\n\n```cobol\nSTOP RUN.\n```\n", "and only then"),
+    ] {
+        finds(report, "language-pages", &[complaint], |inner| language_pages::check_page(name, text, inner));
+    }
+    let ran = |code, text: &str| Ran { ok: code == 0, code: Some(code), out: String::new(), text: text.to_owned() };
+    for (printed, expected) in [
+        (ran(0, "hell\n"), (true, "hello\n")),
+        (ran(1, "hello\n"), (true, "hello\n")),
+        (ran(0, "status 1\n"), (false, "status 1")),
+        (ran(1, "status 2\n"), (false, "status 1")),
+    ] {
+        finds(report, "language-pages", &["it printed"], |inner| {
+            language_pages::compare("perl", None, &printed, expected, inner);
+        });
+    }
 }
 
 pub(super) fn dead_links_of_the_site(_: &Env, scratch: &Path, report: &mut Report) {

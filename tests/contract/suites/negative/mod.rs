@@ -34,6 +34,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::platforms,
         documents::recorded_demo,
         documents::scenario_of_a_binding,
+        documents::pages_of_languages,
         documents::locked_versions,
         documents::unguarded_functions,
         documents::unsafe_sources,
