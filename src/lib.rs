@@ -21,6 +21,8 @@ pub mod url;
 
 pub mod timeout;
 
+mod overload;
+
 pub mod retry;
 
 pub mod headers;

@@ -99,6 +99,7 @@ statuses! {
     TimedOut            =  102 TIMED_OUT           Progress Never   "the wait timed out before the event occurred";
     EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
     WantAddresses       =  104 WANT_ADDRESSES      Progress Never   "the addresses of the host are needed: supply them and call again";
+    RateLimited         =  105 RATE_LIMITED        Progress Never   "the rate allows nothing at present: wait and call again";
 
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";
@@ -158,6 +159,9 @@ statuses! {
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
     UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect profile does not allow the redirect";
+    RetryBudgetEmpty    = 1002 RETRY_BUDGET_EMPTY  Retry    Never   "the retry budget allows no further retry at present";
+    BreakerOpen         = 1003 BREAKER_OPEN        Retry    Never   "the circuit breaker allows no request at present";
+    StoreUnavailable    = 1004 STORE_UNAVAILABLE   Retry    Never   "the store that processes share could not be used";
 
     ApplicationError    = 1100 APPLICATION_ERROR   Application Other "the application failed";
 }
