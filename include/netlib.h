@@ -366,6 +366,8 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_END_OF_STREAM = 103,
     /** The addresses of the host are needed: supply them and call again. */
     NETLIB_WANT_ADDRESSES = 104,
+    /** The rate allows nothing at present: wait and call again. */
+    NETLIB_RATE_LIMITED = 105,
     /** A pointer that must not be NULL is NULL. */
     NETLIB_NULL_ARGUMENT = 200,
     /** An argument's value is not allowed. */
@@ -464,6 +466,12 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_MAX_RETRY = 1000,
     /** The redirect profile does not allow the redirect. */
     NETLIB_UNSAFE_REDIRECT = 1001,
+    /** The retry budget allows no further retry at present. */
+    NETLIB_RETRY_BUDGET_EMPTY = 1002,
+    /** The circuit breaker allows no request at present. */
+    NETLIB_BREAKER_OPEN = 1003,
+    /** The store that processes share could not be used. */
+    NETLIB_STORE_UNAVAILABLE = 1004,
     /** The application failed. */
     NETLIB_APPLICATION_ERROR = 1100
 };

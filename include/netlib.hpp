@@ -420,6 +420,7 @@ enum class status : std::int32_t {
     timed_out = NETLIB_TIMED_OUT,
     end_of_stream = NETLIB_END_OF_STREAM,
     want_addresses = NETLIB_WANT_ADDRESSES,
+    rate_limited = NETLIB_RATE_LIMITED,
     null_argument = NETLIB_NULL_ARGUMENT,
     invalid_argument = NETLIB_INVALID_ARGUMENT,
     invalid_utf8 = NETLIB_INVALID_UTF8,
@@ -469,6 +470,9 @@ enum class status : std::int32_t {
     too_many_redirects = NETLIB_TOO_MANY_REDIRECTS,
     max_retry = NETLIB_MAX_RETRY,
     unsafe_redirect = NETLIB_UNSAFE_REDIRECT,
+    retry_budget_empty = NETLIB_RETRY_BUDGET_EMPTY,
+    breaker_open = NETLIB_BREAKER_OPEN,
+    store_unavailable = NETLIB_STORE_UNAVAILABLE,
     application_error = NETLIB_APPLICATION_ERROR,
 };
 

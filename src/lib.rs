@@ -14,6 +14,7 @@ pub mod error;
 mod fork;
 pub mod limit;
 mod memory;
+mod name_set;
 mod parse_cost;
 pub mod status;
 

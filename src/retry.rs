@@ -10,7 +10,6 @@ mod decide;
 mod history;
 mod http_date;
 mod increment;
-mod name_set;
 mod outcome;
 mod policy;
 mod recommended;
@@ -23,6 +22,7 @@ use std::sync::Arc;
 
 use once_cell::race::OnceBox;
 
+pub use crate::name_set::NameSet;
 pub use backoff::{Backoff, JitterKind};
 pub use constants::{
     DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, RETRY_AFTER_STATUS_CODES, SENSITIVE_HEADERS,
@@ -31,12 +31,12 @@ pub use count::Count;
 pub use decide::{Action, Attempt, Decision};
 pub use delay::{Delay, DelayReason};
 pub use history::{History, HistoryEntry};
-pub use name_set::NameSet;
 pub use outcome::Counter;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
 
 use crate::error::{Error, Result};
+use crate::name_set;
 use backoff::DecorrelatedDraw;
 use redirect::ChainState;
 

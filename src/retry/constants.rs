@@ -2,8 +2,7 @@
 
 use std::ffi::CStr;
 
-/// The idempotent methods: repeating a request with an idempotent method has no further effect.
-pub const DEFAULT_ALLOWED_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
+pub use crate::name_set::IDEMPOTENT_METHODS as DEFAULT_ALLOWED_METHODS;
 
 pub const DEFAULT_REMOVE_HEADERS_ON_REDIRECT: &[&CStr] = &[c"Authorization"];
 

@@ -8,9 +8,12 @@ use crate::error::{Error, Result};
 use crate::memory;
 use crate::status::Status;
 
+/// The idempotent methods: repeating a request with an idempotent method has no further effect.
+pub const IDEMPOTENT_METHODS: &[&CStr] = &[c"DELETE", c"GET", c"HEAD", c"OPTIONS", c"PUT", c"TRACE"];
+
 /// The letter case of the names in a set: upper case for methods, lower case for header names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Case {
+pub(crate) enum Case {
     Upper,
     Lower,
 }
@@ -37,12 +40,12 @@ pub struct NameSet {
 }
 
 impl NameSet {
-    pub(super) const fn empty(case: Case) -> NameSet {
+    pub(crate) const fn empty(case: Case) -> NameSet {
         NameSet { names: Vec::new(), case }
     }
 
     /// Makes a set of names. `what` is the kind of name for error messages, such as "method".
-    pub(super) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
+    pub(crate) fn new<'a>(case: Case, what: &str, names: impl IntoIterator<Item = &'a CStr>) -> Result<NameSet> {
         let mut set = NameSet::empty(case);
         for name in names {
             check_token(what, name)?;
@@ -53,7 +56,7 @@ impl NameSet {
     }
 
     /// Makes a set of constant names, which must be tokens.
-    pub(super) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
+    pub(crate) fn of_constants(case: Case, names: &[&CStr]) -> NameSet {
         let folded = names.iter().map(|name| Arc::new(case.fold(name).unwrap_or_default()));
         let mut set = NameSet { names: folded.collect(), case };
         set.sort();
@@ -61,7 +64,7 @@ impl NameSet {
     }
 
     /// Adds the names of another set, which must have the same letter case.
-    pub(super) fn add(&mut self, others: &NameSet) -> Result<()> {
+    pub(crate) fn add(&mut self, others: &NameSet) -> Result<()> {
         memory::grow(&mut self.names, others.names.len(), "a list of names")?;
         self.names.extend(others.names.iter().cloned());
         self.sort();
@@ -96,7 +99,7 @@ impl NameSet {
 }
 
 /// Copies a text of any length. Fails if memory runs out.
-pub(super) fn copy(text: &CStr) -> Result<CString> {
+pub(crate) fn copy(text: &CStr) -> Result<CString> {
     copy_with(text, |byte| byte)
 }
 
@@ -111,7 +114,7 @@ fn copy_with(text: &CStr, change: impl Fn(u8) -> u8) -> Result<CString> {
 
 /// Fails if the name is not a token. The error message does not contain the name, because the caller may have passed a
 /// secret by mistake.
-pub(super) fn check_token(what: &str, name: &CStr) -> Result<()> {
+pub(crate) fn check_token(what: &str, name: &CStr) -> Result<()> {
     let bytes = name.to_bytes();
     if bytes.is_empty() {
         return Err(Error::new(Status::InvalidArgument, format!("a {what} must not be empty")));
