@@ -7,7 +7,13 @@ from model import class_name, pointed
 
 CLASSES = {"netlib_error": "ErrorInfo"}  # Error is the exception
 AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
-ARRAYS = {"char *const": "texts", "char *": "texts", "int32_t": "ints", "netlib_header_field": "fields", "netlib_slice": "slices"}
+ARRAYS = {
+    "char *const": "texts",
+    "char *": "texts",
+    "int32_t": "ints",
+    "netlib_header_field": "fields",
+    "netlib_slice": "slices",
+}
 
 
 def class_of(handle):
@@ -107,11 +113,18 @@ class Writer:
             elif role in ("output", "length_out"):
                 c_type = pointed(argument.c_type)
                 cell = f"{argument.c_name}_out"
-                self.cell(cells, cell, c_type, "-1" if argument.output and argument.output.kind == "descriptor" else None)
+                self.cell(
+                    cells, cell, c_type, "-1" if argument.output and argument.output.kind == "descriptor" else None
+                )
                 passed.append(self.address(self.var(cell), c_type))
             elif role == "inout":
                 c_type, cell = pointed(argument.c_type), f"{argument.c_name}_out"
-                self.cell(cells, cell, c_type, self.or_zero(self.parameter(value)) if value.nullable else self.parameter(value))
+                self.cell(
+                    cells,
+                    cell,
+                    c_type,
+                    self.or_zero(self.parameter(value)) if value.nullable else self.parameter(value),
+                )
                 passed.append(self.address(self.var(cell), c_type))
             elif role == "length":
                 passed.append(self.length(value))
@@ -157,7 +170,9 @@ class Writer:
         target = self.c_call(call.c_name, passed)
         if call.c_name in self.interruptible:
             inner = passed[:-2] + [self.callback_pointer("netlib_interrupt_fn"), "0", self.null] + passed[-2:]
-            target = self.choose(self.parameter(call.inputs[-1]), target, self.c_call(self.interruptible[call.c_name], inner))
+            target = self.choose(
+                self.parameter(call.inputs[-1]), target, self.c_call(self.interruptible[call.c_name], inner)
+            )
         if call.fails:
             self.assign("code", target)
             allowed = ["0"] + [str(self.api.statuses[status]) for status in call.progress]
