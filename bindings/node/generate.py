@@ -361,7 +361,6 @@ class Writer:
             start = "static " + start
         lines, passed, slots, handles = [], [], [], []
         if call.is_member:
-            lines.append("const me = $.pointer(this);")
             handles.append("this")
         if name == "constructor":
             lines.append("super();")
@@ -372,8 +371,16 @@ class Writer:
             checked = [f"{value.callback}: $.fn('{parameter(value)}', {parameter(value)}, {str(value.nullable).lower()})" for value in callbacks]
             has_ctx = [value for value in call.inputs if value.kind == "ctx"]
             lines.append(f"const held = {{ {', '.join(checked)} }};" if not has_ctx else "const held = value;")
+        # Conversions of values may run code of the application, such as getters, which could close a handle. Therefore,
+        # handles are converted last, and the object itself after all others.
+        conversions = []
         for argument in call.arguments:
-            self.argument(argument, is_promise, lines, passed, slots, handles)
+            made = []
+            self.argument(argument, is_promise, made, passed, slots, handles)
+            conversions.append((self.conversion_order(argument), made))
+        lines += [line for _, made in sorted(conversions, key=lambda conversion: conversion[0]) for line in made]
+        if call.is_member:
+            lines.append("const me = $.pointer(this);")
         if any(argument.role == "ctx" or argument.input and argument.input.kind == "ctx" for argument in call.arguments):
             value = "value" if any(value.kind == "ctx" for value in call.inputs) else "held"
             lines = [line for line in lines if not line.startswith("const held = value")]
@@ -393,6 +400,15 @@ class Writer:
         self.js.append(f"{pad}{start}{name}({', '.join(names)}) {{")
         self.js += [f"{pad}    {line}" for line in lines]
         self.js += [pad + "}", ""]
+
+    @staticmethod
+    def conversion_order(argument):
+        value = argument.input
+        if value is None or value.kind != "handle":
+            # Arrays run code of the application while they are converted. Plain values run none.
+            return 0 if value is not None and value.kind == "array" else 1
+        # An error may be an object with a getter, and a limit an AbortSignal.
+        return {"netlib_error": 2, "netlib_limit": 3}.get(value.handle, 4)
 
     def call_lines(self, call, name, is_promise, passed, slots, handles, callbacks):
         target = f"C.{call.c_name}({', '.join(passed)})"

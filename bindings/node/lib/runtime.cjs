@@ -233,7 +233,8 @@ function textsOf(name, values) {
 }
 
 function slicesOf(name, values) {
-    const blocks = Array.from(values, (value, index) => dataOf(`${name}[${index}]`, value));
+    // A getter of an element may detach the memory of another element, so all getters run before the first conversion.
+    const blocks = Array.from(values).map((value, index) => dataOf(`${name}[${index}]`, value));
     return pointers(blocks.map((item) => [item.pointer, item.length]), 2);
 }
 

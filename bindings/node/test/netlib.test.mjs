@@ -8,7 +8,8 @@ import test from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import netlib, {
     Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Request, Retry, RetryOptions, StateError,
-    Status, Stream, TimeError, Timeout, TlsContext, TlsOptions, Url, UrlError, Verdict, parseUrl, textToBytes,
+    Status, Stream, TimeError, Timeout, TlsContext, TlsOptions, Url, UrlError, Verdict, connectionKey, parseUrl,
+    textToBytes,
 } from '../index.mjs';
 
 const code = (name) => (error) => error instanceof NetlibError && error.code === `NETLIB_${name}`;
@@ -55,6 +56,15 @@ test('a call on a closed handle fails with NETLIB_CLOSED', () => {
     url.close();
     url.close();
     assert.throws(() => url.host(), (error) => error instanceof StateError && code('CLOSED')(error));
+});
+
+test('a getter in an argument that closes a handle of the call makes the call fail with NETLIB_CLOSED', () => {
+    const options = new RetryOptions();
+    const statuses = { get 0() { options.close(); return 503; }, length: 1 };
+    assert.throws(() => options.statusForcelist(statuses), code('CLOSED'));
+    const url = parseUrl('http://a/');
+    const parts = { get 0() { url.close(); return 'part'; }, length: 1 };
+    assert.throws(() => connectionKey(url, null, null, null, parts, Buffer.alloc(8)), code('CLOSED'));
 });
 
 test('Symbol.dispose closes a handle', () => {
