@@ -665,6 +665,12 @@ size_t netlib_retry_retry_after_status_count(const netlib_retry *retry);
 int32_t netlib_retry_retry_after_status_at(const netlib_retry *retry, size_t index);
 enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *retry);
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
+void netlib_retry_options_set_throttling(netlib_retry_options *options, double base, const int32_t *statuses,
+                                         size_t count);
+double netlib_retry_throttling_base(const netlib_retry *retry);
+size_t netlib_retry_throttling_status_count(const netlib_retry *retry);
+int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t index);
+int32_t netlib_retry_is_throttled(const netlib_retry *retry);
 netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method, const netlib_url *url,
                                   const netlib_response *response, const netlib_error *error,
                                   const netlib_limit *limit, netlib_decision **decision, netlib_error **err);
@@ -673,6 +679,7 @@ void netlib_decision_free(netlib_decision *decision);
 enum netlib_action netlib_decision_action(const netlib_decision *decision);
 const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
+int32_t netlib_decision_throttled(const netlib_decision *decision);
 double netlib_decision_delay(const netlib_decision *decision);
 enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *decision);
 double netlib_decision_delay_uncapped(const netlib_decision *decision);

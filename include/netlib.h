@@ -2263,6 +2263,39 @@ enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *r
 /** Returns 1 if a Retry-After header that contains neither a number nor a date counts as absent, else 0. */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
+/* ---- Requests of the server to slow down. ---- */
+
+/** Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down: a
+ * response with status 429, a response with status 503 and a Retry-After header, and a response with a status of this
+ * list. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in this list.
+ *
+ * If the last outcome is throttled, `base` replaces `backoff_factor` in the formula of the backoff. For other
+ * outcomes, `backoff_factor` stays. The list does not determine which requests are retried: see
+ * `netlib_retry_options_set_status_forcelist`. Default: the list is empty, and `backoff_factor` applies to throttled
+ * outcomes too. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use a base of 1 second, and a backoff
+ * factor of 0.05 seconds for other failures, with `NETLIB_JITTER_FULL` and a `backoff_max` of 20 seconds.
+ * @param base 0 or more, finite, in seconds.
+ * @param statuses further statuses that are throttled, 100 to 999.
+ * @param count the number of statuses; may be 0. */
+void netlib_retry_options_set_throttling(netlib_retry_options *options, double base, const int32_t *statuses,
+                                         size_t count);
+
+/** Returns the base delay after throttled outcomes, in seconds; -1.0 if `netlib_retry_options_set_throttling` was not
+ * called, and for NULL. */
+double netlib_retry_throttling_base(const netlib_retry *retry);
+
+/** Returns the number of statuses that are throttled in addition to 429, and to 503 with a Retry-After header. */
+size_t netlib_retry_throttling_status_count(const netlib_retry *retry);
+
+/** Returns a status that is throttled in addition to 429, and to 503 with a Retry-After header, from a sorted list; -1
+ * for NULL. */
+int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t index);
+
+/** Returns 1 if the last outcome in the history was throttled (`netlib_retry_options_set_throttling`), else 0. An entry
+ * that `netlib_retry_options_add_history` added with the status 503 is not throttled, unless 503 is in the list,
+ * because the entry does not record the headers of a response. */
+int32_t netlib_retry_is_throttled(const netlib_retry *retry);
+
 /* ---- Decisions after a request. ---- */
 
 /** Next steps after a request. `netlib_decision_action` returns the next step of a decision. */
@@ -2361,6 +2394,10 @@ const netlib_retry *netlib_decision_retry(const netlib_decision *decision);
  * decision is to return a response that would otherwise be retried or followed as a redirect, the result is the
  * counter that would have been decremented. */
 enum netlib_counter netlib_decision_counter(const netlib_decision *decision);
+
+/** Returns 1 if the outcome for which the decision was made was throttled (`netlib_retry_options_set_throttling`), else
+ * 0. A throttled response that is not retried also gives 1. */
+int32_t netlib_decision_throttled(const netlib_decision *decision);
 
 /** Returns the wait before the next request, in seconds; 0 for no wait. */
 double netlib_decision_delay(const netlib_decision *decision);

@@ -1150,6 +1150,10 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     std::int32_t retry_after_status_at(std::size_t index) const noexcept;
     netlib::long_retry_after long_retry_after() const noexcept;
     bool ignores_malformed_retry_after() const noexcept;
+    seconds throttling_base() const noexcept;
+    std::size_t throttling_status_count() const noexcept;
+    std::int32_t throttling_status_at(std::size_t index) const noexcept;
+    bool is_throttled() const noexcept;
     result<decision> decide(const c_text &method, const netlib::url &url, optional_ref<netlib::response> response,
         optional_ref<netlib::error> error, optional_ref<netlib::limit> limit = {}) const;
     std::int32_t total_left() const noexcept;
@@ -1201,6 +1205,8 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     static borrowed<retry> default_() noexcept;
     netlib::range<retry, std::int32_t> retry_after_statuses() const & noexcept;
     netlib::range<retry, std::int32_t> retry_after_statuses() const && = delete;
+    netlib::range<retry, std::int32_t> throttling_statuses() const & noexcept;
+    netlib::range<retry, std::int32_t> throttling_statuses() const && = delete;
     netlib::range<retry, text> allowed_methods() const & noexcept;
     netlib::range<retry, text> allowed_methods() const && = delete;
     netlib::range<retry, std::int32_t> status_forcelist() const & noexcept;
@@ -1254,6 +1260,7 @@ class retry_options : public detail::copyable<netlib_retry_options, netlib_retry
     retry_options &obey_any_retry_after() noexcept;
     retry_options &long_retry_after(netlib::long_retry_after over_max) noexcept;
     retry_options &ignore_malformed_retry_after(bool ignore) noexcept;
+    retry_options &throttling(seconds base, span<const std::int32_t> statuses) noexcept;
     [[deprecated("use netlib_retry_options_set_allowed_methods")]]
     retry_options &method_whitelist(const texts &methods) noexcept;
 };
@@ -1266,6 +1273,7 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
     borrowed<netlib::retry> retry() const & noexcept;
     borrowed<netlib::retry> retry() const && = delete;
     netlib::counter counter() const noexcept;
+    bool throttled() const noexcept;
     seconds delay() const noexcept;
     netlib::delay_reason delay_reason() const noexcept;
     seconds delay_uncapped() const noexcept;
@@ -2783,6 +2791,18 @@ inline netlib::long_retry_after retry::long_retry_after() const noexcept {
 inline bool retry::ignores_malformed_retry_after() const noexcept {
     return netlib_retry_ignores_malformed_retry_after(handle()) != 0;
 }
+inline seconds retry::throttling_base() const noexcept {
+    return seconds(netlib_retry_throttling_base(handle()));
+}
+inline std::size_t retry::throttling_status_count() const noexcept {
+    return netlib_retry_throttling_status_count(handle());
+}
+inline std::int32_t retry::throttling_status_at(std::size_t index) const noexcept {
+    return netlib_retry_throttling_status_at(handle(), index);
+}
+inline bool retry::is_throttled() const noexcept {
+    return netlib_retry_is_throttled(handle()) != 0;
+}
 inline result<decision> retry::decide(const c_text &method, const netlib::url &url,
     optional_ref<netlib::response> response, optional_ref<netlib::error> error,
     optional_ref<netlib::limit> limit) const {
@@ -2922,6 +2942,11 @@ inline borrowed<retry> retry::default_() noexcept {
 inline netlib::range<retry, std::int32_t> retry::retry_after_statuses() const & noexcept {
     return {*this, retry_after_status_count(), [](const retry &self, std::size_t index) {
         return self.retry_after_status_at(index);
+    }};
+}
+inline netlib::range<retry, std::int32_t> retry::throttling_statuses() const & noexcept {
+    return {*this, throttling_status_count(), [](const retry &self, std::size_t index) {
+        return self.throttling_status_at(index);
     }};
 }
 inline netlib::range<retry, text> retry::allowed_methods() const & noexcept {
@@ -3097,6 +3122,10 @@ inline retry_options &retry_options::ignore_malformed_retry_after(bool ignore) n
     netlib_retry_options_set_ignore_malformed_retry_after(handle(), ignore);
     return *this;
 }
+inline retry_options &retry_options::throttling(seconds base, span<const std::int32_t> statuses) noexcept {
+    netlib_retry_options_set_throttling(handle(), base.count(), statuses.data(), statuses.size());
+    return *this;
+}
 inline retry_options &retry_options::method_whitelist(const texts &methods) noexcept {
     netlib_retry_options_set_method_whitelist(handle(), methods.data(), methods.size());
     return *this;
@@ -3109,6 +3138,9 @@ inline borrowed<netlib::retry> decision::retry() const & noexcept {
 }
 inline netlib::counter decision::counter() const noexcept {
     return static_cast<netlib::counter>(netlib_decision_counter(handle()));
+}
+inline bool decision::throttled() const noexcept {
+    return netlib_decision_throttled(handle()) != 0;
 }
 inline seconds decision::delay() const noexcept {
     return seconds(netlib_decision_delay(handle()));

@@ -6,3 +6,25 @@
 
 mod key_table;
 mod lease_table;
+
+/// The outcome of a request, which the application or a Retry reports.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Report {
+    /// The server answered as wanted.
+    Success = 0,
+    /// An error, a timeout, or a response that would be retried.
+    Failure = 1,
+    /// The server asked the client to slow down.
+    Throttled = 2,
+    /// The outcome says nothing about the server, for example because the application cancelled the request.
+    None = 3,
+}
+
+impl Report {
+    pub fn from_code(code: i32) -> Option<Report> {
+        [Report::Success, Report::Failure, Report::Throttled, Report::None]
+            .into_iter()
+            .find(|report| *report as i32 == code)
+    }
+}

@@ -75,6 +75,11 @@ impl Response {
         (!location.is_empty()).then_some(location)
     }
 
+    /// Returns whether the response has a Retry-After header that is not empty.
+    pub fn has_retry_after(&self) -> bool {
+        self.headers.get("retry-after").is_some_and(|value| !value.is_empty())
+    }
+
     /// Returns whether the request method was HEAD. Letter case is ignored, as in urllib3; [`Response::framing`]
     /// compares case-sensitively.
     pub fn is_response_to_head(&self) -> bool {

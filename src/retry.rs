@@ -4,6 +4,7 @@
 //! counters, redirects and delays into one decision.
 
 mod backoff;
+mod classify;
 mod constants;
 mod count;
 mod decide;
@@ -15,6 +16,7 @@ mod policy;
 mod recommended;
 mod redirect;
 mod retry_after;
+mod throttling;
 mod delay;
 
 use std::ffi::CStr;
@@ -34,6 +36,7 @@ pub use history::{History, HistoryEntry};
 pub use outcome::Counter;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
+pub use throttling::Throttling;
 
 use crate::error::{Error, Result};
 use crate::name_set;

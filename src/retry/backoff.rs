@@ -94,27 +94,27 @@ impl Backoff {
         })
     }
 
-    /// Draws the random number for the next consecutive failure. `last` is the draw for the previous failure. Returns
-    /// `None` for jitter kinds without state.
+    /// Draws the random number for the next consecutive failure. `previous` is the backoff before the previous request,
+    /// in seconds; `None` after the first of several consecutive failures. Returns `None` for jitter kinds without
+    /// state.
     pub(super) fn next_draw(
         &self,
-        last: Option<DecorrelatedDraw>,
+        previous: Option<f64>,
         random: Option<&Random>,
     ) -> Result<Option<DecorrelatedDraw>> {
         if self.jitter_kind != JitterKind::Decorrelated || self.factor == 0.0 {
             return Ok(None);
         }
-        let previous = last.map_or(self.factor, |last| self.decorrelated(last).seconds);
-        self.draw_after(previous, random).map(Some)
+        self.draw_after(previous.unwrap_or(self.factor), random).map(Some)
     }
 
     fn draw_after(&self, previous: f64, random: Option<&Random>) -> Result<DecorrelatedDraw> {
         Ok(DecorrelatedDraw { previous, random: callback::random_unit(random)? })
     }
 
-    fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
-        // `previous` may be below the factor: the factor may have been raised since the draw, or the cap may be below
-        // the factor.
+    pub(super) fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
+        // `previous` may be below the factor: the factor may be another one since the draw, or the cap may be below the
+        // factor.
         let previous = draw.previous.max(self.factor);
         self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))
     }
@@ -266,7 +266,8 @@ mod tests {
             let random = always(random);
             let mut draw = None;
             for seconds in expected {
-                draw = backoff.next_draw(draw, Some(&random)).unwrap();
+                let previous = draw.map(|draw| backoff.decorrelated(draw).seconds);
+                draw = backoff.next_draw(previous, Some(&random)).unwrap();
                 // Once a random number has been drawn, computing the backoff draws no further one.
                 assert_eq!(backoff.time(1, draw, Some(&no_random())).unwrap().seconds, seconds);
             }

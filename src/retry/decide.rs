@@ -7,6 +7,7 @@ use std::sync::Arc;
 use crate::error::{Error, Result};
 use crate::headers::Headers;
 use crate::limit::Limit;
+use crate::overload::Report;
 use crate::response::Response;
 use crate::retry::delay::RetryAfterHeader;
 use crate::retry::outcome::{Counter, Outcome, Request, RequestUrl};
@@ -30,6 +31,7 @@ pub struct Decision {
     action: Action,
     retry: Arc<Retry>,
     counter: Counter,
+    throttled: bool,
     delay: Delay,
     url: Url,
     method: CString,
@@ -51,6 +53,11 @@ impl Decision {
     /// allowed, returns the counter that a further request would have decremented.
     pub fn counter(&self) -> Counter {
         self.counter
+    }
+
+    /// Returns whether the outcome asked the client to slow down.
+    pub fn is_throttled(&self) -> bool {
+        self.throttled
     }
 
     pub fn delay(&self) -> &Delay {
@@ -113,6 +120,7 @@ impl Retry {
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
         name_set::check_token("method", attempt.method)?;
         let outcome = Outcome::new(attempt.response, attempt.error);
+        let report = self.report_of(&outcome);
         let decision = match outcome {
             Outcome::Unknown => {
                 return Err(Error::new(
@@ -132,7 +140,7 @@ impl Retry {
         if decision.action != Action::ReturnResponse {
             check_time(&decision.delay, limit).map_err(|error| decision.retry.history().with_attempts(error))?;
         }
-        Ok(decision)
+        Ok(Decision { throttled: report == Report::Throttled, ..decision })
     }
 
     fn decide_response(
@@ -182,6 +190,7 @@ impl Retry {
             action: Action::ReturnResponse,
             retry: Arc::clone(self),
             counter,
+            throttled: false,
             delay,
             url: attempt.url.clone(),
             method: name_set::copy(attempt.method)?,
@@ -195,6 +204,7 @@ impl Retry {
         Ok(Decision {
             action: Action::Retry,
             counter,
+            throttled: false,
             delay,
             url: attempt.url.clone(),
             method: name_set::copy(attempt.method)?,
@@ -210,6 +220,7 @@ impl Retry {
         Ok(Decision {
             action: Action::Redirect,
             counter: Counter::Redirect,
+            throttled: false,
             delay,
             dropped_headers: self.headers_to_drop(Some(&hop))?,
             resend_body: self.chain.resends_body(),

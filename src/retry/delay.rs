@@ -160,7 +160,7 @@ impl Retry {
         if rules.ignore_malformed && rules.causes_retry(header.status()) {
             return Ok(header.seconds(self)?.is_some());
         }
-        Ok(header.response.headers().get("retry-after").is_some_and(|value| !value.is_empty()))
+        Ok(header.response.has_retry_after())
     }
 
     pub fn sleep(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<()> {
@@ -179,7 +179,7 @@ impl Retry {
     fn backoff_delay(&self) -> Result<Delay> {
         let failures = self.history.consecutive_failures();
         let random = self.policy.callbacks.random.as_ref();
-        let BackoffTime { seconds, uncapped } = self.policy.backoff.time(failures, self.backoff_draw, random)?;
+        let BackoffTime { seconds, uncapped } = self.next_backoff().time(failures, self.backoff_draw, random)?;
         let reason = if seconds > 0.0 { DelayReason::Backoff } else { DelayReason::None };
         Ok(Delay { seconds, reason, uncapped })
     }

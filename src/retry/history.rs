@@ -32,6 +32,7 @@ pub struct HistoryEntry {
     ends: [usize; 3],
     error: Option<Arc<Error>>,
     status: Option<u16>,
+    has_retry_after: bool,
     /// The redacted URL and the redacted location, made on first use.
     redacted: [OnceBox<CString>; 2],
 }
@@ -53,7 +54,7 @@ impl HistoryEntry {
             text.len()
         });
         let error = error.map(Error::without_payload);
-        Ok(HistoryEntry { text, ends, error, status, redacted: Default::default() })
+        Ok(HistoryEntry { text, ends, error, status, has_retry_after: false, redacted: Default::default() })
     }
 
     /// Creates an entry from values of the caller. Fails if the method is not a token or the status is not a status
@@ -93,6 +94,15 @@ impl HistoryEntry {
 
     pub fn status(&self) -> Option<u16> {
         self.status
+    }
+
+    /// Records whether the response had a Retry-After header.
+    pub(super) fn with_retry_after(self, has_retry_after: bool) -> HistoryEntry {
+        HistoryEntry { has_retry_after, ..self }
+    }
+
+    pub(super) fn has_retry_after(&self) -> bool {
+        self.has_retry_after
     }
 
     pub fn redirect_location(&self) -> Option<&CStr> {

@@ -44,7 +44,8 @@ impl Retry {
         }
         let location = outcome.location();
         let entry =
-            HistoryEntry::new(request.method, request.url_text()?, outcome.error(), outcome.status(), location)?;
+            HistoryEntry::new(request.method, request.url_text()?, outcome.error(), outcome.status(), location)?
+                .with_retry_after(outcome.has_retry_after());
         let mut next = Retry {
             counts: self.counts.after(counter, self.policy.total_counts_redirects),
             policy: Arc::clone(&self.policy),
@@ -58,7 +59,8 @@ impl Retry {
         // After a redirect, consecutive failures are counted from 0 again.
         if location.is_none() {
             let random = self.policy.callbacks.random.as_ref();
-            next.backoff_draw = self.policy.backoff.next_draw(self.backoff_draw, random)?;
+            let previous = self.backoff_draw.map(|draw| self.next_backoff().decorrelated(draw).seconds);
+            next.backoff_draw = next.next_backoff().next_draw(previous, random)?;
         }
         Ok(next)
     }

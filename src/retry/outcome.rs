@@ -79,6 +79,14 @@ impl<'a> Outcome<'a> {
         }
     }
 
+    /// Returns whether the outcome is a response with a Retry-After header, valid or not.
+    pub(super) fn has_retry_after(&self) -> bool {
+        match self {
+            Outcome::Redirect(response, _) | Outcome::Answered(response) => response.has_retry_after(),
+            Outcome::Failed(_) | Outcome::Unknown => false,
+        }
+    }
+
     pub(super) fn location(&self) -> Option<&'a CStr> {
         match self {
             Outcome::Redirect(_, location) => Some(location),

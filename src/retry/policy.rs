@@ -16,6 +16,7 @@ use crate::retry::history::{History, HistoryEntry};
 use crate::retry::name_set::{Case, NameSet};
 use crate::retry::redirect::{self, ChainState};
 use crate::retry::retry_after::{LongRetryAfter, RetryAfterRules, RetryAfterStatuses};
+use crate::retry::throttling::Throttling;
 use crate::status::Status;
 
 /// The number of retries left, in total and for each kind of failure.
@@ -122,6 +123,7 @@ pub struct Policy {
     /// The statuses for which a request is retried, sorted and without duplicates.
     pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
+    pub(super) throttling: Throttling,
     pub(super) retry_after: RetryAfterRules,
     pub(super) total_counts_redirects: bool,
     pub(super) raise_on_redirect: bool,
@@ -142,6 +144,7 @@ impl Default for Policy {
             methods: Methods::Only(Arc::new(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS))),
             status_forcelist: Arc::default(),
             backoff: Backoff::default(),
+            throttling: Throttling::default(),
             retry_after: RetryAfterRules::default(),
             total_counts_redirects: true,
             raise_on_redirect: true,
@@ -263,6 +266,13 @@ impl RetryOptions {
 
     pub fn set_jitter_kind(&mut self, kind: JitterKind) {
         self.policy().backoff.jitter_kind = kind;
+    }
+
+    pub fn set_throttling(&mut self, base: f64, statuses: &[i32]) -> Result<()> {
+        let base = check_finite(base).map_err(|error| error.prefixed("base"))?;
+        let statuses = status_codes(statuses).map_err(|error| error.prefixed("statuses"))?;
+        self.policy().throttling = Throttling { base: Some(base), statuses: Arc::new(statuses) };
+        Ok(())
     }
 
     pub fn set_retry_after_max(&mut self, seconds: f64) -> Result<()> {

@@ -3,6 +3,7 @@
 pub mod recommended;
 pub mod options;
 pub mod waits;
+pub mod server_hints;
 pub mod decision;
 pub mod fields;
 pub mod constants;

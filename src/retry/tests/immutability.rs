@@ -25,13 +25,15 @@ fn all_values(retry: &Retry) -> String {
         })
         .collect();
     format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
         retry.counts(),
         listed(retry.methods().listed()),
         retry.status_forcelist(),
         retry.backoff(),
         retry.backoff_draw,
         retry.policy.retry_after,
+        retry.throttling(),
+        retry.is_throttled(),
         retry.total_counts_redirects(),
         retry.raise_on_redirect(),
         retry.raise_on_status(),
@@ -69,6 +71,9 @@ fn random_retry(random: &mut Random) -> Retry {
     o.set_retry_after_max(random.pick(&[1.0, f64::INFINITY])).unwrap();
     o.set_retry_after_over_max(random.pick(&[LongRetryAfter::Clamp, LongRetryAfter::Stop]));
     o.set_ignore_malformed_retry_after(random.one_in(2));
+    if random.one_in(2) {
+        o.set_throttling(random.pick(&[0.0, 1.0]), &codes).unwrap();
+    }
     o.set_total_counts_redirects(random.one_in(2));
     o.set_raise_on_redirect(random.one_in(2));
     o.set_raise_on_status(random.one_in(2));

@@ -156,6 +156,13 @@ pub unsafe extern "C" fn netlib_decision_counter(decision: *const netlib_decisio
     read(decision, 0, |decision| decision.counter() as i32)
 }
 
+/// Returns 1 if the outcome for which the decision was made was throttled (`netlib_retry_options_set_throttling`), else
+/// 0. A throttled response that is not retried also gives 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_throttled(decision: *const netlib_decision) -> i32 {
+    read_bool(decision, false, Decision::is_throttled)
+}
+
 /// Returns the wait before the next request, in seconds; 0 for no wait.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay(decision: *const netlib_decision) -> f64 {

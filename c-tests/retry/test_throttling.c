@@ -1,0 +1,244 @@
+/* Tests the throttling class: the outcomes with which a server asks its clients to slow down, and their own base delay.
+ *
+ * The rows of AWS are those of the standard retry mode 2.1 of AWS's SDKs: the constants of smithy-rs (aws-smithy-runtime)
+ * and the tests of botocore. They state the delays for a random number of 1. A random callback must store less than 1,
+ * so these tests store the largest double below 1, and every delay is at most one unit in the last place lower. */
+#include "retry_makers.h"
+
+#include <float.h>
+#include <math.h>
+
+/* The largest double below 1. */
+#define NEARLY_ONE (1 - DBL_EPSILON / 2)
+/* The relative difference between a delay for NEARLY_ONE and the delay for 1: half an epsilon and the rounding. */
+#define TOLERANCE DBL_EPSILON
+
+static int32_t nearly_one(void *ctx, double *value) {
+    (void)ctx;
+    *value = NEARLY_ONE;
+    return 0;
+}
+
+static bool is_close(double expected, double actual) {
+    return actual <= expected && actual >= expected * (1 - TOLERANCE);
+}
+
+/* The standard mode 2.1 of AWS's SDKs, without the limit of 3 attempts. */
+static netlib_retry_options *aws(void) {
+    static const int32_t statuses[] = {429, 500, 502, 503, 504, 509};
+    static const int32_t throttling[] = {509};
+    netlib_retry_options *options = netlib_retry_options_new();
+    netlib_retry_options_set_total(options, 100);
+    netlib_retry_options_set_status_forcelist(options, statuses, 6);
+    netlib_retry_options_set_backoff_factor(options, 0.05);
+    netlib_retry_options_set_throttling(options, 1, throttling, 1);
+    netlib_retry_options_set_backoff_max(options, 20);
+    netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_FULL);
+    netlib_retry_options_set_random(options, nearly_one, NULL, NULL);
+    return options;
+}
+
+static void delays_of_aws_double_from_the_base_of_the_last_outcome_up_to_20_seconds(void) {
+    static const struct {
+        int status;
+        bool throttled;
+        double delays[11];
+    } rows[] = {
+        {500, false, {0.05, 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, 12.8, 20, 20}},
+        {429, true, {1, 2, 4, 8, 16, 20, 20, 20, 20, 20, 20}},
+        {509, true, {1, 2, 4, 8, 16, 20, 20, 20, 20, 20, 20}},
+    };
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_response *response = response_of(rows[i].status, "");
+        netlib_retry *retry = retry_of(aws());
+        for (size_t n = 0; n < 11; n++) {
+            netlib_decision *decision = NULL;
+            CHECK_OK(netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
+            CHECK_INT(NETLIB_ACTION_RETRY, netlib_decision_action(decision));
+            CHECK_INT(rows[i].throttled, netlib_decision_throttled(decision));
+            CHECK(is_close(rows[i].delays[n], netlib_decision_delay(decision)));
+            netlib_retry_free(retry);
+            retry = netlib_retry_clone(netlib_decision_retry(decision));
+            CHECK_INT(rows[i].throttled, netlib_retry_is_throttled(retry));
+            /* netlib_retry_delay computes the delay of the decision again. */
+            double seconds = -1, uncapped = -1;
+            enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
+            CHECK_OK(netlib_retry_delay(retry, response, &seconds, &reason, &uncapped, &err));
+            CHECK_DOUBLE(netlib_decision_delay(decision), seconds);
+            CHECK_DOUBLE(netlib_decision_delay_uncapped(decision), uncapped);
+            CHECK_INT(NETLIB_DELAY_BACKOFF, reason);
+            CHECK_OK(netlib_retry_get_backoff_time(retry, &seconds, &err));
+            CHECK_DOUBLE(netlib_decision_delay(decision), seconds);
+            netlib_decision_free(decision);
+        }
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+    }
+    netlib_url_free(url);
+}
+
+/* Each step has the outcome of one request. The base of the last outcome and the number of failures in a row, of all
+ * kinds, determine the delay. */
+static void the_base_changes_with_each_outcome_and_failures_of_all_kinds_count(void) {
+    static const struct {
+        int status; /* 0 for an error */
+        const char *fields;
+        int http_status; /* of the error */
+        bool throttled;
+        double delay;
+    } rows[] = {
+        {500, "", 0, false, 0.05},
+        {429, "", 0, true, 2},
+        {503, "", 0, false, 0.2},
+        /* A Retry-After of 0 does not replace the backoff. */
+        {503, "Retry-After: 0\r\n", 0, true, 8},
+        {0, "", NETLIB_NONE, false, 0.8},
+        {0, "", 509, true, 20},
+        {0, "", 503, false, 3.2},
+        {302, "Location: /x\r\n", 0, false, 0},
+        {429, "", 0, true, 1},
+    };
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    netlib_retry *retry = retry_of(aws());
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_response *response = NULL;
+        netlib_error *error = NULL;
+        if (rows[i].status) {
+            response = response_of(rows[i].status, rows[i].fields);
+        } else {
+            netlib_error_options *options = netlib_error_options_new();
+            if (rows[i].http_status != NETLIB_NONE) {
+                netlib_error_options_set_http_status(options, rows[i].http_status);
+            }
+            CHECK_OK(netlib_error_new(NETLIB_READ_TIMEOUT, "no answer", options, &error, &err));
+            netlib_error_options_free(options);
+        }
+        netlib_decision *decision = NULL;
+        CHECK_OK(netlib_retry_decide(retry, "GET", url, response, error, NULL, &decision, &err));
+        CHECK_INT(rows[i].throttled, netlib_decision_throttled(decision));
+        CHECK_INT(rows[i].throttled, netlib_retry_is_throttled(netlib_decision_retry(decision)));
+        CHECK(is_close(rows[i].delay, netlib_decision_delay(decision)));
+        netlib_retry_free(retry);
+        retry = netlib_retry_clone(netlib_decision_retry(decision));
+        netlib_decision_free(decision);
+        netlib_response_free(response);
+        netlib_error_free(error);
+    }
+    netlib_retry_free(retry);
+    netlib_url_free(url);
+}
+
+static void a_throttled_response_that_is_returned_is_throttled(void) {
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    netlib_response *busy = response_of(429, ""), *ok = response_of(200, "");
+    netlib_decision *decision = NULL;
+    CHECK_OK(netlib_retry_decide(netlib_retry_recommended(), "POST", url, busy, NULL, NULL, &decision, &err));
+    CHECK_INT(NETLIB_ACTION_RETURN_RESPONSE, netlib_decision_action(decision));
+    CHECK_INT(1, netlib_decision_throttled(decision));
+    CHECK_INT(0, netlib_retry_is_throttled(netlib_decision_retry(decision)));
+    netlib_decision_free(decision);
+    CHECK_OK(netlib_retry_decide(netlib_retry_recommended(), "GET", url, ok, NULL, NULL, &decision, &err));
+    CHECK_INT(0, netlib_decision_throttled(decision));
+    netlib_decision_free(decision);
+    netlib_response_free(busy);
+    netlib_response_free(ok);
+    netlib_url_free(url);
+}
+
+/* The backoff of decorrelated jitter is factor + random * (3 * previous - factor), with a factor of 0.05 or 1. */
+static void decorrelated_jitter_continues_from_the_previous_delay_of_another_class(void) {
+    static const struct {
+        int status;
+        double delay;
+    } rows[] = {{500, 0.15}, {429, 3}, {500, 9}, {429, 20}};
+    netlib_error *err = NULL;
+    netlib_retry_options *options = aws();
+    netlib_retry_options_set_jitter_kind(options, NETLIB_JITTER_DECORRELATED);
+    netlib_retry *retry = retry_of(options);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_response *response = response_of(rows[i].status, "");
+        netlib_retry *next = NULL;
+        double seconds = -1;
+        CHECK_OK(netlib_retry_increment(retry, "GET", NULL, response, NULL, &next, &err));
+        CHECK_OK(netlib_retry_get_backoff_time(next, &seconds, &err));
+        CHECK(fabs(seconds - rows[i].delay) < 1e-14);
+        netlib_retry_free(retry);
+        retry = next;
+        netlib_response_free(response);
+    }
+    netlib_retry_free(retry);
+}
+
+static void throttling_settings_can_be_read_back_and_are_not_set_by_default(void) {
+    netlib_retry *retry = retry_of(aws());
+    for (int i = 0; i < 2; i++) {
+        CHECK_DOUBLE(1, netlib_retry_throttling_base(retry));
+        CHECK_INT(1, (long long)netlib_retry_throttling_status_count(retry));
+        CHECK_INT(509, netlib_retry_throttling_status_at(retry, 0));
+        CHECK_INT(-1, netlib_retry_throttling_status_at(retry, 1));
+        netlib_retry_options *options = netlib_retry_to_options(retry);
+        netlib_retry_free(retry);
+        retry = retry_of(options);
+    }
+    netlib_retry_free(retry);
+    const netlib_retry *unset[] = {netlib_retry_resolve(NULL, NULL), netlib_retry_recommended(), NULL};
+    for (size_t i = 0; i < 3; i++) {
+        CHECK_DOUBLE(-1, netlib_retry_throttling_base(unset[i]));
+        CHECK_INT(0, (long long)netlib_retry_throttling_status_count(unset[i]));
+        CHECK_INT(0, netlib_retry_is_throttled(unset[i]));
+    }
+    CHECK_INT(0, netlib_decision_throttled(NULL));
+    /* An entry of the history that the application added. */
+    static const struct {
+        int32_t status;
+        bool throttled;
+    } rows[] = {{429, true}, {509, true}, {503, false}, {500, false}, {NETLIB_NONE, false}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = aws();
+        netlib_retry_options_add_history(options, "GET", "/", NULL, rows[i].status, NULL);
+        retry = retry_of(options);
+        CHECK_INT(rows[i].throttled, netlib_retry_is_throttled(retry));
+        netlib_retry_free(retry);
+    }
+}
+
+static void invalid_throttling_settings_are_refused_with_the_parameter_in_the_message(void) {
+    static const struct {
+        double base;
+        int32_t status;
+        const char *message;
+    } rows[] = {
+        {-1, 509, "netlib_retry_options_set_throttling: base: must be 0 or more and finite; it is -1"},
+        {NAN, 509, "netlib_retry_options_set_throttling: base: must be 0 or more and finite; it is NaN"},
+        {INFINITY, 509, "netlib_retry_options_set_throttling: base: must be 0 or more and finite; it is inf"},
+        {1, 99, "netlib_retry_options_set_throttling: statuses: status codes must be 100 to 999; one is 99"},
+    };
+    netlib_error *err = NULL;
+    netlib_retry *retry = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = aws();
+        netlib_retry_options_set_throttling(options, rows[i].base, &rows[i].status, 1);
+        CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_retry_new(options, &retry, &err));
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        netlib_error_free(err);
+        /* A later valid value replaces the refused one. */
+        netlib_retry_options_set_throttling(options, 0, NULL, 0);
+        retry = retry_of(options);
+        CHECK_DOUBLE(0, netlib_retry_throttling_base(retry));
+        netlib_retry_free(retry);
+    }
+}
+
+int main(void) {
+    delays_of_aws_double_from_the_base_of_the_last_outcome_up_to_20_seconds();
+    the_base_changes_with_each_outcome_and_failures_of_all_kinds_count();
+    a_throttled_response_that_is_returned_is_throttled();
+    decorrelated_jitter_continues_from_the_previous_delay_of_another_class();
+    throttling_settings_can_be_read_back_and_are_not_set_by_default();
+    invalid_throttling_settings_are_refused_with_the_parameter_in_the_message();
+    return report("throttling");
+}
