@@ -16,6 +16,8 @@ typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry netlib_retry;
 typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
+typedef struct netlib_retry_budget netlib_retry_budget;
+typedef struct netlib_retry_budget_options netlib_retry_budget_options;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -282,6 +284,24 @@ enum netlib_counter {
     NETLIB_COUNTER_REDIRECT = 3,
     NETLIB_COUNTER_STATUS = 4,
     NETLIB_COUNTER_OTHER = 5
+};
+
+enum netlib_report {
+    NETLIB_REPORT_SUCCESS = 0,
+    NETLIB_REPORT_FAILURE = 1,
+    NETLIB_REPORT_THROTTLED = 2,
+    NETLIB_REPORT_NONE = 3
+};
+
+enum {
+    NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024
+};
+
+enum netlib_budget_kind {
+    NETLIB_BUDGET_REQUEST = 0,
+    NETLIB_BUDGET_TRANSIENT = 1,
+    NETLIB_BUDGET_THROTTLING = 2,
+    NETLIB_BUDGET_HEDGE = 3
 };
 
 enum netlib_request_form {
@@ -731,6 +751,24 @@ const char *const *netlib_sensitive_headers(size_t *count);
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
+netlib_retry_budget_options *netlib_retry_budget_options_new(void);
+netlib_retry_budget_options *netlib_retry_budget_options_clone(const netlib_retry_budget_options *options);
+netlib_status netlib_retry_budget_options_check(const netlib_retry_budget_options *options, netlib_error **err);
+void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
+void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options, double capacity,
+                                            double transient_cost, double throttling_cost, double gain);
+void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
+void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
+void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
+                                           netlib_ctx_free_fn ctx_free);
+netlib_status netlib_retry_budget_new(const netlib_retry_budget_options *options, netlib_retry_budget **budget,
+                                      netlib_error **err);
+netlib_retry_budget *netlib_retry_budget_clone(const netlib_retry_budget *budget);
+void netlib_retry_budget_free(netlib_retry_budget *budget);
+netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const char *key, size_t len,
+                                      enum netlib_budget_kind kind, uint64_t *lease, netlib_error **err);
+void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
+double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count, netlib_headers **headers,
                                  netlib_error **err);
 netlib_headers_options *netlib_headers_options_new(void);

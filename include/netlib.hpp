@@ -663,6 +663,22 @@ enum class counter : std::int32_t {
     other = NETLIB_COUNTER_OTHER,
 };
 
+/** enum netlib_report */
+enum class report : std::int32_t {
+    success = NETLIB_REPORT_SUCCESS,
+    failure = NETLIB_REPORT_FAILURE,
+    throttled = NETLIB_REPORT_THROTTLED,
+    none = NETLIB_REPORT_NONE,
+};
+
+/** enum netlib_budget_kind */
+enum class budget_kind : std::int32_t {
+    request = NETLIB_BUDGET_REQUEST,
+    transient = NETLIB_BUDGET_TRANSIENT,
+    throttling = NETLIB_BUDGET_THROTTLING,
+    hedge = NETLIB_BUDGET_HEDGE,
+};
+
 /** enum netlib_request_form */
 enum class request_form : std::int32_t {
     origin = NETLIB_REQUEST_FORM_ORIGIN,
@@ -852,6 +868,7 @@ inline constexpr std::int32_t position_failed = NETLIB_POSITION_FAILED;
 inline constexpr std::int32_t fd_managed = NETLIB_FD_MANAGED;
 inline constexpr std::int32_t url_max = NETLIB_URL_MAX;
 inline constexpr std::int32_t retry_default_total = NETLIB_RETRY_DEFAULT_TOTAL;
+inline constexpr std::int32_t retry_budget_default_max_keys = NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS;
 inline constexpr std::int32_t response_head_max = NETLIB_RESPONSE_HEAD_MAX;
 inline constexpr std::int32_t chunk_prefix_size = NETLIB_CHUNK_PREFIX_SIZE;
 inline constexpr std::int32_t chunk_suffix_size = NETLIB_CHUNK_SUFFIX_SIZE;
@@ -896,6 +913,8 @@ class timeout;
 class retry;
 class retry_options;
 class decision;
+class retry_budget;
+class retry_budget_options;
 class headers;
 class headers_options;
 class request;
@@ -1290,6 +1309,35 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
     result<netlib::headers> headers(const netlib::headers &request_headers) const;
     netlib::range<decision, text> dropped_headers() const & noexcept;
     netlib::range<decision, text> dropped_headers() const && = delete;
+};
+
+/** The handle netlib_retry_budget. */
+class retry_budget : public detail::copyable<netlib_retry_budget, netlib_retry_budget_free,
+    netlib_retry_budget_clone> {
+  public:
+    using copyable::copyable;
+    using options = netlib::retry_budget_options;
+    static result<retry_budget> make(optional_ref<retry_budget_options> options = {});
+#if NETLIB_HPP_THROWS
+    explicit retry_budget(optional_ref<retry_budget_options> options = {});
+#endif
+    result<std::uint64_t> ask(std::string_view key, budget_kind kind) const;
+    void report(std::uint64_t lease, netlib::report outcome) const;
+    seconds left(std::string_view key) const noexcept;
+};
+
+/** The handle netlib_retry_budget_options. */
+class retry_budget_options : public detail::copyable<netlib_retry_budget_options, netlib_retry_budget_options_free,
+    netlib_retry_budget_options_clone> {
+  public:
+    using copyable::copyable;
+    retry_budget_options() : copyable(detail::checked(netlib_retry_budget_options_new())) {}
+    result<void> check() const;
+    retry_budget_options &tokens(seconds capacity, seconds transient_cost, seconds throttling_cost,
+        seconds gain) noexcept;
+    retry_budget_options &lease_time(netlib::seconds seconds) noexcept;
+    retry_budget_options &max_keys(std::int32_t max_keys) noexcept;
+    template <class Clock> retry_budget_options &clock(Clock clock);
 };
 
 /** The handle netlib_headers. */
@@ -3188,6 +3236,57 @@ inline netlib::range<decision, text> decision::dropped_headers() const & noexcep
     return {*this, dropped_header_count(), [](const decision &self, std::size_t index) {
         return self.dropped_header(index);
     }};
+}
+inline result<retry_budget> retry_budget::make(optional_ref<retry_budget_options> options) {
+    netlib_retry_budget *budget = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_retry_budget_new(options.handle(), &budget, &err);
+    return detail::finish<false>(status_c, err, retry_budget(budget));
+}
+#if NETLIB_HPP_THROWS
+inline retry_budget::retry_budget(optional_ref<retry_budget_options> options)
+    : retry_budget(make(options)) {}
+#endif
+inline result<std::uint64_t> retry_budget::ask(std::string_view key, budget_kind kind) const {
+    std::uint64_t lease = 0;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_retry_budget_ask(handle(), key.data(), key.size(),
+        static_cast<enum netlib_budget_kind>(kind), &lease, &err);
+    return detail::finish<true>(status_c, err, lease);
+}
+inline void retry_budget::report(std::uint64_t lease, netlib::report outcome) const {
+    netlib_retry_budget_report(handle(), lease, static_cast<enum netlib_report>(outcome));
+    detail::rethrow();
+}
+inline seconds retry_budget::left(std::string_view key) const noexcept {
+    return seconds(netlib_retry_budget_left(handle(), key.data(), key.size()));
+}
+inline result<void> retry_budget_options::check() const {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_retry_budget_options_check(handle(), &err);
+    return detail::finish<false>(status_c, err);
+}
+inline retry_budget_options &retry_budget_options::tokens(seconds capacity, seconds transient_cost,
+    seconds throttling_cost, seconds gain) noexcept {
+    netlib_retry_budget_options_set_tokens(handle(), capacity.count(), transient_cost.count(),
+        throttling_cost.count(), gain.count());
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::lease_time(netlib::seconds seconds) noexcept {
+    netlib_retry_budget_options_set_lease_time(handle(), seconds.count());
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::max_keys(std::int32_t max_keys) noexcept {
+    netlib_retry_budget_options_set_max_keys(handle(), max_keys);
+    return *this;
+}
+template <class Clock> inline retry_budget_options &retry_budget_options::clock(Clock clock) {
+    using Held = std::tuple<Clock>;
+    netlib_clock_fn clock_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<Clock>) clock_c = callbacks::clock<Held, 0>;
+    Held *held = new Held(std::move(clock));
+    netlib_retry_budget_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
+    return *this;
 }
 inline result<headers> headers::make(span<const netlib_header_field> fields) {
     netlib_headers *headers = nullptr;

@@ -4,8 +4,10 @@
 //! permission gets a number, with which a later call reports the outcome ([`lease_table`]). Decisions are pure: they
 //! depend on the state, the time and random numbers, and callbacks of the application can supply the last two.
 
+pub mod budget;
 mod key_table;
 mod lease_table;
+mod time_source;
 
 /// The outcome of a request, which the application or a Retry reports.
 #[repr(i32)]

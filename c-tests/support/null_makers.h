@@ -47,6 +47,7 @@ static inline void must(bool ok, const char *what) {
 /* Values of number and enum types. */
 #define MAKE__int32_t 1
 #define MAKE__uint32_t 1
+#define MAKE__uint64_t 1
 #define MAKE__int64_t 0
 #define MAKE__size_t 1
 #define MAKE__double 1.0
@@ -56,12 +57,14 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__size_t__len 4
 #define MAKE__size_t__count 1
 #define MAKE__netlib_status NETLIB_READ_TIMEOUT
+#define MAKE__enum_netlib_budget_kind NETLIB_BUDGET_TRANSIENT
 #define MAKE__enum_netlib_distinguished_name NETLIB_DISTINGUISHED_NAME_ISSUER
 #define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
 #define MAKE__enum_netlib_long_retry_after NETLIB_LONG_RETRY_AFTER_CLAMP
 #define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
 #define MAKE__enum_netlib_query_format NETLIB_QUERY_FORMAT_FORM
 #define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
+#define MAKE__enum_netlib_report NETLIB_REPORT_SUCCESS
 #define MAKE__enum_netlib_retry_kind NETLIB_RETRY_KIND_READ
 #define MAKE__enum_netlib_ssl_version NETLIB_SSL_VERSION_TLS
 #define MAKE__enum_netlib_tls_version NETLIB_TLS_VERSION_1_3
@@ -226,6 +229,22 @@ static inline netlib_decision *make_decision(void) {
 }
 #endif
 #define MAKE__netlib_decision_ptr make_decision()
+
+/* overload */
+#ifdef HAVE_netlib_retry_budget_new
+static inline netlib_retry_budget *make_retry_budget(void) {
+    netlib_retry_budget *budget = NULL;
+    MUST_OK(netlib_retry_budget_new(NULL, &budget, NULL));
+    return budget;
+}
+static inline netlib_status use_retry_budget_options(netlib_retry_budget_options *options, netlib_error **err) {
+    netlib_retry_budget *budget = NULL;
+    return netlib_retry_budget_new(options, &budget, err);
+}
+#endif
+#define MAKE__netlib_retry_budget_ptr make_retry_budget()
+#define MAKE__netlib_retry_budget_options_ptr netlib_retry_budget_options_new()
+#define USE_OPTIONS__netlib_retry_budget_options(options, err) use_retry_budget_options((options), (err))
 
 /* headers */
 #ifdef HAVE_netlib_make_headers

@@ -9,6 +9,7 @@ pub mod limit;
 pub mod url;
 pub mod timeout;
 pub mod retry;
+pub mod overload;
 pub mod headers;
 pub mod request;
 pub mod response;

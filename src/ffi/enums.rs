@@ -9,6 +9,7 @@
 pub type enum_netlib_action = i32;
 pub type enum_netlib_address_family = i32;
 pub type enum_netlib_body_framing = i32;
+pub type enum_netlib_budget_kind = i32;
 pub type enum_netlib_certificate_name_kind = i32;
 pub type enum_netlib_certificate_problem = i32;
 pub type enum_netlib_class = i32;
@@ -25,6 +26,7 @@ pub type enum_netlib_long_retry_after = i32;
 pub type enum_netlib_purpose = i32;
 pub type enum_netlib_query_format = i32;
 pub type enum_netlib_redirect_profile = i32;
+pub type enum_netlib_report = i32;
 pub type enum_netlib_request_form = i32;
 pub type enum_netlib_retry_kind = i32;
 pub type enum_netlib_rewind_problem = i32;

@@ -29,15 +29,17 @@ impl Handle for netlib_timeout {
     type Ownership = Unique;
 }
 
-/// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
-/// before the one at which the timeout's clock was started, the outer call fails with `NETLIB_CALLBACK_FAILED`.
+/// Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or, for a
+/// `netlib_timeout`, stores a time before the one at which the timeout's clock was started, the outer call fails with
+/// `NETLIB_CALLBACK_FAILED`.
 ///
 /// @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
 ///        `seconds` to NaN, and the callback must store a value.
 /// @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
 ///         also failed.
 /// @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
-///       `netlib_stream_use_timeout` and `netlib_connect_options_use_timeout`.
+///       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask` and
+///       `netlib_retry_budget_report`.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.

@@ -1,0 +1,248 @@
+//! Retry budgets.
+
+use std::ffi::{c_char, c_void};
+use std::sync::Arc;
+
+use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
+use crate::ffi::api::timeout::netlib_clock_fn;
+use crate::ffi::args::{arg_bytes, arg_enum, arg_kept_alive};
+use crate::ffi::enums::{enum_netlib_budget_kind, enum_netlib_report};
+use crate::ffi::out::outs;
+use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
+use crate::overload::Report;
+use crate::overload::budget::{Budget, BudgetOptions, Kind};
+
+/// The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason.
+#[repr(C)]
+pub enum netlib_budget_kind {
+    /// A first attempt. A budget allows every first attempt.
+    NETLIB_BUDGET_REQUEST = 0,
+    /// A retry after a failure that is expected to pass, such as a broken connection, a timeout or the status 503.
+    NETLIB_BUDGET_TRANSIENT = 1,
+    /// A retry after the server asked the client to slow down, for example with the status 429.
+    NETLIB_BUDGET_THROTTLING = 2,
+    /// A further copy of a request that was not answered yet. A hedge costs as much as `NETLIB_BUDGET_TRANSIENT`.
+    NETLIB_BUDGET_HEDGE = 3,
+}
+
+/// The default time after which a lease without a report ends, in seconds.
+pub const NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME: f64 = 300.0;
+/// The default maximum number of keys of a budget.
+pub const NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS: i32 = 1024;
+
+/// Settings from which `netlib_retry_budget_new` makes a retry budget. **One call at a time**.
+pub struct netlib_retry_budget_options {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_retry_budget_options {
+    type Value = Options<BudgetOptions>;
+    type Ownership = Unique;
+}
+
+/// A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load of a
+/// server that fails. **Thread-safe**.
+///
+/// A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
+/// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
+/// the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
+/// full budget. Keys appear in error messages, so do not use secrets as keys.
+///
+/// After fork(2), parent and child have separate copies of the state, and count separately.
+pub struct netlib_retry_budget {
+    _private: [u8; 0],
+}
+
+impl Handle for netlib_retry_budget {
+    type Value = Budget;
+    type Ownership = Shared;
+}
+
+/// Makes options that hold the default settings; the comment of each setter states its default.
+///
+/// @return Never NULL.
+#[unsafe(no_mangle)]
+pub extern "C" fn netlib_retry_budget_options_new() -> *mut netlib_retry_budget_options {
+    guard::value(std::ptr::null_mut(), || Ok(handle::give(Box::new(Options::new(BudgetOptions::default())))))
+}
+
+/// Returns an independent copy of the options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_clone(
+    options: *const netlib_retry_budget_options,
+) -> *mut netlib_retry_budget_options {
+    options::clone(options)
+}
+
+/// Checks that no setter has recorded an error, as `netlib_retry_budget_new` does.
+///
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_check(
+    options: *const netlib_retry_budget_options,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    options::check(options, err)
+}
+
+/// Releases options.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_retry_budget_options) {
+    guard::nothing(|| handle::free(options));
+}
+
+/// Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
+/// the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
+/// failure changes nothing. Default: 500, 14, 5 and 1, as in AWS's SDKs since 2026 ("standard" mode, version 2.1).
+///
+/// Each number is 0.001 to 4,000,000 and is rounded to thousandths.
+///
+/// @param capacity the number of tokens of a full bucket.
+/// @param transient_cost the cost of a retry of the kind `NETLIB_BUDGET_TRANSIENT` and of a hedge, at most `capacity`.
+/// @param throttling_cost the cost of a retry of the kind `NETLIB_BUDGET_THROTTLING`, at most `capacity`.
+/// @param gain the tokens that a first attempt adds when it succeeds. A bucket never has more tokens than `capacity`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_tokens(
+    options: *mut netlib_retry_budget_options,
+    capacity: f64,
+    transient_cost: f64,
+    throttling_cost: f64,
+    gain: f64,
+) {
+    options::set(options, "netlib_retry_budget_options_set_tokens", |o| {
+        o.set_tokens(capacity, transient_cost, throttling_cost, gain)
+    });
+}
+
+/// Sets the time after which a lease ends without a report. The lease's tokens are then not returned. Choose a time
+/// that is longer than the wait before a retry and the retry together. Default:
+/// `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+///
+/// @param seconds more than 0, finite.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_lease_time(
+    options: *mut netlib_retry_budget_options,
+    seconds: f64,
+) {
+    options::set(options, "netlib_retry_budget_options_set_lease_time", |o| o.set_lease_time(seconds));
+}
+
+/// Sets the maximum number of keys. Default: `NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS`.
+///
+/// @param max_keys 1 to 1,048,576.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
+    options: *mut netlib_retry_budget_options,
+    max_keys: i32,
+) {
+    options::set(options, "netlib_retry_budget_options_set_max_keys", |o| o.set_max_keys(max_keys));
+}
+
+/// Replaces the clock of the budget, for tests and simulations. A time before the time of an earlier call counts as the
+/// time of that earlier call. The callback may run on several threads at the same time. Default: the system's monotonic
+/// clock.
+///
+/// @param clock the callback. May be NULL: the system's monotonic clock.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_clock(
+    options: *mut netlib_retry_budget_options,
+    clock: netlib_clock_fn,
+    ctx: *mut c_void,
+    ctx_free: netlib_ctx_free_fn,
+) {
+    options::set_callback(options, "netlib_retry_budget_options_set_clock", (ctx, ctx_free), |o, ctx| {
+        o.set_clock(callback::number(clock, ctx, "clock"))
+    });
+}
+
+/// Makes a retry budget.
+///
+/// @param options the settings, which can be used for several calls. May be NULL: the default settings.
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_new(
+    options: *const netlib_retry_budget_options,
+    budget: *mut *mut netlib_retry_budget,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let budget = outs!(budget);
+        budget.give(Arc::new(Budget::new(options::get(options)?)));
+        Ok(())
+    })
+}
+
+/// Returns another reference to the same budget.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_clone(budget: *const netlib_retry_budget) -> *mut netlib_retry_budget {
+    handle::clone(budget)
+}
+
+/// Releases a budget.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budget) {
+    guard::nothing(|| handle::free(budget));
+}
+
+/// Asks whether a request may be sent now, and takes its cost from the budget. Ask before the wait that precedes a
+/// retry, so that waiting retries count. If the request is allowed, pass the lease to `netlib_retry_budget_report` when
+/// the outcome of the request is known. An application that uses `netlib_retry_decide` need not ask.
+///
+/// A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
+///
+/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param lease out: the number of the lease, never 0; 0 on failure.
+/// @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
+///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_ask(
+    budget: *const netlib_retry_budget,
+    key: *const c_char,
+    len: usize,
+    kind: enum_netlib_budget_kind,
+    lease: *mut u64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let lease = outs!(lease);
+        let budget = arg_kept_alive!(budget, Budget::may_call_back);
+        let kind = arg_enum!(kind, netlib_budget_kind, Kind::from_code);
+        lease.set(budget.ask(arg_bytes!(key, len), kind)?);
+        Ok(())
+    })
+}
+
+/// Reports the outcome of a request, which ends its lease. The call changes nothing if the lease has already ended,
+/// because it was reported or is too old, or if the number is no lease. If the clock callback fails, the report counts
+/// at the time of the last call that read the clock.
+///
+/// @param lease the number that `netlib_retry_budget_ask` stored.
+/// @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_report(
+    budget: *const netlib_retry_budget,
+    lease: u64,
+    outcome: enum_netlib_report,
+) {
+    guard::value((), || {
+        let budget = arg_kept_alive!(budget, Budget::may_call_back);
+        budget.report(lease, Report::from_code(outcome).unwrap_or(Report::None));
+        Ok(())
+    });
+}
+
+/// Returns the number of tokens that a key has. A key that was never used has a full bucket.
+///
+/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_left(
+    budget: *const netlib_retry_budget,
+    key: *const c_char,
+    len: usize,
+) -> f64 {
+    guard::value(-1.0, || {
+        let budget = arg_kept_alive!(budget, Budget::may_call_back);
+        budget.left(arg_bytes!(key, len))
+    })
+}
