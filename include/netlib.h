@@ -327,6 +327,8 @@ typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry netlib_retry;
 typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
+typedef struct netlib_retry_budget netlib_retry_budget;
+typedef struct netlib_retry_budget_options netlib_retry_budget_options;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -1618,14 +1620,16 @@ int32_t netlib_url_readings_port(const netlib_url_readings *readings, enum netli
  * the read limit. To bound the whole response, set a total limit or use a `netlib_limit`. */
 struct netlib_timeout;
 
-/** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or stores a time
- * before the one at which the timeout's clock was started, the outer call fails with `NETLIB_CALLBACK_FAILED`.
+/** Reads a clock that replaces the system's clock. If the callback fails, stores no finite number, or, for a
+ * `netlib_timeout`, stores a time before the one at which the timeout's clock was started, the outer call fails with
+ * `NETLIB_CALLBACK_FAILED`.
  * @param seconds out: the time since some fixed moment, in seconds, never less than at an earlier call. netlib presets
  *        `seconds` to NaN, and the callback must store a value.
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
- *       `netlib_stream_use_timeout` and `netlib_connect_options_use_timeout`.
+ *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask` and
+ *       `netlib_retry_budget_report`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -2605,6 +2609,140 @@ const int32_t *netlib_redirect_status_codes(size_t *count);
 
 /** Returns `NETLIB_RETRY_DEFAULT_BACKOFF_MAX`, the default of `backoff_max`, in seconds. */
 double netlib_retry_default_backoff_max(void);
+
+/* ==================================================================================================================
+ * overload: Overload protection.
+ * ================================================================================================================== */
+
+/** The outcomes of requests, which an application reports so that later requests do not overload the server.
+ * `netlib_retry_budget_report` takes an outcome. */
+enum netlib_report NETLIB_INT32 {
+    /** The server answered as wanted. */
+    NETLIB_REPORT_SUCCESS = 0,
+    /** The request failed with an error or a timeout, or its response is one that would be retried. */
+    NETLIB_REPORT_FAILURE = 1,
+    /** The server asked the client to slow down, for example with the status 429. */
+    NETLIB_REPORT_THROTTLED = 2,
+    /** The outcome says nothing about the server, for example because the application cancelled the request. */
+    NETLIB_REPORT_NONE = 3
+};
+
+/* ---- Retry budgets. ---- */
+
+/** The default maximum number of keys of a budget. */
+enum NETLIB_INT32 { NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024 };
+
+/** The default time after which a lease without a report ends, in seconds. */
+#define NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME 300.0
+
+/** The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason. */
+enum netlib_budget_kind NETLIB_INT32 {
+    /** A first attempt. A budget allows every first attempt. */
+    NETLIB_BUDGET_REQUEST = 0,
+    /** A retry after a failure that is expected to pass, such as a broken connection, a timeout or the status 503. */
+    NETLIB_BUDGET_TRANSIENT = 1,
+    /** A retry after the server asked the client to slow down, for example with the status 429. */
+    NETLIB_BUDGET_THROTTLING = 2,
+    /** A further copy of a request that was not answered yet. A hedge costs as much as `NETLIB_BUDGET_TRANSIENT`. */
+    NETLIB_BUDGET_HEDGE = 3
+};
+
+/** A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load of a
+ * server that fails. **Thread-safe**.
+ *
+ * A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
+ * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
+ * the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
+ * full budget. Keys appear in error messages, so do not use secrets as keys.
+ *
+ * After fork(2), parent and child have separate copies of the state, and count separately. */
+struct netlib_retry_budget;
+
+/** Settings from which `netlib_retry_budget_new` makes a retry budget. **One call at a time**. */
+struct netlib_retry_budget_options;
+
+/** Makes options that hold the default settings; the comment of each setter states its default.
+ * @return Never NULL. */
+NETLIB_MUST_USE netlib_retry_budget_options *netlib_retry_budget_options_new(void);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE
+netlib_retry_budget_options *netlib_retry_budget_options_clone(const netlib_retry_budget_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_retry_budget_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value. */
+NETLIB_MUST_USE netlib_status netlib_retry_budget_options_check(const netlib_retry_budget_options *options,
+                                                                netlib_error **err);
+
+/** Releases options. */
+void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
+
+/** Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
+ * the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
+ * failure changes nothing. Default: 500, 14, 5 and 1, as in AWS's SDKs since 2026 ("standard" mode, version 2.1).
+ *
+ * Each number is 0.001 to 4,000,000 and is rounded to thousandths.
+ * @param capacity the number of tokens of a full bucket.
+ * @param transient_cost the cost of a retry of the kind `NETLIB_BUDGET_TRANSIENT` and of a hedge, at most `capacity`.
+ * @param throttling_cost the cost of a retry of the kind `NETLIB_BUDGET_THROTTLING`, at most `capacity`.
+ * @param gain the tokens that a first attempt adds when it succeeds. A bucket never has more tokens than `capacity`. */
+void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options, double capacity,
+                                            double transient_cost, double throttling_cost, double gain);
+
+/** Sets the time after which a lease ends without a report. The lease's tokens are then not returned. Choose a time
+ * that is longer than the wait before a retry and the retry together. Default:
+ * `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+ * @param seconds more than 0, finite. */
+void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
+
+/** Sets the maximum number of keys. Default: `NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS`.
+ * @param max_keys 1 to 1,048,576. */
+void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
+
+/** Replaces the clock of the budget, for tests and simulations. A time before the time of an earlier call counts as the
+ * time of that earlier call. The callback may run on several threads at the same time. Default: the system's monotonic
+ * clock.
+ * @param clock the callback. May be NULL: the system's monotonic clock. */
+void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
+                                           netlib_ctx_free_fn ctx_free);
+
+/** Makes a retry budget.
+ * @param options the settings, which can be used for several calls. May be NULL: the default settings.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error. */
+NETLIB_MUST_USE netlib_status netlib_retry_budget_new(const netlib_retry_budget_options *options,
+                                                      netlib_retry_budget **budget, netlib_error **err);
+
+/** Returns another reference to the same budget. */
+NETLIB_MUST_USE netlib_retry_budget *netlib_retry_budget_clone(const netlib_retry_budget *budget);
+
+/** Releases a budget. */
+void netlib_retry_budget_free(netlib_retry_budget *budget);
+
+/** Asks whether a request may be sent now, and takes its cost from the budget. Ask before the wait that precedes a
+ * retry, so that waiting retries count. If the request is allowed, pass the lease to `netlib_retry_budget_report` when
+ * the outcome of the request is known. An application that uses `netlib_retry_decide` need not ask.
+ *
+ * A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
+ * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param lease out: the number of the lease, never 0; 0 on failure.
+ * @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
+ *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const char *key, size_t len,
+                                                      enum netlib_budget_kind kind, uint64_t *lease,
+                                                      netlib_error **err);
+
+/** Reports the outcome of a request, which ends its lease. The call changes nothing if the lease has already ended,
+ * because it was reported or is too old, or if the number is no lease. If the clock callback fails, the report counts
+ * at the time of the last call that read the clock.
+ * @param lease the number that `netlib_retry_budget_ask` stored.
+ * @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`. */
+void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
+
+/** Returns the number of tokens that a key has. A key that was never used has a full bucket.
+ * @param key `len` bytes. May be NULL if `len` is 0.
+ * @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
+double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 
 /* ==================================================================================================================
  * headers: Request headers, and the bytes in which they are sent.
@@ -6317,6 +6455,7 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
+               sizeof(enum netlib_report) == 4 && sizeof(enum netlib_budget_kind) == 4 &&
                sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
                sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
                sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&

@@ -219,7 +219,12 @@ fn filled(text: &str) -> String {
             declaration.push_str(next);
         }
         if is_must_use(&declaration) {
-            declaration.insert_str(0, "NETLIB_MUST_USE ");
+            // The attribute gets a line of its own if the line would become too long for the first parameter.
+            let first = declaration.split(", ").next().unwrap_or("").len();
+            match "NETLIB_MUST_USE ".len() + first > WIDEST {
+                true => out.push_str("NETLIB_MUST_USE\n"),
+                false => declaration.insert_str(0, "NETLIB_MUST_USE "),
+            }
         }
         fill(&declaration, &mut out);
     }
