@@ -247,7 +247,8 @@ enum netlib_url_difference {
 enum netlib_delay_reason {
     NETLIB_DELAY_NONE = 0,
     NETLIB_DELAY_BACKOFF = 1,
-    NETLIB_DELAY_RETRY_AFTER = 2
+    NETLIB_DELAY_RETRY_AFTER = 2,
+    NETLIB_DELAY_PUSHBACK = 3
 };
 
 enum {
@@ -270,6 +271,11 @@ enum netlib_jitter_kind {
 enum netlib_long_retry_after {
     NETLIB_LONG_RETRY_AFTER_CLAMP = 0,
     NETLIB_LONG_RETRY_AFTER_STOP = 1
+};
+
+enum netlib_pushback {
+    NETLIB_PUSHBACK_MILLISECONDS = 0,
+    NETLIB_PUSHBACK_GRPC = 1
 };
 
 enum netlib_action {
@@ -704,10 +710,16 @@ enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *r
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 void netlib_retry_options_set_throttling(netlib_retry_options *options, double base, const int32_t *statuses,
                                          size_t count);
+void netlib_retry_options_set_retry_after_clamp(netlib_retry_options *options, double more);
+void netlib_retry_options_set_pushback_header(netlib_retry_options *options, const char *name,
+                                              enum netlib_pushback kind);
 double netlib_retry_throttling_base(const netlib_retry *retry);
 size_t netlib_retry_throttling_status_count(const netlib_retry *retry);
 int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t index);
 int32_t netlib_retry_is_throttled(const netlib_retry *retry);
+double netlib_retry_retry_after_clamp(const netlib_retry *retry);
+const char *netlib_retry_pushback_header(const netlib_retry *retry, size_t *len);
+enum netlib_pushback netlib_retry_pushback_kind(const netlib_retry *retry);
 netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method, const netlib_url *url,
                                   const netlib_response *response, const netlib_error *error,
                                   const netlib_limit *limit, netlib_decision **decision, netlib_error **err);

@@ -1729,7 +1729,9 @@ enum netlib_delay_reason NETLIB_INT32 {
     /** The wait is the exponential backoff. */
     NETLIB_DELAY_BACKOFF = 1,
     /** The server asked for the wait with a Retry-After header. */
-    NETLIB_DELAY_RETRY_AFTER = 2
+    NETLIB_DELAY_RETRY_AFTER = 2,
+    /** The server asked for the wait with a pushback header: see `netlib_retry_options_set_pushback_header`. */
+    NETLIB_DELAY_PUSHBACK = 3
 };
 
 /** A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
@@ -1847,7 +1849,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
  * If `respect_retry_after_header` is 1 and the Retry-After of the response's status is obeyed
  * (`netlib_retry_options_set_retry_after_statuses`), the wait is the one that the Retry-After header asks for.
  * Otherwise, and if the header is absent or asks for no wait, the wait is the backoff that
- * `netlib_retry_get_backoff_time` computes.
+ * `netlib_retry_get_backoff_time` computes. A pushback header (`netlib_retry_options_set_pushback_header`) takes
+ * precedence over Retry-After, and `netlib_retry_options_set_retry_after_clamp` limits the wait of both headers.
  * @param retry the Retry for the next request, which `netlib_retry_increment` has made.
  * @param response the last response. May be NULL: there was no response.
  * @param seconds out: the wait in seconds; 0 for no wait.
@@ -1855,8 +1858,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_parse_retry_after(const netlib_retry 
  * @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
  *        exceeds the range of a double.
  * @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
- *         `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and therefore ends the retries;
- *         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
+ *         `NETLIB_MAX_RETRY` if Retry-After or a pushback header ends the retries; `NETLIB_CALLBACK_FAILED`;
+ *         `NETLIB_IO` if the system cannot supply random numbers.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_delay(const netlib_retry *retry, const netlib_response *response,
                                                  double *seconds, enum netlib_delay_reason *reason, double *uncapped,
@@ -1886,7 +1889,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *r
                                                            netlib_error **err);
 
 /** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
- * returned Retry is exhausted, unless a Retry-After header ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`. */
+ * returned Retry is exhausted, unless a header of the response ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`
+ * and `NETLIB_PUSHBACK_GRPC`. */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
 /* ---- The recommended settings. ---- */
@@ -2270,6 +2274,18 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
 /* ---- Requests of the server to slow down. ---- */
 
+/** Kinds of pushback headers: response headers in which a server asks for a wait, or not to retry.
+ * `netlib_retry_options_set_pushback_header` sets the kind. */
+enum netlib_pushback NETLIB_INT32 {
+    /** The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. An invalid value is ignored: a
+     * value that is not a number without a sign, or several headers. With 0, the wait is the backoff. */
+    NETLIB_PUSHBACK_MILLISECONDS = 0,
+    /** The header has the number of milliseconds to wait, like gRPC's grpc-retry-pushback-ms (gRPC proposal A6). With
+     * 0, the request is sent again at once. Any other value ends the retries: a negative number, a number above
+     * `INT32_MAX`, several headers, and a value that is not a number. */
+    NETLIB_PUSHBACK_GRPC = 1
+};
+
 /** Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down: a
  * response with status 429, a response with status 503 and a Retry-After header, and a response with a status of this
  * list. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in this list.
@@ -2284,6 +2300,26 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
  * @param count the number of statuses; may be 0. */
 void netlib_retry_options_set_throttling(netlib_retry_options *options, double base, const int32_t *statuses,
                                          size_t count);
+
+/** Clamps the wait that the server asks for with Retry-After or a pushback header: the wait is at least the backoff,
+ * and at most the backoff plus `more` seconds. Before a redirect, the backoff is 0. `retry_after_max` applies first,
+ * so a Retry-After that exceeds `retry_after_max` still ends the retries if `NETLIB_LONG_RETRY_AFTER_STOP` is set.
+ * Default: no clamp. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use 5 seconds.
+ *
+ * The clamp does not apply to `netlib_retry_sleep_for_retry`, `netlib_retry_get_retry_after` and
+ * `netlib_retry_parse_retry_after`, which compute no backoff.
+ * @param more 0 or more; `NETLIB_TIMEOUT_NONE` for no upper bound. */
+void netlib_retry_options_set_retry_after_clamp(netlib_retry_options *options, double more);
+
+/** Sets the response header in which the server asks for a wait in milliseconds. The pushback header takes precedence
+ * over Retry-After and is obeyed for every response that is retried, whatever its status and
+ * `respect_retry_after_header` are. The pushback header alone does not cause a retry. The maximum `retry_after_max`
+ * applies as for Retry-After. A pushback header that asks not to retry ends the retries as a Retry-After above
+ * `retry_after_max` does with `NETLIB_LONG_RETRY_AFTER_STOP`. Pushback headers of redirects are ignored. Default:
+ * none.
+ * @param name the header's name, case-insensitive. May be NULL: there is no pushback header. */
+void netlib_retry_options_set_pushback_header(netlib_retry_options *options, const char *name,
+                                              enum netlib_pushback kind);
 
 /** Returns the base delay after throttled outcomes, in seconds; -1.0 if `netlib_retry_options_set_throttling` was not
  * called, and for NULL. */
@@ -2300,6 +2336,18 @@ int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t inde
  * that `netlib_retry_options_add_history` added with the status 503 is not throttled, unless 503 is in the list,
  * because the entry does not record the headers of a response. */
 int32_t netlib_retry_is_throttled(const netlib_retry *retry);
+
+/** Returns the number of seconds by which the wait that the server asks for may exceed the backoff;
+ * `NETLIB_TIMEOUT_NONE` for no upper bound; -1.0 if `netlib_retry_options_set_retry_after_clamp` was not called, and
+ * for NULL. */
+double netlib_retry_retry_after_clamp(const netlib_retry *retry);
+
+/** Returns the name of the pushback header; NULL if there is none. */
+const char *netlib_retry_pushback_header(const netlib_retry *retry, size_t *len);
+
+/** Returns the kind of the pushback header; `NETLIB_PUSHBACK_MILLISECONDS` if there is no pushback header, and for
+ * NULL. */
+enum netlib_pushback netlib_retry_pushback_kind(const netlib_retry *retry);
 
 /* ---- Decisions after a request. ---- */
 
@@ -2350,7 +2398,8 @@ struct netlib_decision;
  * Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
  * the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
  * above `retry_after_max` is shortened to that maximum, or ends the retries: see
- * `netlib_retry_options_set_long_retry_after`.
+ * `netlib_retry_options_set_long_retry_after`. A pushback header can end the retries in the same way: see
+ * `netlib_retry_options_set_pushback_header`.
  *
  * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
  * the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
@@ -2412,7 +2461,8 @@ enum netlib_delay_reason netlib_decision_delay_reason(const netlib_decision *dec
 
 /** Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
  * decision is to return a response because the Retry-After of the response asks for more than `retry_after_max`, the
- * result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0. */
+ * result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0. If the decision is to return a
+ * response because its pushback header asks not to retry, the result is infinity. */
 double netlib_decision_delay_uncapped(const netlib_decision *decision);
 
 /** Waits for the time that `netlib_decision_delay` returns, with the Retry's sleep callback if there is one. When the
@@ -6576,14 +6626,15 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_url_reader) == 4 && sizeof(enum netlib_url_difference) == 4 &&
                sizeof(enum netlib_delay_reason) == 4 && sizeof(enum netlib_redirect_profile) == 4 &&
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
-               sizeof(enum netlib_action) == 4 && sizeof(enum netlib_counter) == 4 &&
-               sizeof(enum netlib_report) == 4 && sizeof(enum netlib_budget_kind) == 4 &&
-               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_swap) == 4 &&
-               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
-               sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
-               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
-               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
+               sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
+               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_unavailable) == 4 &&
+               sizeof(enum netlib_swap) == 4 && sizeof(enum netlib_request_form) == 4 &&
+               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_family) == 4 &&
+               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
+               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 &&
                sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
                sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
                sizeof(enum netlib_tls_option) == 4,

@@ -623,6 +623,7 @@ enum class delay_reason : std::int32_t {
     none = NETLIB_DELAY_NONE,
     backoff = NETLIB_DELAY_BACKOFF,
     retry_after = NETLIB_DELAY_RETRY_AFTER,
+    pushback = NETLIB_DELAY_PUSHBACK,
 };
 
 /** enum netlib_redirect_profile */
@@ -644,6 +645,12 @@ enum class jitter_kind : std::int32_t {
 enum class long_retry_after : std::int32_t {
     clamp = NETLIB_LONG_RETRY_AFTER_CLAMP,
     stop = NETLIB_LONG_RETRY_AFTER_STOP,
+};
+
+/** enum netlib_pushback */
+enum class pushback : std::int32_t {
+    milliseconds = NETLIB_PUSHBACK_MILLISECONDS,
+    grpc = NETLIB_PUSHBACK_GRPC,
 };
 
 /** enum netlib_action */
@@ -1189,6 +1196,10 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     std::size_t throttling_status_count() const noexcept;
     std::int32_t throttling_status_at(std::size_t index) const noexcept;
     bool is_throttled() const noexcept;
+    seconds retry_after_clamp() const noexcept;
+    text pushback_header() const & noexcept;
+    text pushback_header() const && = delete;
+    pushback pushback_kind() const noexcept;
     result<decision> decide(const c_text &method, const netlib::url &url, optional_ref<netlib::response> response,
         optional_ref<netlib::error> error, optional_ref<netlib::limit> limit = {}) const;
     std::int32_t total_left() const noexcept;
@@ -1296,6 +1307,8 @@ class retry_options : public detail::copyable<netlib_retry_options, netlib_retry
     retry_options &long_retry_after(netlib::long_retry_after over_max) noexcept;
     retry_options &ignore_malformed_retry_after(bool ignore) noexcept;
     retry_options &throttling(seconds base, span<const std::int32_t> statuses) noexcept;
+    retry_options &retry_after_clamp(seconds more) noexcept;
+    retry_options &pushback_header(const c_text &name, pushback kind) noexcept;
     [[deprecated("use netlib_retry_options_set_allowed_methods")]]
     retry_options &method_whitelist(const texts &methods) noexcept;
 };
@@ -2885,6 +2898,17 @@ inline std::int32_t retry::throttling_status_at(std::size_t index) const noexcep
 inline bool retry::is_throttled() const noexcept {
     return netlib_retry_is_throttled(handle()) != 0;
 }
+inline seconds retry::retry_after_clamp() const noexcept {
+    return seconds(netlib_retry_retry_after_clamp(handle()));
+}
+inline text retry::pushback_header() const & noexcept {
+    std::size_t len = 0;
+    auto *data = netlib_retry_pushback_header(handle(), &len);
+    return text(data, len);
+}
+inline pushback retry::pushback_kind() const noexcept {
+    return static_cast<pushback>(netlib_retry_pushback_kind(handle()));
+}
 inline result<decision> retry::decide(const c_text &method, const netlib::url &url,
     optional_ref<netlib::response> response, optional_ref<netlib::error> error,
     optional_ref<netlib::limit> limit) const {
@@ -3206,6 +3230,14 @@ inline retry_options &retry_options::ignore_malformed_retry_after(bool ignore) n
 }
 inline retry_options &retry_options::throttling(seconds base, span<const std::int32_t> statuses) noexcept {
     netlib_retry_options_set_throttling(handle(), base.count(), statuses.data(), statuses.size());
+    return *this;
+}
+inline retry_options &retry_options::retry_after_clamp(seconds more) noexcept {
+    netlib_retry_options_set_retry_after_clamp(handle(), more.count());
+    return *this;
+}
+inline retry_options &retry_options::pushback_header(const c_text &name, pushback kind) noexcept {
+    netlib_retry_options_set_pushback_header(handle(), name.c_str(), static_cast<enum netlib_pushback>(kind));
     return *this;
 }
 inline retry_options &retry_options::method_whitelist(const texts &methods) noexcept {

@@ -13,6 +13,7 @@ mod http_date;
 mod increment;
 mod outcome;
 mod policy;
+mod pushback;
 mod recommended;
 mod redirect;
 mod retry_after;
@@ -35,6 +36,7 @@ pub use delay::{Delay, DelayReason};
 pub use history::{History, HistoryEntry};
 pub use outcome::Counter;
 pub use policy::{Counts, Methods, MethodsSetting, Policy, RedirectProfile, RetryOptions};
+pub use pushback::{PushbackHeader, PushbackKind};
 pub use retry_after::{LongRetryAfter, RetryAfterStatuses};
 pub use throttling::Throttling;
 
@@ -148,6 +150,16 @@ impl Retry {
     /// Returns the maximum number of seconds that a Retry-After may request; infinity without a maximum.
     pub fn retry_after_max(&self) -> f64 {
         self.policy.retry_after.max
+    }
+
+    /// Returns the number of seconds by which the server's wait may exceed the backoff. `None` if the server's wait is
+    /// not clamped.
+    pub fn retry_after_clamp(&self) -> Option<f64> {
+        self.policy.retry_after.clamp
+    }
+
+    pub fn pushback_header(&self) -> Option<&PushbackHeader> {
+        self.policy.pushback.as_ref()
     }
 
     pub fn retry_after_over_max(&self) -> LongRetryAfter {

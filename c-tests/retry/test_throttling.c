@@ -1,8 +1,9 @@
-/* Tests the throttling class: the outcomes with which a server asks its clients to slow down, and their own base delay.
+/* Tests the server's requests to slow down: the throttling class with its own base delay, the clamp of the server's
+ * wait, and pushback headers.
  *
- * The rows of AWS are those of the standard retry mode 2.1 of AWS's SDKs: the constants of smithy-rs (aws-smithy-runtime)
- * and the tests of botocore. They state the delays for a random number of 1. A random callback must store less than 1,
- * so these tests store the largest double below 1, and every delay is at most one unit in the last place lower. */
+ * The rows of AWS are those of the standard retry mode 2.1 of AWS's SDKs: the constants of smithy-rs and the tests of
+ * botocore. They state the delays for a random number of 1. A random callback must store less than 1, so these tests
+ * store the largest double below 1, and a delay is at most one unit in the last place below its row. */
 #include "retry_makers.h"
 
 #include <float.h>
@@ -206,6 +207,228 @@ static void throttling_settings_can_be_read_back_and_are_not_set_by_default(void
     }
 }
 
+/* The rows of AWS and gRPC: the wait that the server asks for, after the first failure. */
+static void pushback_headers_set_the_wait_or_end_the_retries(void) {
+    enum { NONE = -1 };
+#define AWS_NAME "x-amz-retry-after"
+#define GRPC_NAME "grpc-retry-pushback-ms"
+#define AWS AWS_NAME, NETLIB_PUSHBACK_MILLISECONDS
+#define GRPC GRPC_NAME, NETLIB_PUSHBACK_GRPC
+#define WAIT "X-Wait", NETLIB_PUSHBACK_MILLISECONDS
+    static const struct {
+        const char *header;
+        enum netlib_pushback kind;
+        double clamp; /* NONE: not set */
+        const char *fields;
+        enum netlib_delay_reason reason;
+        double delay; /* NONE: the retries end */
+    } rows[] = {
+        /* The rows of AWS: the header is clamped to [backoff, backoff + 5 s]. */
+        {AWS, 5, AWS_NAME ": 1500", NETLIB_DELAY_PUSHBACK, 1.5},
+        {AWS, 5, AWS_NAME ": 10000", NETLIB_DELAY_PUSHBACK, 5.05},
+        {AWS, 5, AWS_NAME ": 0", NETLIB_DELAY_BACKOFF, .05},
+        {AWS, 5, AWS_NAME ": invalid", NETLIB_DELAY_BACKOFF, .05},
+        /* Further values. */
+        {WAIT, 5, "x-wait: 20", NETLIB_DELAY_BACKOFF, .05},
+        {WAIT, 5, "x-wait: -1", NETLIB_DELAY_BACKOFF, .05},
+        {WAIT, 0, "x-wait: 1500", NETLIB_DELAY_PUSHBACK, .05},
+        {WAIT, NETLIB_TIMEOUT_NONE, "x-wait: 20", NETLIB_DELAY_BACKOFF, .05},
+        {WAIT, NETLIB_TIMEOUT_NONE, "x-wait: 20000", NETLIB_DELAY_PUSHBACK, 20},
+        {WAIT, NONE, "x-wait: 20", NETLIB_DELAY_PUSHBACK, .02},
+        {WAIT, NONE, "x-wait: 0", NETLIB_DELAY_BACKOFF, .05},
+        {WAIT, NONE, "x-wait: 1.5\r\nRetry-After: 3", NETLIB_DELAY_RETRY_AFTER, 3},
+        {WAIT, NONE, "x-wait: 20\r\nRetry-After: 3", NETLIB_DELAY_PUSHBACK, .02},
+        {WAIT, NONE, "x-wait: 60001", NETLIB_DELAY_PUSHBACK, 60},
+        {WAIT, NONE, "X-Other: 20", NETLIB_DELAY_BACKOFF, .05},
+        /* The clamp of Retry-After. */
+        {NULL, NETLIB_PUSHBACK_MILLISECONDS, 5, "Retry-After: 3", NETLIB_DELAY_RETRY_AFTER, 3},
+        {NULL, NETLIB_PUSHBACK_MILLISECONDS, 5, "Retry-After: 10", NETLIB_DELAY_RETRY_AFTER, 5.05},
+        {NULL, NETLIB_PUSHBACK_MILLISECONDS, 5, "Retry-After: 0", NETLIB_DELAY_BACKOFF, .05},
+        {NULL, NETLIB_PUSHBACK_MILLISECONDS, 5, "x-wait: 1500", NETLIB_DELAY_BACKOFF, .05},
+        /* The rows of gRPC. */
+        {GRPC, NONE, GRPC_NAME ": 1500", NETLIB_DELAY_PUSHBACK, 1.5},
+        {GRPC, NONE, GRPC_NAME ": 0", NETLIB_DELAY_PUSHBACK, 0},
+        {GRPC, 5, GRPC_NAME ": 0", NETLIB_DELAY_BACKOFF, .05},
+        {GRPC, NONE, GRPC_NAME ": -1", NETLIB_DELAY_PUSHBACK, NONE},
+        {GRPC, 5, GRPC_NAME ": never", NETLIB_DELAY_PUSHBACK, NONE},
+        {GRPC, NONE, GRPC_NAME ":", NETLIB_DELAY_PUSHBACK, NONE},
+        {GRPC, NONE, GRPC_NAME ": 2147483648", NETLIB_DELAY_PUSHBACK, NONE},
+        {GRPC, NONE, GRPC_NAME ": 1\r\n" GRPC_NAME ": 1", NETLIB_DELAY_PUSHBACK, NONE},
+        {GRPC, NONE, "Retry-After: 3", NETLIB_DELAY_RETRY_AFTER, 3},
+    };
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char fields[128];
+        snprintf(fields, sizeof fields, "%s\r\n", rows[i].fields);
+        netlib_response *response = response_of(503, fields);
+        netlib_retry_options *options = aws();
+        netlib_retry_options_set_throttling(options, .05, NULL, 0);
+        netlib_retry_options_set_retry_after_max(options, 60);
+        netlib_retry_options_set_pushback_header(options, rows[i].header, rows[i].kind);
+        if (rows[i].clamp >= 0) netlib_retry_options_set_retry_after_clamp(options, rows[i].clamp);
+        netlib_retry *retry = retry_of(options), *next = NULL;
+        netlib_decision *decision = NULL;
+        bool ends = rows[i].delay < 0;
+        netlib_status status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err);
+        double seconds = -1, uncapped = -1;
+        enum netlib_delay_reason reason = NETLIB_DELAY_NONE;
+        if (ends) {
+            CHECK_INT(NETLIB_MAX_RETRY, status);
+            CHECK_STR("the retries end for GET http://h/: the server answered 503 and asked not to retry, with the "
+                      "header grpc-retry-pushback-ms",
+                      netlib_error_message(err, NULL));
+            CHECK_INT(NETLIB_RESPONSE_STATUS, netlib_error_status(netlib_error_cause(err, 0)));
+            CHECK_INT(503, netlib_error_http_status(err));
+            CHECK_INT(1, (long long)netlib_retry_history_count(netlib_error_retry(err)));
+            netlib_error_free(err);
+        } else {
+            CHECK_OK(status);
+            CHECK_INT(NETLIB_ACTION_RETRY, netlib_decision_action(decision));
+            CHECK_INT(rows[i].reason, netlib_decision_delay_reason(decision));
+            CHECK(is_close(rows[i].delay, netlib_decision_delay(decision)));
+        }
+        /* netlib_retry_delay computes the delay of the decision. */
+        CHECK_OK(netlib_retry_increment(retry, "GET", NULL, response, NULL, &next, &err));
+        status = netlib_retry_delay(next, response, &seconds, &reason, &uncapped, &err);
+        CHECK_INT(ends ? NETLIB_MAX_RETRY : NETLIB_OK, status);
+        if (ends) netlib_error_free(err);
+        else CHECK_DOUBLE(netlib_decision_delay(decision), seconds);
+        CHECK_INT(ends ? NETLIB_DELAY_NONE : netlib_decision_delay_reason(decision), reason);
+        netlib_decision_free(decision);
+        netlib_retry_free(next);
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+    }
+    netlib_url_free(url);
+}
+
+static void a_pushback_without_raise_on_status_returns_the_response(void) {
+    static const struct {
+        const char *fields;
+        double uncapped;
+    } rows[] = {{"X-Wait: -1\r\n", INFINITY}, {"X-Wait: 60001\r\n", 60.001}};
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    for (size_t i = 0; i < 4; i++) {
+        bool raises = i < 2;
+        netlib_response *response = response_of(503, rows[i % 2].fields);
+        netlib_retry_options *options = aws();
+        netlib_retry_options_set_pushback_header(options, "x-wait", NETLIB_PUSHBACK_GRPC);
+        netlib_retry_options_set_retry_after_max(options, 60);
+        netlib_retry_options_set_long_retry_after(options, NETLIB_LONG_RETRY_AFTER_STOP);
+        netlib_retry_options_set_raise_on_status(options, raises);
+        netlib_retry *retry = retry_of(options);
+        netlib_decision *decision = NULL;
+        netlib_status status = netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err);
+        if (raises) {
+            CHECK_INT(NETLIB_MAX_RETRY, status);
+            if (i == 1) {
+                CHECK_STR("the retries end for GET http://h/: the server answered 503 with a x-wait of 60.001 s, more "
+                          "than retry_after_max (60 s)",
+                          netlib_error_message(err, NULL));
+            }
+            netlib_error_free(err);
+        } else {
+            CHECK_OK(status);
+            CHECK_INT(NETLIB_ACTION_RETURN_RESPONSE, netlib_decision_action(decision));
+            CHECK_DOUBLE(0, netlib_decision_delay(decision));
+            CHECK_INT(NETLIB_DELAY_PUSHBACK, netlib_decision_delay_reason(decision));
+            CHECK_DOUBLE(rows[i % 2].uncapped, netlib_decision_delay_uncapped(decision));
+        }
+        netlib_decision_free(decision);
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+    }
+    netlib_url_free(url);
+}
+
+/* Before a redirect, the backoff is 0. */
+static void the_clamp_limits_the_retry_after_of_a_redirect_and_pushback_is_ignored(void) {
+    static const struct {
+        const char *fields;
+        double delay;
+    } rows[] = {
+        {"Location: /x\r\nRetry-After: 10\r\n", 5},
+        {"Location: /x\r\nRetry-After: 3\r\n", 3},
+        {"Location: /x\r\nx-wait: 1000\r\n", 0},
+        {"Location: /x\r\nx-wait: -1\r\n", 0},
+    };
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_response *response = response_of(302, rows[i].fields);
+        netlib_retry_options *options = aws();
+        netlib_retry_options_set_retry_after_clamp(options, 5);
+        netlib_retry_options_set_pushback_header(options, "x-wait", NETLIB_PUSHBACK_GRPC);
+        netlib_retry *retry = retry_of(options);
+        netlib_decision *decision = NULL;
+        CHECK_OK(netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
+        CHECK_INT(NETLIB_ACTION_REDIRECT, netlib_decision_action(decision));
+        CHECK_DOUBLE(rows[i].delay, netlib_decision_delay(decision));
+        netlib_decision_free(decision);
+        netlib_retry_free(retry);
+        netlib_response_free(response);
+    }
+    netlib_url_free(url);
+}
+
+static void clamp_and_pushback_settings_can_be_read_back_and_invalid_ones_are_refused(void) {
+    netlib_error *err = NULL;
+    netlib_retry_options *options = aws();
+    netlib_retry *retry = retry_of(netlib_retry_options_clone(options));
+    for (int i = 0; i < 2; i++) {
+        const netlib_retry *unset = i == 0 ? retry : NULL;
+        CHECK_DOUBLE(-1, netlib_retry_retry_after_clamp(unset));
+        CHECK(netlib_retry_pushback_header(unset, NULL) == NULL);
+        CHECK_INT(NETLIB_PUSHBACK_MILLISECONDS, netlib_retry_pushback_kind(unset));
+    }
+    netlib_retry_free(retry);
+    netlib_retry_options_set_retry_after_clamp(options, 5);
+    netlib_retry_options_set_pushback_header(options, "X-Wait", NETLIB_PUSHBACK_GRPC);
+    retry = retry_of(options);
+    options = netlib_retry_to_options(retry);
+    netlib_retry_free(retry);
+    retry = retry_of(netlib_retry_options_clone(options));
+    size_t len = 0;
+    CHECK_DOUBLE(5, netlib_retry_retry_after_clamp(retry));
+    CHECK_STR("X-Wait", netlib_retry_pushback_header(retry, &len));
+    CHECK_INT(6, (long long)len);
+    CHECK_INT(NETLIB_PUSHBACK_GRPC, netlib_retry_pushback_kind(retry));
+    netlib_retry_free(retry);
+    netlib_retry_options_set_pushback_header(options, NULL, NETLIB_PUSHBACK_GRPC);
+    retry = retry_of(netlib_retry_options_clone(options));
+    CHECK(netlib_retry_pushback_header(retry, NULL) == NULL);
+    netlib_retry_free(retry);
+
+    static const struct {
+        double more; /* 0: valid */
+        const char *name;
+        int kind;
+        const char *message;
+    } rows[] = {
+        {-1, "a", 0, "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
+                     "no bound; it is -1"},
+        {NAN, "a", 0, "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
+                      "no bound; it is NaN"},
+        {0, "a b", 0, "netlib_retry_options_set_pushback_header: a header name must be letters, digits and "
+                      "!#$%&'*+-.^_`|~ only; byte 1 is not"},
+        {0, "", 0, "netlib_retry_options_set_pushback_header: a header name must not be empty"},
+        {0, "a", 2, "netlib_retry_options_set_pushback_header: kind must be a netlib_pushback; it is 2"},
+        {0, NULL, -1, "netlib_retry_options_set_pushback_header: kind must be a netlib_pushback; it is -1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *invalid = netlib_retry_options_clone(options);
+        netlib_retry_options_set_retry_after_clamp(invalid, rows[i].more);
+        netlib_retry_options_set_pushback_header(invalid, rows[i].name, (enum netlib_pushback)rows[i].kind);
+        CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_retry_new(invalid, &retry, &err));
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        netlib_error_free(err);
+        netlib_retry_options_free(invalid);
+    }
+    netlib_retry_options_free(options);
+}
+
 static void invalid_throttling_settings_are_refused_with_the_parameter_in_the_message(void) {
     static const struct {
         double base;
@@ -239,6 +462,10 @@ int main(void) {
     a_throttled_response_that_is_returned_is_throttled();
     decorrelated_jitter_continues_from_the_previous_delay_of_another_class();
     throttling_settings_can_be_read_back_and_are_not_set_by_default();
+    pushback_headers_set_the_wait_or_end_the_retries();
+    a_pushback_without_raise_on_status_returns_the_response();
+    the_clamp_limits_the_retry_after_of_a_redirect_and_pushback_is_ignored();
+    clamp_and_pushback_settings_can_be_read_back_and_invalid_ones_are_refused();
     invalid_throttling_settings_are_refused_with_the_parameter_in_the_message();
     return report("throttling");
 }

@@ -62,6 +62,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
 #define MAKE__enum_netlib_long_retry_after NETLIB_LONG_RETRY_AFTER_CLAMP
 #define MAKE__enum_netlib_purpose NETLIB_PURPOSE_SERVER_AUTH
+#define MAKE__enum_netlib_pushback NETLIB_PUSHBACK_GRPC
 #define MAKE__enum_netlib_query_format NETLIB_QUERY_FORMAT_FORM
 #define MAKE__enum_netlib_redirect_profile NETLIB_REDIRECT_SAFE
 #define MAKE__enum_netlib_report NETLIB_REPORT_SUCCESS

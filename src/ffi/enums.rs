@@ -24,6 +24,7 @@ pub type enum_netlib_jitter_kind = i32;
 pub type enum_netlib_outcome = i32;
 pub type enum_netlib_long_retry_after = i32;
 pub type enum_netlib_purpose = i32;
+pub type enum_netlib_pushback = i32;
 pub type enum_netlib_query_format = i32;
 pub type enum_netlib_redirect_profile = i32;
 pub type enum_netlib_report = i32;

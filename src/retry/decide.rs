@@ -174,12 +174,15 @@ impl Retry {
             .transpose()
             .map_err(|error| error.with_http_status(Some(status)).after_request_was_sent())?;
         let delay = match hop {
-            Some(_) => next.retry_after_delay(&header)?,
+            Some(_) => match next.retry_after_delay(&header)? {
+                Ok(delay) => Ok(next.clamped(delay)?),
+                Err(stop) => Err(stop),
+            },
             None => next.planned_delay(Some(&header))?,
         };
         match (delay, hop) {
-            (Err(wait), _) if raises => Err(next.excessive_wait_error(&request, Some(response), &wait)),
-            (Err(wait), _) => self.return_response(attempt, counter, Delay::refused(&wait)),
+            (Err(stop), _) if raises => Err(next.server_stop_error(&request, Some(response), &stop)),
+            (Err(stop), _) => self.return_response(attempt, counter, Delay::stopped(&stop)),
             (Ok(delay), Some(hop)) => next.follow(hop, delay),
             (Ok(delay), None) => next.resend(attempt, counter, delay),
         }

@@ -9,7 +9,8 @@ use crate::memory;
 use crate::response::Response;
 use crate::retry::backoff::BackoffTime;
 use crate::retry::outcome::Request;
-use crate::retry::{LongRetryAfter, Retry, retry_after};
+use crate::retry::pushback::Pushback;
+use crate::retry::{LongRetryAfter, PushbackKind, Retry, retry_after};
 use crate::socket::wait::sleep_until;
 use crate::status::Status;
 
@@ -20,6 +21,7 @@ pub enum DelayReason {
     None = 0,
     Backoff = 1,
     RetryAfter = 2,
+    Pushback = 3,
 }
 
 /// The time to wait before the next request.
@@ -31,8 +33,13 @@ pub struct Delay {
     pub uncapped: f64,
 }
 
-/// A Retry-After of more than `retry_after_max` seconds, which ends the retries.
-pub(super) struct ExcessiveWait(f64);
+/// A request of the server that ends the retries.
+pub(super) enum ServerStop {
+    /// A wait of more than `retry_after_max` seconds, not capped.
+    LongWait(f64, DelayReason),
+    /// A pushback header that asks not to retry.
+    DoNotRetry,
+}
 
 /// The Retry-After header of a response. A decision parses the header at most once, and only if the decision depends on
 /// its value: parsing a date reads the clock, which may fail.
@@ -65,10 +72,12 @@ impl<'a> RetryAfterHeader<'a> {
 impl Delay {
     pub(super) const NONE: Delay = Delay { seconds: 0.0, reason: DelayReason::None, uncapped: 0.0 };
 
-    /// Returns the delay of 0 seconds for a response that is returned because its Retry-After exceeds
-    /// `retry_after_max`.
-    pub(super) fn refused(wait: &ExcessiveWait) -> Delay {
-        Delay { seconds: 0.0, reason: DelayReason::RetryAfter, uncapped: wait.0 }
+    /// Returns the delay of 0 seconds for a response that is returned because the server ended the retries.
+    pub(super) fn stopped(stop: &ServerStop) -> Delay {
+        match *stop {
+            ServerStop::LongWait(uncapped, reason) => Delay { seconds: 0.0, reason, uncapped },
+            ServerStop::DoNotRetry => Delay { seconds: 0.0, reason: DelayReason::Pushback, uncapped: f64::INFINITY },
+        }
     }
 }
 
@@ -90,65 +99,98 @@ impl Retry {
         Ok(self.requested_seconds(response)?.map(|seconds| self.policy.retry_after.capped(seconds)))
     }
 
-    /// Returns the delay that [`Retry::sleep`] waits for: the Retry-After of the response, or the backoff if
-    /// Retry-After requests no wait.
+    /// Returns the delay that [`Retry::sleep`] waits for: the wait that the response requests with the pushback header
+    /// or with Retry-After, or the backoff if the response requests no wait.
     pub fn delay(&self, response: Option<&Response>) -> Result<Delay> {
         let header = response.map(RetryAfterHeader::new);
         self.planned_delay(header.as_ref())?
-            .map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))
+            .map_err(|stop| self.server_stop_error(&Request::default(), response, &stop))
     }
 
-    /// Does what [`Retry::delay`] does, but returns a Retry-After that ends the retries as an `ExcessiveWait` and not
-    /// as an error. `header` is `None` without a response.
+    /// Does what [`Retry::delay`] does, but returns a request that ends the retries as a `ServerStop` and not as an
+    /// error. `header` is `None` without a response.
     pub(super) fn planned_delay(
         &self,
         header: Option<&RetryAfterHeader<'_>>,
-    ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
-        if let Some(header) = header
-            && self.policy.retry_after.applies_to(header.status())
-        {
-            match self.retry_after_delay(header)? {
-                Ok(delay) if delay.reason == DelayReason::None => {}
-                delay => return Ok(delay),
-            }
+    ) -> Result<std::result::Result<Delay, ServerStop>> {
+        let Some(header) = header else { return self.backoff_delay().map(Ok) };
+        let requested = match self.pushback_delay(header.response) {
+            Some(requested) => requested,
+            None if self.policy.retry_after.applies_to(header.status()) => self.retry_after_delay(header)?,
+            None => Ok(Delay::NONE),
+        };
+        match requested {
+            Ok(delay) if delay.reason == DelayReason::None => self.backoff_delay().map(Ok),
+            Ok(delay) => self.clamped(delay).map(Ok),
+            Err(stop) => Ok(Err(stop)),
         }
-        self.backoff_delay().map(Ok)
+    }
+
+    /// Clamps the wait that the server requested to the backoff and the seconds by which it may exceed the backoff.
+    pub(super) fn clamped(&self, requested: Delay) -> Result<Delay> {
+        let Some(more) = self.policy.retry_after.clamp else { return Ok(requested) };
+        let backoff = self.backoff_delay()?;
+        if requested.seconds <= backoff.seconds {
+            return Ok(backoff);
+        }
+        Ok(Delay { seconds: requested.seconds.min(backoff.seconds + more), ..requested })
+    }
+
+    /// Returns the wait that the response requests with the pushback header. `None` if the response has no such header,
+    /// or a value that is ignored.
+    fn pushback_delay(&self, response: &Response) -> Option<std::result::Result<Delay, ServerStop>> {
+        let header = self.policy.pushback.as_ref().filter(|_| response.redirect_location().is_none())?;
+        match header.read(response)? {
+            Pushback::DoNotRetry => Some(Err(ServerStop::DoNotRetry)),
+            // AWS's SDKs never wait less than the backoff; gRPC retries at once.
+            Pushback::Wait(0.0) if header.kind() == PushbackKind::Milliseconds => Some(Ok(Delay::NONE)),
+            Pushback::Wait(seconds) => Some(self.within_max(seconds, DelayReason::Pushback)),
+        }
+    }
+
+    /// Applies `retry_after_max` to the wait that the server requested.
+    fn within_max(&self, requested: f64, reason: DelayReason) -> std::result::Result<Delay, ServerStop> {
+        let rules = &self.policy.retry_after;
+        if rules.over_max == LongRetryAfter::Stop && requested > rules.max {
+            return Err(ServerStop::LongWait(requested, reason));
+        }
+        Ok(Delay { seconds: rules.capped(requested), reason, uncapped: requested })
     }
 
     /// Returns the delay that [`Retry::sleep_for_retry`] waits for: the Retry-After of a response with any status.
     pub(super) fn retry_after_delay(
         &self,
         header: &RetryAfterHeader<'_>,
-    ) -> Result<std::result::Result<Delay, ExcessiveWait>> {
+    ) -> Result<std::result::Result<Delay, ServerStop>> {
         let Some(requested) = header.seconds(self)?.filter(|seconds| *seconds > 0.0) else {
             return Ok(Ok(Delay::NONE));
         };
-        let rules = &self.policy.retry_after;
-        if rules.over_max == LongRetryAfter::Stop && requested > rules.max {
-            return Ok(Err(ExcessiveWait(requested)));
-        }
-        Ok(Ok(match rules.capped(requested) {
-            seconds if seconds > 0.0 => Delay { seconds, reason: DelayReason::RetryAfter, uncapped: requested },
-            _ => Delay::NONE,
-        }))
+        Ok(match self.within_max(requested, DelayReason::RetryAfter) {
+            Ok(delay) if delay.seconds <= 0.0 => Ok(Delay::NONE),
+            delay => delay,
+        })
     }
 
-    /// Makes the `MaxRetry` error for a Retry-After that ends the retries. [`Retry::from_error`] returns this Retry
-    /// from the error.
-    pub(super) fn excessive_wait_error(
+    /// Makes the `MaxRetry` error for a server that ended the retries. [`Retry::from_error`] returns this Retry from
+    /// the error.
+    pub(super) fn server_stop_error(
         &self,
         request: &Request<'_>,
         response: Option<&Response>,
-        wait: &ExcessiveWait,
+        stop: &ServerStop,
     ) -> Error {
-        let milliseconds = |seconds: f64| (seconds * 1000.0).round() / 1000.0;
-        let reason = format!(
-            "the server answered {} with a Retry-After of {} s, more than retry_after_max ({} s)",
-            response.map_or(0, Response::status),
-            milliseconds(wait.0),
-            self.retry_after_max(),
-        );
         let status = response.map(Response::status);
+        let answer = format!("the server answered {}", status.unwrap_or_default());
+        let pushback = self.pushback_header().map(|header| header.name().to_string_lossy()).unwrap_or_default();
+        let reason = match stop {
+            ServerStop::DoNotRetry => format!("{answer} and asked not to retry, with the header {pushback}"),
+            ServerStop::LongWait(seconds, reason) => {
+                let header = if *reason == DelayReason::Pushback { &*pushback } else { "Retry-After" };
+                let seconds = (seconds * 1000.0).round() / 1000.0;
+                let max = self.retry_after_max();
+                format!("{answer} with a {header} of {seconds} s, more than retry_after_max ({max} s)")
+            }
+        };
         let reason = Arc::new(Error::new(Status::ResponseStatus, reason).with_http_status(status));
         self.clone().into_max_retry_error("the retries end", request, reason)
     }
@@ -171,7 +213,7 @@ impl Retry {
     pub fn sleep_for_retry(&self, response: Option<&Response>, limit: Option<&Limit>) -> Result<bool> {
         let header = response.map(RetryAfterHeader::new);
         let delay = header.map_or(Ok(Ok(Delay::NONE)), |header| self.retry_after_delay(&header))?;
-        let delay = delay.map_err(|wait| self.excessive_wait_error(&Request::default(), response, &wait))?;
+        let delay = delay.map_err(|stop| self.server_stop_error(&Request::default(), response, &stop))?;
         self.wait_for_delay(delay, limit)?;
         Ok(delay.reason == DelayReason::RetryAfter)
     }

@@ -13,7 +13,8 @@ use crate::retry::backoff::{Backoff, DecorrelatedDraw, JitterKind};
 use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
 use crate::retry::history::{History, HistoryEntry};
-use crate::retry::name_set::{Case, NameSet};
+use crate::retry::name_set::{self, Case, NameSet};
+use crate::retry::pushback::{PushbackHeader, PushbackKind};
 use crate::retry::redirect::{self, ChainState};
 use crate::retry::retry_after::{LongRetryAfter, RetryAfterRules, RetryAfterStatuses};
 use crate::retry::throttling::Throttling;
@@ -125,6 +126,7 @@ pub struct Policy {
     pub(super) backoff: Backoff,
     pub(super) throttling: Throttling,
     pub(super) retry_after: RetryAfterRules,
+    pub(super) pushback: Option<PushbackHeader>,
     pub(super) total_counts_redirects: bool,
     pub(super) raise_on_redirect: bool,
     pub(super) raise_on_status: bool,
@@ -146,6 +148,7 @@ impl Default for Policy {
             backoff: Backoff::default(),
             throttling: Throttling::default(),
             retry_after: RetryAfterRules::default(),
+            pushback: None,
             total_counts_redirects: true,
             raise_on_redirect: true,
             raise_on_status: true,
@@ -282,6 +285,22 @@ impl RetryOptions {
 
     pub fn set_retry_after_over_max(&mut self, over_max: LongRetryAfter) {
         self.policy().retry_after.over_max = over_max;
+    }
+
+    pub fn set_retry_after_clamp(&mut self, more: f64) -> Result<()> {
+        let more = check_not_negative(more).map_err(|error| error.prefixed("more"))?;
+        self.policy().retry_after.clamp = Some(more);
+        Ok(())
+    }
+
+    /// Sets the pushback header; without a name, no header is a pushback header.
+    pub fn set_pushback_header(&mut self, name: Option<&CStr>, kind: PushbackKind) -> Result<()> {
+        let header = |name: &CStr| -> Result<PushbackHeader> {
+            name_set::check_token("header name", name)?;
+            Ok(PushbackHeader { name: Arc::new(name_set::copy(name)?), kind })
+        };
+        self.policy().pushback = name.map(header).transpose()?;
+        Ok(())
     }
 
     pub fn set_retry_after_statuses(&mut self, codes: &[i32]) -> Result<()> {

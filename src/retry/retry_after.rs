@@ -51,6 +51,8 @@ pub(super) struct RetryAfterRules {
     pub(super) statuses: RetryAfterStatuses,
     pub(super) max: f64,
     pub(super) over_max: LongRetryAfter,
+    /// The number of seconds by which the wait may exceed the backoff. `None` does not clamp the wait.
+    pub(super) clamp: Option<f64>,
     pub(super) ignore_malformed: bool,
 }
 
@@ -95,6 +97,7 @@ impl Default for RetryAfterRules {
             statuses: RetryAfterStatuses::Listed(Arc::new(RETRY_AFTER_STATUS_CODES.to_vec())),
             max: RetryAfterRules::DEFAULT_MAX,
             over_max: LongRetryAfter::default(),
+            clamp: None,
             ignore_malformed: false,
         }
     }

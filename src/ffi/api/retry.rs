@@ -32,6 +32,8 @@ pub enum netlib_delay_reason {
     NETLIB_DELAY_BACKOFF = 1,
     /// The server asked for the wait with a Retry-After header.
     NETLIB_DELAY_RETRY_AFTER = 2,
+    /// The server asked for the wait with a pushback header: see `netlib_retry_options_set_pushback_header`.
+    NETLIB_DELAY_PUSHBACK = 3,
 }
 
 /// A Retry: a retry policy with its counters and its history of requests. **Immutable**. The counter `total` holds the
@@ -246,7 +248,8 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// If `respect_retry_after_header` is 1 and the Retry-After of the response's status is obeyed
 /// (`netlib_retry_options_set_retry_after_statuses`), the wait is the one that the Retry-After header asks for.
 /// Otherwise, and if the header is absent or asks for no wait, the wait is the backoff that
-/// `netlib_retry_get_backoff_time` computes.
+/// `netlib_retry_get_backoff_time` computes. A pushback header (`netlib_retry_options_set_pushback_header`) takes
+/// precedence over Retry-After, and `netlib_retry_options_set_retry_after_clamp` limits the wait of both headers.
 ///
 /// @param retry the Retry for the next request, which `netlib_retry_increment` has made.
 /// @param response the last response. May be NULL: there was no response.
@@ -255,8 +258,8 @@ pub unsafe extern "C" fn netlib_retry_parse_retry_after(
 /// @param uncapped out: the wait without the bounds `backoff_max` and `retry_after_max`; infinity when the backoff
 ///        exceeds the range of a double.
 /// @return `NETLIB_INVALID_HEADER` if Retry-After is neither a number nor a date, unless malformed headers are ignored;
-///         `NETLIB_MAX_RETRY` if Retry-After exceeds `retry_after_max` and therefore ends the retries;
-///         `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
+///         `NETLIB_MAX_RETRY` if Retry-After or a pushback header ends the retries; `NETLIB_CALLBACK_FAILED`;
+///         `NETLIB_IO` if the system cannot supply random numbers.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_delay(
     retry: *const netlib_retry,
@@ -323,7 +326,8 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 }
 
 /// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
-/// returned Retry is exhausted, unless a Retry-After header ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`.
+/// returned Retry is exhausted, unless a header of the response ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`
+/// and `NETLIB_PUSHBACK_GRPC`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::answer;
 use crate::error::Error;
 use crate::retry::{
-    Count, HistoryEntry, JitterKind, LongRetryAfter, MethodsSetting, NameSet, RedirectProfile, Retry, RetryOptions,
+    Count, HistoryEntry, JitterKind, LongRetryAfter, MethodsSetting, NameSet, PushbackKind, RedirectProfile, Retry,
+    RetryOptions,
 };
 use crate::status::Status;
 use crate::tests::random::Random;
@@ -25,13 +26,14 @@ fn all_values(retry: &Retry) -> String {
         })
         .collect();
     format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
+        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
         retry.counts(),
         listed(retry.methods().listed()),
         retry.status_forcelist(),
         retry.backoff(),
         retry.backoff_draw,
         retry.policy.retry_after,
+        retry.pushback_header(),
         retry.throttling(),
         retry.is_throttled(),
         retry.total_counts_redirects(),
@@ -71,6 +73,12 @@ fn random_retry(random: &mut Random) -> Retry {
     o.set_retry_after_max(random.pick(&[1.0, f64::INFINITY])).unwrap();
     o.set_retry_after_over_max(random.pick(&[LongRetryAfter::Clamp, LongRetryAfter::Stop]));
     o.set_ignore_malformed_retry_after(random.one_in(2));
+    if random.one_in(2) {
+        o.set_retry_after_clamp(5.0).unwrap();
+    }
+    if random.one_in(2) {
+        o.set_pushback_header(Some(c"X-Wait"), PushbackKind::Grpc).unwrap();
+    }
     if random.one_in(2) {
         o.set_throttling(random.pick(&[0.0, 1.0]), &codes).unwrap();
     }

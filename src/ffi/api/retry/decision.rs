@@ -72,7 +72,8 @@ impl Handle for netlib_decision {
 /// Before a retry, the wait is the one that `netlib_retry_delay` computes. Before a redirect, the wait is the one that
 /// the redirect's Retry-After asks for. Wait with `netlib_decision_sleep`, or with a timer of your own. A Retry-After
 /// above `retry_after_max` is shortened to that maximum, or ends the retries: see
-/// `netlib_retry_options_set_long_retry_after`.
+/// `netlib_retry_options_set_long_retry_after`. A pushback header can end the retries in the same way: see
+/// `netlib_retry_options_set_pushback_header`.
 ///
 /// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
 /// the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
@@ -177,7 +178,8 @@ pub unsafe extern "C" fn netlib_decision_delay_reason(decision: *const netlib_de
 
 /// Returns the wait before the next request without the maxima `backoff_max` and `retry_after_max`, in seconds. If the
 /// decision is to return a response because the Retry-After of the response asks for more than `retry_after_max`, the
-/// result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0.
+/// result is the wait that Retry-After asks for, and `netlib_decision_delay` returns 0. If the decision is to return a
+/// response because its pushback header asks not to retry, the result is infinity.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_delay_uncapped(decision: *const netlib_decision) -> f64 {
     read(decision, 0.0, |decision| decision.delay().uncapped)
