@@ -135,12 +135,32 @@ pub fn of_result(header: &Header, function: &Function) -> Kind {
     }
 }
 
+/// The parameters of type `double` that are no times: percentages, ratios, rates and numbers of tokens.
+const NOT_SECONDS: &[&str] = &[
+    "burst",
+    "capacity",
+    "floor",
+    "fraction",
+    "gain",
+    "least_per_second",
+    "max_open_percent",
+    "max_probability",
+    "multiplier",
+    "n",
+    "per_second",
+    "percentile",
+    "ratio",
+    "throttling_cost",
+    "transient_cost",
+];
+
 /// Returns the kind of a number. `text` is the documentation of the number.
 fn of_number(header: &Header, ctype: &str, name: &str, text: &str) -> Kind {
     let begins = |starts: &[&str]| starts.iter().any(|start| text.starts_with(start));
     let contains = |words: &[&str]| words.iter().any(|word| text.to_lowercase().contains(word));
     match ctype {
         "netlib_status" => Kind::Status,
+        "double" if NOT_SECONDS.contains(&name) || begins(&["the number of", "The number of"]) => Kind::Number,
         "double" if contains(&["second", "time", "limit", "backoff", "wait"]) || name != "value" => Kind::Seconds,
         "double" => Kind::Number,
         "int" => Kind::Descriptor,
