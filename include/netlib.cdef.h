@@ -18,7 +18,9 @@ typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
-typedef struct netlib_store netlib_store;
+typedef struct netlib_hedge netlib_hedge;
+typedef struct netlib_hedge_options netlib_hedge_options;
+typedef struct netlib_hedge_plan netlib_hedge_plan;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -311,17 +313,19 @@ enum netlib_budget_kind {
     NETLIB_BUDGET_HEDGE = 3
 };
 
-enum netlib_unavailable {
-    NETLIB_UNAVAILABLE_LOCAL = 0,
-    NETLIB_UNAVAILABLE_OPEN = 1,
-    NETLIB_UNAVAILABLE_CLOSED = 2
+enum netlib_hedge_event {
+    NETLIB_HEDGE_EVENT_TIMER = 0,
+    NETLIB_HEDGE_EVENT_SUCCESS = 1,
+    NETLIB_HEDGE_EVENT_FAILURE = 2,
+    NETLIB_HEDGE_EVENT_FATAL = 3
 };
 
-enum netlib_swap {
-    NETLIB_SWAP_FAILED = 0,
-    NETLIB_SWAP_SWAPPED = 1,
-    NETLIB_SWAP_CHANGED = 2,
-    NETLIB_SWAP_UNAVAILABLE = 3
+enum netlib_hedge_action {
+    NETLIB_HEDGE_ACTION_WAIT = 0,
+    NETLIB_HEDGE_ACTION_START = 1,
+    NETLIB_HEDGE_ACTION_CANCEL_OTHERS = 2,
+    NETLIB_HEDGE_ACTION_DONE = 3,
+    NETLIB_HEDGE_ACTION_FAILED = 4
 };
 
 enum netlib_request_form {
@@ -482,9 +486,6 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
-typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
-                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
-                                                 double *now);
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
@@ -798,11 +799,31 @@ netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const c
                                       enum netlib_budget_kind kind, uint64_t *lease, netlib_error **err);
 void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
-netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store, netlib_error **err);
-netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx, netlib_ctx_free_fn ctx_free,
-                               netlib_store **store, netlib_error **err);
-netlib_store *netlib_store_clone(const netlib_store *store);
-void netlib_store_free(netlib_store *store);
+netlib_hedge_options *netlib_hedge_options_new(void);
+netlib_hedge_options *netlib_hedge_options_clone(const netlib_hedge_options *options);
+netlib_status netlib_hedge_options_check(const netlib_hedge_options *options, netlib_error **err);
+void netlib_hedge_options_free(netlib_hedge_options *options);
+void netlib_hedge_options_set_delay(netlib_hedge_options *options, double seconds);
+void netlib_hedge_options_set_percentile(netlib_hedge_options *options, double percentile, int32_t minimum_samples);
+void netlib_hedge_options_set_max_attempts(netlib_hedge_options *options, int32_t max_attempts);
+void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, const char *const *methods,
+                                              size_t count);
+void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
+void netlib_hedge_options_set_max_keys(netlib_hedge_options *options, int32_t max_keys);
+netlib_status netlib_hedge_new(const netlib_hedge_options *options, netlib_hedge **hedge, netlib_error **err);
+netlib_hedge *netlib_hedge_clone(const netlib_hedge *hedge);
+void netlib_hedge_free(netlib_hedge *hedge);
+double netlib_hedge_delay(const netlib_hedge *hedge, const char *key, size_t len);
+netlib_status netlib_hedge_start(const netlib_hedge *hedge, const char *key, size_t len, const char *method,
+                                 netlib_hedge_plan **plan, netlib_error **err);
+void netlib_hedge_plan_free(netlib_hedge_plan *plan);
+double netlib_hedge_plan_timer(const netlib_hedge_plan *plan);
+int32_t netlib_hedge_plan_attempts(const netlib_hedge_plan *plan);
+const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
+netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, enum netlib_hedge_event event, int32_t attempt,
+                                     double seconds, enum netlib_hedge_action *action, netlib_error **err);
+netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait, double seconds,
+                                         enum netlib_hedge_action *action, netlib_error **err);
 netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count, netlib_headers **headers,
                                  netlib_error **err);
 netlib_headers_options *netlib_headers_options_new(void);

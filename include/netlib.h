@@ -329,7 +329,9 @@ typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
-typedef struct netlib_store netlib_store;
+typedef struct netlib_hedge netlib_hedge;
+typedef struct netlib_hedge_options netlib_hedge_options;
+typedef struct netlib_hedge_plan netlib_hedge_plan;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -1629,8 +1631,9 @@ struct netlib_timeout;
  * @return 0 on success; any other number if the clock failed. A callback that returns 0 without storing `seconds` has
  *         also failed.
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
- *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask` and
- *       `netlib_retry_budget_report`.
+ *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
+ *       `netlib_retry_budget_report`, `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback` and
+ *       `netlib_hedge_plan_free`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -2795,126 +2798,210 @@ void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t leas
  * @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 
-/* ---- Stores: state that processes share. ---- */
+/* ---- Hedging. ---- */
 
-/** What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
- * does not answer in time. */
-enum netlib_unavailable NETLIB_INT32 {
-    /** The process decides by its own state, which starts full. N processes together then have N times the budget or
-     * rate. */
-    NETLIB_UNAVAILABLE_LOCAL = 0,
-    /** Everything is granted. */
-    NETLIB_UNAVAILABLE_OPEN = 1,
-    /** Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`. */
-    NETLIB_UNAVAILABLE_CLOSED = 2
+/** Events of a hedged request, which the application reports with `netlib_hedge_plan_step`. */
+enum netlib_hedge_event NETLIB_INT32 {
+    /** The time that `netlib_hedge_plan_timer` returned has come. An earlier `NETLIB_HEDGE_EVENT_TIMER` changes
+     * nothing. */
+    NETLIB_HEDGE_EVENT_TIMER = 0,
+    /** An attempt has succeeded: its response is the result of the request. */
+    NETLIB_HEDGE_EVENT_SUCCESS = 1,
+    /** An attempt has failed, but another attempt may succeed, for example after a connection error or a response with
+     * status 503. The next attempt starts at once. gRPC calls such a failure non-fatal. */
+    NETLIB_HEDGE_EVENT_FAILURE = 2,
+    /** An attempt has failed, and every other attempt would fail for the same reason, for example after a response with
+     * status 400: its failure is the result of the request. gRPC calls such a failure fatal. */
+    NETLIB_HEDGE_EVENT_FATAL = 3
 };
 
-/** The results of a swap callback. */
-enum netlib_swap NETLIB_INT32 {
-    /** The callback failed in a way that is a bug, for example by an exception. The outer call fails with
-     * `NETLIB_CALLBACK_FAILED`. */
-    NETLIB_SWAP_FAILED = 0,
-    /** The word was `expected`, and is now `desired`. */
-    NETLIB_SWAP_SWAPPED = 1,
-    /** The word was not `expected`, and was not changed. The callback has stored the word in `actual`. */
-    NETLIB_SWAP_CHANGED = 2,
-    /** The store could not be reached, or did not answer within `timeout`. The policy decides. */
-    NETLIB_SWAP_UNAVAILABLE = 3
+/** Next steps of a hedged request, which `netlib_hedge_plan_step` and `netlib_hedge_plan_pushback` store. */
+enum netlib_hedge_action NETLIB_INT32 {
+    /** Wait for the next event: the answer of a running attempt, or the timer. */
+    NETLIB_HEDGE_ACTION_WAIT = 0,
+    /** Start another attempt, if possible to another server. `netlib_hedge_plan_attempts` returns its number. The timer
+     * has changed. */
+    NETLIB_HEDGE_ACTION_START = 1,
+    /** The attempt of the event has decided the request. Cancel all other running attempts. */
+    NETLIB_HEDGE_ACTION_CANCEL_OTHERS = 2,
+    /** The attempt of the event has decided the request by a success, and no other attempt is running. */
+    NETLIB_HEDGE_ACTION_DONE = 3,
+    /** The request has failed, and no attempt is running. The failure of the last event's attempt is the result. */
+    NETLIB_HEDGE_ACTION_FAILED = 4
 };
 
-/** A store: budgets and rates that several processes share, for example the workers of one server. **Thread-safe**.
+/** Hedging: if a request takes longer than usual, the application starts a second attempt, uses the first answer, and
+ * cancels the other attempt. A `netlib_hedge` holds the policy and the latencies of each key. **Thread-safe**. Make
+ * one for all requests of a process. After fork(2), the parent process and the child process count separately.
  *
- * A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
- * file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
- * for example on a Redis server. All processes that share a store must use the same settings of the budget and of the
- * rate, because a word contains no settings.
+ * `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
+ * events and their times to the plan, and does what the plan answers. In an event loop, a hedged GET is:
  *
- * A retry budget asks the store only before a retry, and never before a first attempt, because an application should
- * not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
- * its next retry. A rate asks the store for every permission.
+ *     netlib_hedge_start(hedge, "https://api.example", NETLIB_NTS, "GET", &plan, &err);
+ *     double start = now();
+ *     send_attempt(1); // the first attempt is never delayed
+ *     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
+ *         int attempt = 0; // wait_for_answer sets the number of the attempt, or 0 if the time has come
+ *         enum netlib_hedge_event event = wait_for_answer(start + netlib_hedge_plan_timer(plan), &attempt);
+ *         netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
+ *         if (action == NETLIB_HEDGE_ACTION_START) send_attempt(netlib_hedge_plan_attempts(plan));
+ *         if (action == NETLIB_HEDGE_ACTION_CANCEL_OTHERS) cancel_all_but(attempt);
+ *         if (action > NETLIB_HEDGE_ACTION_START) break; // the answer of `attempt` is the result
+ *     }
+ *     netlib_hedge_plan_free(plan);
  *
- * If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
- * key starts full. After fork(2), parent and child use the store together. */
-struct netlib_store;
+ * An application that gives up earlier cancels the running attempts and frees the plan. */
+struct netlib_hedge;
 
-/** Replaces a word of the store, if the word has an expected value: a compare-and-swap. netlib calls the callback
- * without a lock, possibly on several threads at once. The callback must make the comparison and the replacement
- * atomic for all processes that use the store, for example in a Lua script on a Redis server.
- *
- * netlib reads a word by replacing 0 by 0, so a decision that grants needs two calls, and a decision that denies needs
- * one. If other processes change the word between two calls, netlib makes up to 64 calls, and then treats the store as
- * unavailable. If the server does not answer, the callback should return `NETLIB_SWAP_UNAVAILABLE` at once for a
- * while, for example for a second, so that not every decision waits for the timeout.
- * @param key the name of the word: `budget:` or `rate:` and the key that was passed to netlib, which may contain any
- *        bytes. The key is not NUL-terminated. The callback may put a name of the application before it.
- * @param len the length of `key`, at most 1,031.
- * @param expected the expected word. 0 is the word of a key that the store does not have.
- * @param desired the new word.
- * @param ttl the seconds without a change after which the store may forget the word.
- * @param timeout the seconds until an answer is of no use, more than 0: what is left of the timeout that was passed to
- *        `netlib_store_new`, or of the limit that was passed to the outer call.
- * @param actual out: the word, if it was not `expected`.
- * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
- *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
- *        server. If the clock is set back, netlib counts no time until the clock reaches the earlier time again, at
- *        most until the budget or rate would be full. netlib presets `now` to NaN.
- * @return the result. For any other number, and if the callback did not store what the result promises, the outer
- *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
- * @called-by `netlib_retry_budget_ask` and `netlib_retry_decide`. */
-typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
-                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
-                                                 double *now);
+/** Settings from which `netlib_hedge_new` makes a `netlib_hedge`. **One call at a time**. */
+struct netlib_hedge_options;
 
-/** Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
- * process maps the file into its memory and changes words by an atomic instruction, so an update takes no system call
- * and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share the
- * words.
- *
- * The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
- * slot share one budget, and one rate. With n keys, a key shares its slot with probability of about n / `slots`:
- * choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
- * server cannot choose names that collide.
- *
- * The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
- * process that opens the file after the machine was started sets all words to 0. On systems without
- * /proc/sys/kernel/random/boot_id, the words are kept, and a rate may deny until it would be full.
- *
- * Put the file in a directory that only the user of the workers can write to, on a local file system, such as
- * /run/myapp. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
- * effective user, if its group or others can write to it, if it has another number of slots, another size or another
- * format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
- *
- * Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
- * full disk does no harm, because the blocks of the file are reserved when it is created. To replace the file, stop
- * all processes that use it.
- * @param path the path of the file. Its directory must exist.
- * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The file has 16 bytes per
- *        slot
- *        and 64 bytes.
- * @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
- *         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
- *         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.
- * @blocks while another process creates or checks the file: usually for some milliseconds, at most 5 seconds. */
-NETLIB_MUST_USE netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store,
-                                                netlib_error **err);
+/** The plan of one hedged request. **One call at a time**. The plan numbers the attempts from 1, and knows which
+ * attempts are running. All times are seconds since the start of the first attempt. */
+struct netlib_hedge_plan;
 
-/** Makes a store whose words the application keeps, for example on a server. The call does not call `swap`.
- * @param swap the callback that reads and changes a word.
- * @param timeout the seconds that all calls of `swap` for one decision may take together, more than 0, or
- *        `NETLIB_TIMEOUT_NONE`. If an earlier limit is passed to the outer call, that limit applies. After this time,
- *        the store counts as unavailable. netlib cannot interrupt the callback, so the callback must obey its
- *        parameter `timeout`.
- * @param ctx_free is called when the store and everything that uses it have been freed, or before this call returns if
- *        the call fails. May be NULL: `ctx` is not released.
- * @return `NETLIB_INVALID_ARGUMENT` for a timeout that is 0, negative or NaN. */
-NETLIB_MUST_USE netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx,
-                                               netlib_ctx_free_fn ctx_free, netlib_store **store, netlib_error **err);
+/** Makes options that hold the defaults; the comment of each setter states its default.
+ * @return Never NULL. */
+NETLIB_MUST_USE netlib_hedge_options *netlib_hedge_options_new(void);
 
-/** Returns another reference to the same store. */
-NETLIB_MUST_USE netlib_store *netlib_store_clone(const netlib_store *store);
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_hedge_options *netlib_hedge_options_clone(const netlib_hedge_options *options);
 
-/** Releases a store. The words stay in the file or on the server. */
-void netlib_store_free(netlib_store *store);
+/** Checks that no setter has recorded an error, as `netlib_hedge_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value. */
+NETLIB_MUST_USE netlib_status netlib_hedge_options_check(const netlib_hedge_options *options, netlib_error **err);
+
+/** Releases options. */
+void netlib_hedge_options_free(netlib_hedge_options *options);
+
+/** Sets a fixed delay between two attempts. With a fixed delay, no latencies are recorded. The call replaces the
+ * percentile. Default: none, the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
+ * attempts, and Polly 8 uses 2 seconds and 2 attempts.
+ * @param seconds 0 or more, finite. With 0, all attempts start at once. */
+void netlib_hedge_options_set_delay(netlib_hedge_options *options, double seconds);
+
+/** Sets the delay between two attempts to a percentile of the key's latencies. With the 95th percentile, about 5 % of
+ * the requests get a second attempt (Dean and Barroso, "The Tail at Scale", CACM 2013). The call replaces a fixed
+ * delay. Default: 95 and 100.
+ *
+ * The latencies of a key are the times of its latest 1,000 to 2,000 successful requests, from the start of the request
+ * to `NETLIB_HEDGE_EVENT_SUCCESS`; attempts that failed before the success do not count. For latencies from 0.1 ms to
+ * 1,000 s, the percentile is at most 5 % too high or too low; a latency outside of this range counts as 0.1 ms or
+ * 1,000 s. The latencies of a key take less than 1 kB of memory, plus the key itself, which is stored twice.
+ * @param percentile 50 to 99.9. The number 95 means the 95th percentile; 0.95 is refused.
+ * @param minimum_samples 1 to 1,000: with fewer latencies, the time starts no further attempt, but
+ *        `NETLIB_HEDGE_EVENT_FAILURE` does.
+ */
+void netlib_hedge_options_set_percentile(netlib_hedge_options *options, double percentile, int32_t minimum_samples);
+
+/** Sets the maximum number of attempts of a request, the first one included. Default: 2.
+ * @param max_attempts 2 to 10. Polly 8 has the same maximum. */
+void netlib_hedge_options_set_max_attempts(netlib_hedge_options *options, int32_t max_attempts);
+
+/** Sets the methods of requests that may have several attempts. Default: `NETLIB_RETRY_DEFAULT_ALLOWED_METHODS`, the
+ * idempotent methods.
+ *
+ * The server may process all attempts, in any order. An attempt with PUT or DELETE that was cancelled may still reach
+ * the server after a later request. If the order of requests matters, allow only GET, HEAD and OPTIONS.
+ * @param methods an array of `count` method names, compared case-insensitively.
+ * @param count the number of methods; with 0, no method is allowed. */
+void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, const char *const *methods,
+                                              size_t count);
+
+/** Sets the retry budget that bounds the copies of all requests together. Default: none. Set the budget of the retries
+ * of the same requests, so that it bounds retries and copies together.
+ *
+ * `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed. Each
+ * further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no further
+ * attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget: success and
+ * failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
+ * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled.
+ * @param budget the budget. May be NULL: no budget. */
+void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
+
+/** Sets the maximum number of keys whose latencies are kept. A further key replaces the least recently used one.
+ * Default: 1,024.
+ * @param max_keys 1 to 1,048,576. */
+void netlib_hedge_options_set_max_keys(netlib_hedge_options *options, int32_t max_keys);
+
+/** Makes a `netlib_hedge`.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error. */
+NETLIB_MUST_USE netlib_status netlib_hedge_new(const netlib_hedge_options *options, netlib_hedge **hedge,
+                                               netlib_error **err);
+
+/** Returns another reference to the same `netlib_hedge`. */
+NETLIB_MUST_USE netlib_hedge *netlib_hedge_clone(const netlib_hedge *hedge);
+
+/** Releases a `netlib_hedge`. */
+void netlib_hedge_free(netlib_hedge *hedge);
+
+/** Returns the delay in seconds between two attempts of a request to `key` that starts now; infinity if there are not
+ * enough latencies, and for NULL. The call does not count as a use of the key.
+ * @param key see `netlib_hedge_start`. */
+double netlib_hedge_delay(const netlib_hedge *hedge, const char *key, size_t len);
+
+/** Makes the plan of a request. Send the first attempt at once: its number is 1, and its start is the time 0 of the
+ * plan.
+ *
+ * If the method is not one of the allowed methods (`netlib_hedge_options_set_allowed_methods`), the plan starts no
+ * further attempt, not even after a failure. The latency of such a request is not recorded, because such requests
+ * often take longer than others.
+ * @param key the bytes of a key, at most 1,024, for example an origin or a tenant. Each key has its own latencies.
+ * @param method the method of the request.
+ * @return `NETLIB_INVALID_ARGUMENT` if `key` is too long or the method is not a token; `NETLIB_CALLBACK_FAILED` if the
+ *         clock of the budget failed.
+ */
+NETLIB_MUST_USE netlib_status netlib_hedge_start(const netlib_hedge *hedge, const char *key, size_t len,
+                                                 const char *method, netlib_hedge_plan **plan, netlib_error **err);
+
+/** Releases a plan. If the request has not ended, its attempts count as cancelled. */
+void netlib_hedge_plan_free(netlib_hedge_plan *plan);
+
+/** Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start; infinity if it is not due
+ * before the next event, and for NULL. Every step may change the time. */
+double netlib_hedge_plan_timer(const netlib_hedge_plan *plan);
+
+/** Returns the number of attempts that were started, the first one included. This is also the number of the latest
+ * attempt. */
+int32_t netlib_hedge_plan_attempts(const netlib_hedge_plan *plan);
+
+/** Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`, or
+ * `NETLIB_CALLBACK_FAILED` if the clock of the budget failed. NULL if the budget has denied no attempt. */
+const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
+
+/** Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
+ *
+ * The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless the server has
+ * asked to wait. The timer then starts again with the delay that the plan had at the start. If no attempt is running
+ * and no further one may start, the request has failed.
+ *
+ * After the request has ended, every event stores `NETLIB_HEDGE_ACTION_DONE` or `NETLIB_HEDGE_ACTION_FAILED` and
+ * changes nothing, for example if a cancelled attempt has succeeded at the same moment.
+ * @param event the event.
+ * @param attempt the number of the event's attempt; ignored for `NETLIB_HEDGE_EVENT_TIMER`.
+ * @param seconds the time of the event since the start, 0 or more, finite. A time before that of an earlier step
+ *        counts as the time of the earlier step.
+ * @param action out: the next step.
+ * @return `NETLIB_INVALID_ARGUMENT` if the attempt was never started; if the attempt has already failed, unless the
+ *         request has ended; for a negative or infinite time or NaN; and if `event` is no event. The plan is then
+ *         unchanged.
+ */
+NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, enum netlib_hedge_event event,
+                                                     int32_t attempt, double seconds,
+                                                     enum netlib_hedge_action *action, netlib_error **err);
+
+/** Reports an attempt that has failed with a wish of the server for the next attempt, for example with a Retry-After
+ * header or gRPC's grpc-retry-pushback-ms, and stores the next step. The rules are those of gRPC's proposal A6,
+ * "Pushback". Except for the wish, the call does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
+ * @param attempt the number of the attempt that has failed.
+ * @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten
+ *        the wait. A negative number: the plan starts no further attempt.
+ * @param seconds the time of the failure since the start, as in `netlib_hedge_plan_step`.
+ * @param action out: the next step.
+ * @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and as from `netlib_hedge_plan_step`. */
+NETLIB_MUST_USE netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait,
+                                                         double seconds, enum netlib_hedge_action *action,
+                                                         netlib_error **err);
 
 /* ==================================================================================================================
  * headers: Request headers, and the bytes in which they are sent.
@@ -6628,8 +6715,8 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
                sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
-               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_unavailable) == 4 &&
-               sizeof(enum netlib_swap) == 4 && sizeof(enum netlib_request_form) == 4 &&
+               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_hedge_event) == 4 &&
+               sizeof(enum netlib_hedge_action) == 4 && sizeof(enum netlib_request_form) == 4 &&
                sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_family) == 4 &&
                sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
                sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&

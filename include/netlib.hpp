@@ -686,19 +686,21 @@ enum class budget_kind : std::int32_t {
     hedge = NETLIB_BUDGET_HEDGE,
 };
 
-/** enum netlib_unavailable */
-enum class unavailable : std::int32_t {
-    local = NETLIB_UNAVAILABLE_LOCAL,
-    open = NETLIB_UNAVAILABLE_OPEN,
-    closed = NETLIB_UNAVAILABLE_CLOSED,
+/** enum netlib_hedge_event */
+enum class hedge_event : std::int32_t {
+    timer = NETLIB_HEDGE_EVENT_TIMER,
+    success = NETLIB_HEDGE_EVENT_SUCCESS,
+    failure = NETLIB_HEDGE_EVENT_FAILURE,
+    fatal = NETLIB_HEDGE_EVENT_FATAL,
 };
 
-/** enum netlib_swap */
-enum class swap : std::int32_t {
-    failed = NETLIB_SWAP_FAILED,
-    swapped = NETLIB_SWAP_SWAPPED,
-    changed = NETLIB_SWAP_CHANGED,
-    unavailable = NETLIB_SWAP_UNAVAILABLE,
+/** enum netlib_hedge_action */
+enum class hedge_action : std::int32_t {
+    wait = NETLIB_HEDGE_ACTION_WAIT,
+    start = NETLIB_HEDGE_ACTION_START,
+    cancel_others = NETLIB_HEDGE_ACTION_CANCEL_OTHERS,
+    done = NETLIB_HEDGE_ACTION_DONE,
+    failed = NETLIB_HEDGE_ACTION_FAILED,
 };
 
 /** enum netlib_request_form */
@@ -937,7 +939,9 @@ class retry_options;
 class decision;
 class retry_budget;
 class retry_budget_options;
-class store;
+class hedge;
+class hedge_options;
+class hedge_plan;
 class headers;
 class headers_options;
 class request;
@@ -1196,7 +1200,7 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     std::size_t throttling_status_count() const noexcept;
     std::int32_t throttling_status_at(std::size_t index) const noexcept;
     bool is_throttled() const noexcept;
-    seconds retry_after_clamp() const noexcept;
+    double retry_after_clamp() const noexcept;
     text pushback_header() const & noexcept;
     text pushback_header() const && = delete;
     pushback pushback_kind() const noexcept;
@@ -1352,7 +1356,7 @@ class retry_budget : public detail::copyable<netlib_retry_budget, netlib_retry_b
 #endif
     result<std::uint64_t> ask(std::string_view key, budget_kind kind) const;
     void report(std::uint64_t lease, netlib::report outcome) const;
-    seconds left(std::string_view key) const noexcept;
+    double left(std::string_view key) const noexcept;
 };
 
 /** The handle netlib_retry_budget_options. */
@@ -1362,19 +1366,51 @@ class retry_budget_options : public detail::copyable<netlib_retry_budget_options
     using copyable::copyable;
     retry_budget_options() : copyable(detail::checked(netlib_retry_budget_options_new())) {}
     result<void> check() const;
-    retry_budget_options &tokens(seconds capacity, seconds transient_cost, seconds throttling_cost,
-        seconds gain) noexcept;
+    retry_budget_options &tokens(double capacity, double transient_cost, double throttling_cost,
+        double gain) noexcept;
     retry_budget_options &lease_time(netlib::seconds seconds) noexcept;
     retry_budget_options &max_keys(std::int32_t max_keys) noexcept;
     template <class Clock> retry_budget_options &clock(Clock clock);
 };
 
-/** The handle netlib_store. */
-class store : public detail::copyable<netlib_store, netlib_store_free, netlib_store_clone> {
+/** The handle netlib_hedge. */
+class hedge : public detail::copyable<netlib_hedge, netlib_hedge_free, netlib_hedge_clone> {
   public:
     using copyable::copyable;
-    static result<store> file(const c_text &path, std::size_t slots);
-    template <class StoreSwap> static result<store> make(StoreSwap swap, seconds timeout);
+    using options = netlib::hedge_options;
+    static result<hedge> make(optional_ref<hedge_options> options = {});
+#if NETLIB_HPP_THROWS
+    explicit hedge(optional_ref<hedge_options> options = {});
+#endif
+    seconds delay(std::string_view key) const noexcept;
+    result<hedge_plan> start(std::string_view key, const c_text &method) const;
+};
+
+/** The handle netlib_hedge_options. */
+class hedge_options : public detail::copyable<netlib_hedge_options, netlib_hedge_options_free,
+    netlib_hedge_options_clone> {
+  public:
+    using copyable::copyable;
+    hedge_options() : copyable(detail::checked(netlib_hedge_options_new())) {}
+    result<void> check() const;
+    hedge_options &delay(netlib::seconds seconds) noexcept;
+    hedge_options &percentile(double percentile, std::int32_t minimum_samples) noexcept;
+    hedge_options &max_attempts(std::int32_t max_attempts) noexcept;
+    hedge_options &allowed_methods(const texts &methods) noexcept;
+    hedge_options &budget(optional_ref<retry_budget> budget) noexcept;
+    hedge_options &max_keys(std::int32_t max_keys) noexcept;
+};
+
+/** The handle netlib_hedge_plan. */
+class hedge_plan : public detail::unique<netlib_hedge_plan, netlib_hedge_plan_free> {
+  public:
+    using unique::unique;
+    seconds timer() const noexcept;
+    std::int32_t attempts() const noexcept;
+    borrowed<error> denied() const & noexcept;
+    borrowed<error> denied() const && = delete;
+    result<hedge_action> step(hedge_event event, std::int32_t attempt, netlib::seconds seconds);
+    result<hedge_action> pushback(std::int32_t attempt, netlib::seconds wait, netlib::seconds seconds);
 };
 
 /** The handle netlib_headers. */
@@ -2261,16 +2297,6 @@ std::int32_t random(void *ctx, double *value) noexcept {
     });
 }
 
-/** netlib_store_swap_fn: swap (text key, std::uint64_t expected, std::uint64_t desired, seconds ttl, seconds timeout) */
-template <class Held, std::size_t at>
-enum netlib_swap store_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
-    double timeout, uint64_t *actual, double *now) noexcept {
-    return detail::guarded(static_cast<enum netlib_swap>(0), [&] {
-        auto decided = detail::callable<Held, at>(ctx)(text(key), expected, desired, seconds(ttl), seconds(timeout));
-        return static_cast<enum netlib_swap>(decided);
-    });
-}
-
 /** netlib_body_read_fn: std::size_t (span<std::uint8_t> buf) */
 template <class Held, std::size_t at>
 std::int32_t body_read(void *ctx, void *buf, size_t len, size_t *n) noexcept {
@@ -2898,8 +2924,8 @@ inline std::int32_t retry::throttling_status_at(std::size_t index) const noexcep
 inline bool retry::is_throttled() const noexcept {
     return netlib_retry_is_throttled(handle()) != 0;
 }
-inline seconds retry::retry_after_clamp() const noexcept {
-    return seconds(netlib_retry_retry_after_clamp(handle()));
+inline double retry::retry_after_clamp() const noexcept {
+    return netlib_retry_retry_after_clamp(handle());
 }
 inline text retry::pushback_header() const & noexcept {
     std::size_t len = 0;
@@ -3324,18 +3350,17 @@ inline void retry_budget::report(std::uint64_t lease, netlib::report outcome) co
     netlib_retry_budget_report(handle(), lease, static_cast<enum netlib_report>(outcome));
     detail::rethrow();
 }
-inline seconds retry_budget::left(std::string_view key) const noexcept {
-    return seconds(netlib_retry_budget_left(handle(), key.data(), key.size()));
+inline double retry_budget::left(std::string_view key) const noexcept {
+    return netlib_retry_budget_left(handle(), key.data(), key.size());
 }
 inline result<void> retry_budget_options::check() const {
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_retry_budget_options_check(handle(), &err);
     return detail::finish<false>(status_c, err);
 }
-inline retry_budget_options &retry_budget_options::tokens(seconds capacity, seconds transient_cost,
-    seconds throttling_cost, seconds gain) noexcept {
-    netlib_retry_budget_options_set_tokens(handle(), capacity.count(), transient_cost.count(),
-        throttling_cost.count(), gain.count());
+inline retry_budget_options &retry_budget_options::tokens(double capacity, double transient_cost,
+    double throttling_cost, double gain) noexcept {
+    netlib_retry_budget_options_set_tokens(handle(), capacity, transient_cost, throttling_cost, gain);
     return *this;
 }
 inline retry_budget_options &retry_budget_options::lease_time(netlib::seconds seconds) noexcept {
@@ -3354,21 +3379,77 @@ template <class Clock> inline retry_budget_options &retry_budget_options::clock(
     netlib_retry_budget_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
     return *this;
 }
-inline result<store> store::file(const c_text &path, std::size_t slots) {
-    netlib_store *store = nullptr;
+inline result<hedge> hedge::make(optional_ref<hedge_options> options) {
+    netlib_hedge *hedge = nullptr;
     netlib_error *err = nullptr;
-    netlib_status status_c = netlib_store_file(path.c_str(), slots, &store, &err);
-    return detail::finish<false>(status_c, err, netlib::store(store));
+    netlib_status status_c = netlib_hedge_new(options.handle(), &hedge, &err);
+    return detail::finish<false>(status_c, err, netlib::hedge(hedge));
 }
-template <class StoreSwap> inline result<store> store::make(StoreSwap swap, seconds timeout) {
-    using Held = std::tuple<StoreSwap>;
-    netlib_store_swap_fn swap_c = nullptr;
-    if constexpr (!std::is_null_pointer_v<StoreSwap>) swap_c = callbacks::store_swap<Held, 0>;
-    netlib_store *store = nullptr;
+#if NETLIB_HPP_THROWS
+inline hedge::hedge(optional_ref<hedge_options> options)
+    : hedge(make(options)) {}
+#endif
+inline seconds hedge::delay(std::string_view key) const noexcept {
+    return seconds(netlib_hedge_delay(handle(), key.data(), key.size()));
+}
+inline result<hedge_plan> hedge::start(std::string_view key, const c_text &method) const {
+    netlib_hedge_plan *plan = nullptr;
     netlib_error *err = nullptr;
-    Held *held = new Held(std::move(swap));
-    netlib_status status_c = netlib_store_new(swap_c, timeout.count(), held, detail::free_held<Held>, &store, &err);
-    return detail::finish<false>(status_c, err, netlib::store(store));
+    netlib_status status_c = netlib_hedge_start(handle(), key.data(), key.size(), method.c_str(), &plan, &err);
+    return detail::finish<true>(status_c, err, hedge_plan(plan));
+}
+inline result<void> hedge_options::check() const {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_hedge_options_check(handle(), &err);
+    return detail::finish<false>(status_c, err);
+}
+inline hedge_options &hedge_options::delay(netlib::seconds seconds) noexcept {
+    netlib_hedge_options_set_delay(handle(), seconds.count());
+    return *this;
+}
+inline hedge_options &hedge_options::percentile(double percentile, std::int32_t minimum_samples) noexcept {
+    netlib_hedge_options_set_percentile(handle(), percentile, minimum_samples);
+    return *this;
+}
+inline hedge_options &hedge_options::max_attempts(std::int32_t max_attempts) noexcept {
+    netlib_hedge_options_set_max_attempts(handle(), max_attempts);
+    return *this;
+}
+inline hedge_options &hedge_options::allowed_methods(const texts &methods) noexcept {
+    netlib_hedge_options_set_allowed_methods(handle(), methods.data(), methods.size());
+    return *this;
+}
+inline hedge_options &hedge_options::budget(optional_ref<retry_budget> budget) noexcept {
+    netlib_hedge_options_set_budget(handle(), budget.handle());
+    return *this;
+}
+inline hedge_options &hedge_options::max_keys(std::int32_t max_keys) noexcept {
+    netlib_hedge_options_set_max_keys(handle(), max_keys);
+    return *this;
+}
+inline seconds hedge_plan::timer() const noexcept {
+    return seconds(netlib_hedge_plan_timer(handle()));
+}
+inline std::int32_t hedge_plan::attempts() const noexcept {
+    return netlib_hedge_plan_attempts(handle());
+}
+inline borrowed<error> hedge_plan::denied() const & noexcept {
+    return borrowed<error>(netlib_hedge_plan_denied(handle()));
+}
+inline result<hedge_action> hedge_plan::step(hedge_event event, std::int32_t attempt, netlib::seconds seconds) {
+    enum netlib_hedge_action action = {};
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_hedge_plan_step(handle(), static_cast<enum netlib_hedge_event>(event), attempt,
+        seconds.count(), &action, &err);
+    return detail::finish<true>(status_c, err, static_cast<hedge_action>(action));
+}
+inline result<hedge_action> hedge_plan::pushback(std::int32_t attempt, netlib::seconds wait,
+    netlib::seconds seconds) {
+    enum netlib_hedge_action action = {};
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_hedge_plan_pushback(handle(), attempt, wait.count(), seconds.count(), &action,
+        &err);
+    return detail::finish<true>(status_c, err, static_cast<hedge_action>(action));
 }
 inline result<headers> headers::make(span<const netlib_header_field> fields) {
     netlib_headers *headers = nullptr;

@@ -5,9 +5,9 @@
 //! depend on the state, the time and random numbers, and callbacks of the application can supply the last two.
 
 pub mod budget;
+pub mod hedge;
 mod key_table;
 mod lease_table;
-pub mod store;
 mod time_source;
 
 /// The outcome of a request, which the application or a Retry reports.

@@ -232,25 +232,6 @@ static inline netlib_decision *make_decision(void) {
 #define MAKE__netlib_decision_ptr make_decision()
 
 /* overload */
-#ifdef HAVE_netlib_store_new
-static inline enum netlib_swap make_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                         double ttl, double timeout, uint64_t *actual, double *now) {
-    (void)ctx, (void)key, (void)len, (void)expected, (void)desired, (void)ttl, (void)timeout, (void)actual, (void)now;
-    return NETLIB_SWAP_UNAVAILABLE;
-}
-static inline netlib_store *make_store(void) {
-    netlib_store *store = NULL;
-    MUST_OK(netlib_store_new(make_swap, 1.0, NULL, NULL, &store, NULL));
-    return store;
-}
-#define MAKE__netlib_store_swap_fn make_swap
-#define MAKE__netlib_store_ptr make_store()
-#define MAKE__enum_netlib_unavailable NETLIB_UNAVAILABLE_OPEN
-/* The sweep leaves no file behind, because the file cannot be created. */
-#define MAKE__netlib_store_file__path "/dev/null/words"
-#define BASELINE__netlib_store_file NETLIB_IO
-#endif
-
 #ifdef HAVE_netlib_retry_budget_new
 static inline netlib_retry_budget *make_retry_budget(void) {
     netlib_retry_budget *budget = NULL;
@@ -265,6 +246,29 @@ static inline netlib_status use_retry_budget_options(netlib_retry_budget_options
 #define MAKE__netlib_retry_budget_ptr make_retry_budget()
 #define MAKE__netlib_retry_budget_options_ptr netlib_retry_budget_options_new()
 #define USE_OPTIONS__netlib_retry_budget_options(options, err) use_retry_budget_options((options), (err))
+#ifdef HAVE_netlib_hedge_start
+static inline netlib_hedge *make_hedge(void) {
+    netlib_hedge *hedge = NULL;
+    MUST_OK(netlib_hedge_new(NULL, &hedge, NULL));
+    return hedge;
+}
+static inline netlib_hedge_plan *make_hedge_plan(void) {
+    netlib_hedge_plan *plan = NULL;
+    MUST_OK(netlib_hedge_start(make_hedge(), "key", 3, "GET", &plan, NULL));
+    return plan;
+}
+static inline netlib_status use_hedge_options(netlib_hedge_options *options, netlib_error **err) {
+    netlib_hedge *hedge = NULL;
+    return netlib_hedge_new(options, &hedge, err);
+}
+#endif
+#define MAKE__netlib_hedge_ptr make_hedge()
+#define MAKE__netlib_hedge_plan_ptr make_hedge_plan()
+#define MAKE__netlib_hedge_options_ptr netlib_hedge_options_new()
+#define USE_OPTIONS__netlib_hedge_options(options, err) use_hedge_options((options), (err))
+#define MAKE__netlib_hedge_options_set_percentile__percentile 95.0
+#define MAKE__netlib_hedge_options_set_max_attempts__max_attempts 2
+#define MAKE__enum_netlib_hedge_event NETLIB_HEDGE_EVENT_SUCCESS
 
 /* headers */
 #ifdef HAVE_netlib_make_headers

@@ -1,7 +1,7 @@
 //! Overload protection.
 
 pub mod budget;
-pub mod store;
+pub mod hedge;
 
 /// The outcomes of requests, which an application reports so that later requests do not overload the server.
 /// `netlib_retry_budget_report` takes an outcome.
