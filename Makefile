@@ -40,6 +40,10 @@ pictures: ## records the output of the demo in docs/pictures, then draws the pic
 	@$(CARGO) test --quiet --test contract -- all record-demo
 	@$(CARGO) test --quiet --test contract -- bless
 
+storm: ## simulates a thousand clients of an overloaded server with each retry policy; prints a table, and draws plots into docs/pictures
+	@$(CARGO) test --quiet --test contract -- all record-storm
+	@$(CARGO) test --quiet --test contract -- bless
+
 abi: ## records the ABI of netlib.h in abi/; refuses a change that breaks the ABI of a release
 	@$(CARGO) test --quiet --test contract -- record-abi
 
@@ -115,4 +119,4 @@ help: ## lists the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man site header pictures abi demo test test-all bindings package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header pictures storm abi demo test test-all bindings package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

@@ -9,6 +9,7 @@
 //!                                                 pictures
 //!     cargo test --test contract -- record-abi    records the ABI of netlib.h in abi/
 //!     cargo test --test contract -- record-demo   records the output of the demo in docs/pictures/
+//!     cargo test --test contract -- record-storm  prints the table of examples-c/storm, and records its output
 //!
 //! Each suite is a file in `suites`. A suite prints each failure with its reason, then one line with the numbers of
 //! passed and failed checks. The last line of the output has the totals. docs/contributing/testing.md describes the
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
     match args.first().map(String::as_str) {
         Some("bless") => return suites::generated::bless(&env),
         Some("record-abi") => return suites::abi::record(&env),
-        Some("record-demo") => return pictures::record(&env),
+        Some("record-demo") => return pictures::record_demo(&env),
+        Some("record-storm") => return pictures::record_storm(&env),
         Some("list") => {
             for suite in suites::ALL {
                 let kind = match suite {

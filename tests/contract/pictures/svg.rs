@@ -48,6 +48,16 @@ impl Picture {
         let _ = writeln!(self.body, "<path d=\"M{x1} {y1}L{x2} {y2}\" stroke=\"{colour}\" fill=\"none\"/>");
     }
 
+    /// Draws a thick line through the points.
+    pub fn curve(&mut self, points: impl Iterator<Item = (f64, f64)>, colour: &str) {
+        let points: Vec<String> = points.map(|(x, y)| format!("{x:.1} {y:.1}")).collect();
+        let _ = writeln!(
+            self.body,
+            "<path d=\"M{}\" stroke=\"{colour}\" stroke-width=\"1.5\" fill=\"none\"/>",
+            points.join("L")
+        );
+    }
+
     /// Returns the picture as the text of an SVG file.
     pub fn finish(self, height: f64) -> String {
         format!(

@@ -89,6 +89,7 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
         "0 of 3 requests succeeded\n…",
         "after 10 of 100 bytes of the body\n",
     ),
+    ("storm", "run queue jitter flood 1", 2, "", "no such server, policy, trigger or time: queue jitter flood 1\n"),
     ("first-page", "https://127.0.0.1:{https}/hello?first", 0, "hello\n", ""),
     ("first-page", "https://127.0.0.1:{https}/until-close?first", 0, "until the end\n", ""),
     ("first-page", "https://127.0.0.1:{https}/hang-up?first", 1, "", "closed the connection without a response\n"),

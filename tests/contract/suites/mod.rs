@@ -41,6 +41,7 @@ pub mod python;
 pub mod site;
 pub mod spec_map;
 pub mod statuses;
+pub mod storm;
 pub mod symbols;
 pub mod threads;
 pub mod tsan;
@@ -141,6 +142,11 @@ pub const ALL: &[Suite] = &[
     long("fetch-leaks", "examples-c/fetch under valgrind", fetch::valgrind),
     suite("epoll", "examples-c/epoll against the same server, fifty URLs at once", epoll::run),
     long("epoll-leaks", "examples-c/epoll under valgrind", epoll::valgrind),
+    long(
+        "storm",
+        "examples-c/storm: the table and the pictures in docs/pictures, and what they must show",
+        storm::run,
+    ),
     long("demo", "make demo succeeds and prints the expected lines", fetch::demo),
     suite(
         "interop",

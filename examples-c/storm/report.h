@@ -1,0 +1,26 @@
+/* The output of the simulations. */
+#ifndef STORM_REPORT_H
+#define STORM_REPORT_H
+
+#include "simulation.h"
+
+/* Prints the headings of `print_row`. */
+void print_head(void);
+
+/* Runs a scenario and prints one row. */
+void print_row(const struct scenario *scenario);
+
+/* Prints the table of every policy and trigger for each server. */
+void print_table(void);
+
+/* Prints the same numbers as CSV. */
+void print_csv(void);
+
+/* Prints the load and the goodput in each second of an outage of the server "queue", for each policy, as CSV. */
+void print_series(void);
+
+/* Prints, as CSV, whether the server "queue" recovers from spikes of different sizes under different loads, with and
+ * without a budget. */
+void print_phases(void);
+
+#endif

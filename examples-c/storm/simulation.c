@@ -1,0 +1,232 @@
+/* Implements simulation.h. */
+#include "simulation.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SECOND INT64_C(1000000000)
+#define REFUSAL INT64_C(1000000) /* the time in which a client learns that the server refused an attempt */
+
+const struct trigger TRIGGERS[] = {
+    {"spike", TRIGGER_SPIKE, 3.0},         {"ramp", TRIGGER_RAMP, 3.0},        {"outage", TRIGGER_OUTAGE, 0.0},
+    {"brown-out", TRIGGER_BROWN_OUT, 3.0}, {"failing", TRIGGER_FAILING, 0.01},
+};
+const size_t TRIGGER_COUNT = sizeof TRIGGERS / sizeof *TRIGGERS;
+
+const struct trigger *trigger_find(const char *name) {
+    for (size_t i = 0; i < TRIGGER_COUNT; i++)
+        if (strcmp(TRIGGERS[i].name, name) == 0) return &TRIGGERS[i];
+    return NULL;
+}
+
+enum { NOBODY = UINT32_MAX };
+
+struct attempt {
+    uint32_t request; /* NOBODY after the client has given up */
+    uint32_t generation;
+    uint32_t next_free;
+};
+
+struct request {
+    uint32_t process;
+    uint32_t generation;
+    uint32_t next_free;
+    netlib_decision *decision; /* about the last attempt; NULL before the first decision */
+};
+
+struct simulation {
+    const struct scenario *scenario;
+    struct result *result;
+    struct events events;
+    struct server server;
+    struct world world;
+    struct process *processes;
+    struct random arrivals; /* its own generator, so that the policy does not change the arrivals */
+    int64_t now;
+    double seconds; /* `now` in seconds, for the clock callbacks */
+    struct attempt *attempts;
+    uint32_t attempt_count, free_attempt;
+    struct request *requests;
+    uint32_t request_count, free_request;
+};
+
+struct scenario scenario_default(const struct model *model, const struct policy *policy,
+                                 const struct trigger *trigger) {
+    return (struct scenario){model, policy, *trigger, 10, 90, model->load, model->processes, 1};
+}
+
+static bool is_triggered(const struct simulation *s) {
+    return s->now >= START * SECOND && s->now < (START + s->scenario->lasts) * SECOND;
+}
+
+/* Returns the present load divided by the scenario's load. */
+static double load_factor(const struct simulation *s) {
+    const struct trigger *trigger = &s->scenario->trigger;
+    if (!is_triggered(s)) return 1.0;
+    if (trigger->kind == TRIGGER_SPIKE) return trigger->size;
+    if (trigger->kind != TRIGGER_RAMP) return 1.0;
+    return 1.0 + (trigger->size - 1.0) * (s->seconds - START) / s->scenario->lasts;
+}
+
+static void count(const struct simulation *s, uint32_t *counts) { counts[s->now / SECOND]++; }
+
+static uint32_t new_request(struct simulation *s) {
+    if (s->free_request == NOBODY) {
+        s->requests = storm_realloc(s->requests, s->request_count + 1, sizeof *s->requests);
+        s->requests[s->request_count] = (struct request){.next_free = NOBODY};
+        s->free_request = s->request_count++;
+    }
+    uint32_t id = s->free_request;
+    s->free_request = s->requests[id].next_free;
+    return id;
+}
+
+static uint32_t new_attempt(struct simulation *s, uint32_t request) {
+    if (s->free_attempt == NOBODY) {
+        s->attempts = storm_realloc(s->attempts, s->attempt_count + 1, sizeof *s->attempts);
+        s->attempts[s->attempt_count] = (struct attempt){.next_free = NOBODY};
+        s->free_attempt = s->attempt_count++;
+    }
+    uint32_t id = s->free_attempt;
+    s->free_attempt = s->attempts[id].next_free;
+    s->attempts[id].request = request;
+    return id;
+}
+
+/* Releases an attempt that neither the server nor the network holds any more. */
+static void release_attempt(struct simulation *s, uint32_t id) {
+    s->attempts[id].generation++;
+    s->attempts[id].next_free = s->free_attempt;
+    s->free_attempt = id;
+}
+
+static void send_attempt(struct simulation *s, uint32_t request) {
+    uint32_t id = new_attempt(s, request), generation = s->attempts[id].generation;
+    count(s, s->result->sent);
+    if (!server_submit(&s->server, s->now, id)) events_add(&s->events, s->now + REFUSAL, EVENT_REFUSED, id, generation);
+    events_add(&s->events, s->now + s->scenario->model->timeout, EVENT_TIMEOUT, id, generation);
+}
+
+static void end_request(struct simulation *s, uint32_t id) {
+    struct request *request = &s->requests[id];
+    netlib_decision_free(request->decision);
+    request->decision = NULL;
+    request->generation++;
+    request->next_free = s->free_request;
+    s->free_request = id;
+}
+
+static void end_attempt(struct simulation *s, uint32_t id, enum outcome outcome) {
+    uint32_t request_id = s->attempts[id].request;
+    if (request_id == NOBODY) return;
+    s->attempts[id].request = NOBODY;
+    struct request *request = &s->requests[request_id];
+    double delay = 0.0;
+    if (process_decide(&s->processes[request->process], &request->decision, outcome, &delay)) {
+        events_add(&s->events, s->now + (int64_t)(delay * 1e9), EVENT_RETRY, request_id, request->generation);
+        return;
+    }
+    if (outcome == OUTCOME_SUCCESS) count(s, s->result->good);
+    end_request(s, request_id);
+}
+
+/* Begins a request of a random client, and announces the next arrival. The arrivals of all clients together are one
+ * Poisson process. If the load changes, arrivals of a faster process are left out at random. */
+static void arrive(struct simulation *s) {
+    const struct trigger *trigger = &s->scenario->trigger;
+    bool changes_load = trigger->kind == TRIGGER_SPIKE || trigger->kind == TRIGGER_RAMP;
+    double highest = changes_load && trigger->size > 1.0 ? trigger->size : 1.0;
+    int64_t gap = random_exponential(&s->arrivals, (int64_t)(1e9 / (s->scenario->load * highest)));
+    events_add(&s->events, s->now + gap, EVENT_ARRIVAL, 0, 0);
+    bool is_kept = random_unit(&s->arrivals) * highest < load_factor(s);
+    uint32_t client = (uint32_t)(random_unit(&s->arrivals) * CLIENTS);
+    if (!is_kept) return;
+    uint32_t request = new_request(s);
+    s->requests[request].process = client % s->scenario->processes;
+    count(s, s->result->first);
+    send_attempt(s, request);
+}
+
+static void pull_trigger(struct simulation *s) {
+    enum trigger_kind kind = s->scenario->trigger.kind;
+    double size = s->scenario->trigger.size;
+    bool begins = is_triggered(s);
+    server_set(&s->server, s->now, begins && kind == TRIGGER_OUTAGE, begins && kind == TRIGGER_BROWN_OUT ? size : 1.0,
+               begins && kind == TRIGGER_FAILING ? size : 0.0);
+}
+
+static void handle(struct simulation *s, const struct event *event) {
+    uint32_t id = event->subject;
+    switch (event->kind) {
+    case EVENT_ARRIVAL: arrive(s); break;
+    case EVENT_TRIGGER: pull_trigger(s); break;
+    case EVENT_RETRY:
+        if (event->generation == s->requests[id].generation) send_attempt(s, id);
+        break;
+    case EVENT_SERVED:
+        if (!server_finish(&s->server, event, &id)) break;
+        end_attempt(s, id, server_fails(&s->server) ? OUTCOME_UNAVAILABLE : OUTCOME_SUCCESS);
+        release_attempt(s, id);
+        break;
+    case EVENT_REFUSED:
+        end_attempt(s, id, s->server.is_stalled ? OUTCOME_REFUSED : OUTCOME_UNAVAILABLE);
+        release_attempt(s, id);
+        break;
+    case EVENT_TIMEOUT:
+        if (event->generation == s->attempts[id].generation) end_attempt(s, id, OUTCOME_TIMEOUT);
+        break;
+    case EVENT_TIMER: break;
+    }
+}
+
+void simulate(const struct scenario *scenario, struct result *result) {
+    struct simulation s = {.scenario = scenario, .result = result, .free_attempt = NOBODY, .free_request = NOBODY};
+    int64_t end = (START + scenario->lasts + scenario->after) * SECOND;
+    size_t seconds = (size_t)(end / SECOND);
+    *result = (struct result){(int)seconds, calloc(seconds, sizeof(uint32_t)), calloc(seconds, sizeof(uint32_t)),
+                              calloc(seconds, sizeof(uint32_t))};
+    if (result->first == NULL || result->sent == NULL || result->good == NULL) abort();
+    s.arrivals.state = scenario->seed;
+    server_init(&s.server, scenario->model, &s.events, scenario->seed + 1);
+    world_init(&s.world, &s.seconds, scenario->seed + 2);
+    s.processes = storm_realloc(NULL, scenario->processes, sizeof *s.processes);
+    for (uint32_t i = 0; i < scenario->processes; i++) process_init(&s.processes[i], &s.world, scenario->policy);
+    events_add(&s.events, START * SECOND, EVENT_TRIGGER, 0, 0);
+    events_add(&s.events, (START + scenario->lasts) * SECOND, EVENT_TRIGGER, 0, 0);
+    events_add(&s.events, 0, EVENT_ARRIVAL, 0, 0);
+    for (struct event event = events_take(&s.events); event.time < end; event = events_take(&s.events)) {
+        s.now = event.time;
+        s.seconds = (double)s.now / 1e9;
+        handle(&s, &event);
+    }
+    for (uint32_t i = 0; i < s.request_count; i++) netlib_decision_free(s.requests[i].decision);
+    for (uint32_t i = 0; i < scenario->processes; i++) process_free(&s.processes[i]);
+    free(s.requests), free(s.attempts), free(s.processes);
+    world_free(&s.world), server_free(&s.server), events_free(&s.events);
+}
+
+double result_mean(const uint32_t *counts, int from, int to) {
+    double sum = 0.0;
+    for (int i = from; i < to; i++) sum += counts[i];
+    return sum / (to - from);
+}
+
+double result_extra(const struct result *result, int from, int to) {
+    return result_mean(result->sent, from, to) / result_mean(result->first, from, to) - 1.0;
+}
+
+/* Returns the fraction of the requests that succeed. With the fraction, the random number of arrivals in a second does
+ * not matter. */
+static double success(const struct result *result, int from, int to) {
+    return result_mean(result->good, from, to) / result_mean(result->first, from, to);
+}
+
+int result_recovery(const struct result *result, const struct scenario *scenario) {
+    int end = START + scenario->lasts, last = result->seconds - WINDOW;
+    double level = 0.95 * success(result, BASELINE, START);
+    int back = last + 1;
+    while (back > end && success(result, back - 1, back - 1 + WINDOW) >= level) back--;
+    return back > last ? -1 : back - end;
+}
+
+void result_free(struct result *result) { free(result->first), free(result->sent), free(result->good); }
