@@ -21,6 +21,7 @@ typedef struct netlib_retry_budget_options netlib_retry_budget_options;
 typedef struct netlib_hedge netlib_hedge;
 typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
+typedef struct netlib_store netlib_store;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -328,6 +329,19 @@ enum netlib_hedge_action {
     NETLIB_HEDGE_ACTION_FAILED = 4
 };
 
+enum netlib_unavailable {
+    NETLIB_UNAVAILABLE_LOCAL = 0,
+    NETLIB_UNAVAILABLE_OPEN = 1,
+    NETLIB_UNAVAILABLE_CLOSED = 2
+};
+
+enum netlib_swap {
+    NETLIB_SWAP_FAILED = 0,
+    NETLIB_SWAP_SWAPPED = 1,
+    NETLIB_SWAP_CHANGED = 2,
+    NETLIB_SWAP_UNAVAILABLE = 3
+};
+
 enum netlib_request_form {
     NETLIB_REQUEST_FORM_ORIGIN = 0,
     NETLIB_REQUEST_FORM_ABSOLUTE = 1,
@@ -486,6 +500,9 @@ typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
+typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
+                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
+                                                 double *now);
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
 typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
@@ -824,6 +841,11 @@ netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, enum netlib_hedge_
                                      double seconds, enum netlib_hedge_action *action, netlib_error **err);
 netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait, double seconds,
                                          enum netlib_hedge_action *action, netlib_error **err);
+netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store, netlib_error **err);
+netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx, netlib_ctx_free_fn ctx_free,
+                               netlib_store **store, netlib_error **err);
+netlib_store *netlib_store_clone(const netlib_store *store);
+void netlib_store_free(netlib_store *store);
 netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count, netlib_headers **headers,
                                  netlib_error **err);
 netlib_headers_options *netlib_headers_options_new(void);

@@ -703,6 +703,21 @@ enum class hedge_action : std::int32_t {
     failed = NETLIB_HEDGE_ACTION_FAILED,
 };
 
+/** enum netlib_unavailable */
+enum class unavailable : std::int32_t {
+    local = NETLIB_UNAVAILABLE_LOCAL,
+    open = NETLIB_UNAVAILABLE_OPEN,
+    closed = NETLIB_UNAVAILABLE_CLOSED,
+};
+
+/** enum netlib_swap */
+enum class swap : std::int32_t {
+    failed = NETLIB_SWAP_FAILED,
+    swapped = NETLIB_SWAP_SWAPPED,
+    changed = NETLIB_SWAP_CHANGED,
+    unavailable = NETLIB_SWAP_UNAVAILABLE,
+};
+
 /** enum netlib_request_form */
 enum class request_form : std::int32_t {
     origin = NETLIB_REQUEST_FORM_ORIGIN,
@@ -942,6 +957,7 @@ class retry_budget_options;
 class hedge;
 class hedge_options;
 class hedge_plan;
+class store;
 class headers;
 class headers_options;
 class request;
@@ -1411,6 +1427,14 @@ class hedge_plan : public detail::unique<netlib_hedge_plan, netlib_hedge_plan_fr
     borrowed<error> denied() const && = delete;
     result<hedge_action> step(hedge_event event, std::int32_t attempt, netlib::seconds seconds);
     result<hedge_action> pushback(std::int32_t attempt, netlib::seconds wait, netlib::seconds seconds);
+};
+
+/** The handle netlib_store. */
+class store : public detail::copyable<netlib_store, netlib_store_free, netlib_store_clone> {
+  public:
+    using copyable::copyable;
+    static result<store> file(const c_text &path, std::size_t slots);
+    template <class StoreSwap> static result<store> make(StoreSwap swap, seconds timeout);
 };
 
 /** The handle netlib_headers. */
@@ -2294,6 +2318,16 @@ template <class Held, std::size_t at>
 std::int32_t random(void *ctx, double *value) noexcept {
     return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {
         return detail::store(detail::callable<Held, at>(ctx)(), value);
+    });
+}
+
+/** netlib_store_swap_fn: swap (text key, std::uint64_t expected, std::uint64_t desired, seconds ttl, seconds timeout) */
+template <class Held, std::size_t at>
+enum netlib_swap store_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+    double timeout, uint64_t *actual, double *now) noexcept {
+    return detail::guarded(static_cast<enum netlib_swap>(0), [&] {
+        auto decided = detail::callable<Held, at>(ctx)(text(key), expected, desired, seconds(ttl), seconds(timeout));
+        return static_cast<enum netlib_swap>(decided);
     });
 }
 
@@ -3450,6 +3484,22 @@ inline result<hedge_action> hedge_plan::pushback(std::int32_t attempt, netlib::s
     netlib_status status_c = netlib_hedge_plan_pushback(handle(), attempt, wait.count(), seconds.count(), &action,
         &err);
     return detail::finish<true>(status_c, err, static_cast<hedge_action>(action));
+}
+inline result<store> store::file(const c_text &path, std::size_t slots) {
+    netlib_store *store = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_store_file(path.c_str(), slots, &store, &err);
+    return detail::finish<false>(status_c, err, netlib::store(store));
+}
+template <class StoreSwap> inline result<store> store::make(StoreSwap swap, seconds timeout) {
+    using Held = std::tuple<StoreSwap>;
+    netlib_store_swap_fn swap_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<StoreSwap>) swap_c = callbacks::store_swap<Held, 0>;
+    netlib_store *store = nullptr;
+    netlib_error *err = nullptr;
+    Held *held = new Held(std::move(swap));
+    netlib_status status_c = netlib_store_new(swap_c, timeout.count(), held, detail::free_held<Held>, &store, &err);
+    return detail::finish<false>(status_c, err, netlib::store(store));
 }
 inline result<headers> headers::make(span<const netlib_header_field> fields) {
     netlib_headers *headers = nullptr;

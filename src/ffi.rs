@@ -23,6 +23,7 @@ mod resolve_callback;
 mod slices;
 mod stream_callbacks;
 mod strings;
+mod swap_callback;
 mod tls_callbacks;
 
 pub(crate) use handle::{Counted, Handle, Shared, Unique};

@@ -8,6 +8,7 @@ pub mod budget;
 pub mod hedge;
 mod key_table;
 mod lease_table;
+pub mod store;
 mod time_source;
 
 /// The outcome of a request, which the application or a Retry reports.

@@ -232,6 +232,25 @@ static inline netlib_decision *make_decision(void) {
 #define MAKE__netlib_decision_ptr make_decision()
 
 /* overload */
+#ifdef HAVE_netlib_store_new
+static inline enum netlib_swap make_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
+                                         double ttl, double timeout, uint64_t *actual, double *now) {
+    (void)ctx, (void)key, (void)len, (void)expected, (void)desired, (void)ttl, (void)timeout, (void)actual, (void)now;
+    return NETLIB_SWAP_UNAVAILABLE;
+}
+static inline netlib_store *make_store(void) {
+    netlib_store *store = NULL;
+    MUST_OK(netlib_store_new(make_swap, 1.0, NULL, NULL, &store, NULL));
+    return store;
+}
+#define MAKE__netlib_store_swap_fn make_swap
+#define MAKE__netlib_store_ptr make_store()
+#define MAKE__enum_netlib_unavailable NETLIB_UNAVAILABLE_OPEN
+/* The sweep leaves no file behind, because the file cannot be created. */
+#define MAKE__netlib_store_file__path "/dev/null/words"
+#define BASELINE__netlib_store_file NETLIB_IO
+#endif
+
 #ifdef HAVE_netlib_retry_budget_new
 static inline netlib_retry_budget *make_retry_budget(void) {
     netlib_retry_budget *budget = NULL;

@@ -2,6 +2,7 @@
 
 pub mod budget;
 pub mod hedge;
+pub mod store;
 
 /// The outcomes of requests, which an application reports so that later requests do not overload the server.
 /// `netlib_retry_budget_report` takes an outcome.
