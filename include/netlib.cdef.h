@@ -18,6 +18,8 @@ typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
+typedef struct netlib_breaker netlib_breaker;
+typedef struct netlib_breaker_options netlib_breaker_options;
 typedef struct netlib_hedge netlib_hedge;
 typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
@@ -312,6 +314,16 @@ enum netlib_budget_kind {
     NETLIB_BUDGET_TRANSIENT = 1,
     NETLIB_BUDGET_THROTTLING = 2,
     NETLIB_BUDGET_HEDGE = 3
+};
+
+enum {
+    NETLIB_BREAKER_DEFAULT_MAX_KEYS = 1024
+};
+
+enum netlib_circuit_state {
+    NETLIB_CIRCUIT_CLOSED = 0,
+    NETLIB_CIRCUIT_OPEN = 1,
+    NETLIB_CIRCUIT_HALF_OPEN = 2
 };
 
 enum netlib_hedge_event {
@@ -816,6 +828,31 @@ netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const c
                                       enum netlib_budget_kind kind, uint64_t *lease, netlib_error **err);
 void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
+netlib_breaker_options *netlib_breaker_options_new(void);
+netlib_breaker_options *netlib_breaker_options_clone(const netlib_breaker_options *options);
+netlib_status netlib_breaker_options_check(const netlib_breaker_options *options, netlib_error **err);
+void netlib_breaker_options_free(netlib_breaker_options *options);
+void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
+                                      double open_time, int32_t probes);
+void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int32_t failures, double open_time,
+                                            double open_time_max, double max_open_percent);
+void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
+                                         double window, double max_probability);
+void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, double seconds);
+void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_t max_keys);
+void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
+                                      netlib_ctx_free_fn ctx_free);
+void netlib_breaker_options_set_random(netlib_breaker_options *options, netlib_random_fn random, void *ctx,
+                                       netlib_ctx_free_fn ctx_free);
+netlib_status netlib_breaker_new(const netlib_breaker_options *options, netlib_breaker **breaker, netlib_error **err);
+netlib_breaker *netlib_breaker_clone(const netlib_breaker *breaker);
+void netlib_breaker_free(netlib_breaker *breaker);
+netlib_status netlib_breaker_ask(const netlib_breaker *breaker, const char *key, size_t len, uint64_t *permit,
+                                 double *seconds, netlib_error **err);
+void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum netlib_report outcome);
+netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
+                                   enum netlib_circuit_state *state, netlib_error **err);
+double netlib_error_breaker_seconds(const netlib_error *error);
 netlib_hedge_options *netlib_hedge_options_new(void);
 netlib_hedge_options *netlib_hedge_options_clone(const netlib_hedge_options *options);
 netlib_status netlib_hedge_options_check(const netlib_hedge_options *options, netlib_error **err);

@@ -329,6 +329,8 @@ typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
+typedef struct netlib_breaker netlib_breaker;
+typedef struct netlib_breaker_options netlib_breaker_options;
 typedef struct netlib_hedge netlib_hedge;
 typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
@@ -1633,8 +1635,8 @@ struct netlib_timeout;
  *         also failed.
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
  *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
- *       `netlib_retry_budget_report`, `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback` and
- *       `netlib_hedge_plan_free`.
+ *       `netlib_retry_budget_report`, `netlib_breaker_ask`, `netlib_breaker_report`, `netlib_breaker_state`,
+ *       `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback` and `netlib_hedge_plan_free`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -1997,8 +1999,8 @@ typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
  *        and the callback must store a value.
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
  *         fails with `NETLIB_CALLBACK_FAILED`.
- * @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep` and
- *        `netlib_retry_decide`.
+ * @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep`,
+ *        `netlib_retry_decide` and `netlib_breaker_ask`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -2670,7 +2672,7 @@ double netlib_retry_default_backoff_max(void);
  * ================================================================================================================== */
 
 /** The outcomes of requests, which an application reports so that later requests do not overload the server.
- * `netlib_retry_budget_report` takes an outcome. */
+ * `netlib_retry_budget_report` and `netlib_breaker_report` take an outcome. */
 enum netlib_report NETLIB_INT32 {
     /** The server answered as wanted. */
     NETLIB_REPORT_SUCCESS = 0,
@@ -2798,6 +2800,192 @@ void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t leas
  * @param key `len` bytes. May be NULL if `len` is 0.
  * @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
+
+/* ---- Circuit breakers. ---- */
+
+/** The default maximum number of keys of a breaker. */
+enum NETLIB_INT32 { NETLIB_BREAKER_DEFAULT_MAX_KEYS = 1024 };
+
+/** The default time after which a permit without a report ends, in seconds. */
+#define NETLIB_BREAKER_DEFAULT_PERMIT_TIME 300.0
+
+/** The states of a key of a breaker. `netlib_breaker_state` stores the state. */
+enum netlib_circuit_state NETLIB_INT32 {
+    /** All requests are permitted. */
+    NETLIB_CIRCUIT_CLOSED = 0,
+    /** No request is permitted. */
+    NETLIB_CIRCUIT_OPEN = 1,
+    /** Some requests are permitted: a number of probes, or for `netlib_breaker_options_set_adaptive`, a random part of
+     * the requests. */
+    NETLIB_CIRCUIT_HALF_OPEN = 2
+};
+
+/** A circuit breaker, which refuses requests to a server that fails most requests, so that the server can recover and
+ * the client does not wait for failures. **Thread-safe**.
+ *
+ * Ask before each request, and report its outcome:
+ *
+ *     uint64_t permit = 0;
+ *     double seconds = 0;
+ *     netlib_status status = netlib_breaker_ask(breaker, "https://a.example", NETLIB_NTS, &permit, &seconds, &err);
+ *     if (status == NETLIB_BREAKER_OPEN) return try_again_in(seconds);
+ *     if (status != NETLIB_OK) return fail(err);
+ *     int http_status = send_request();                    // 0: no response
+ *     int failed = http_status == 0 || http_status >= 500;
+ *     netlib_breaker_report(breaker, permit, failed ? NETLIB_REPORT_FAILURE : NETLIB_REPORT_SUCCESS);
+ *
+ * A breaker keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
+ * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
+ * the maximum number of keys, the least recently used key is dropped, even if it is open; a dropped key that is used
+ * again starts closed. Keys appear in error messages, so do not use secrets as keys.
+ *
+ * All clones of a breaker share one state. After fork(2), parent and child have separate copies of the state, and
+ * count separately. */
+struct netlib_breaker;
+
+/** Settings from which `netlib_breaker_new` makes a breaker. **One call at a time**. */
+struct netlib_breaker_options;
+
+/** Makes options that hold the default settings; the comment of each setter states its default.
+ * @return Never NULL. */
+NETLIB_MUST_USE netlib_breaker_options *netlib_breaker_options_new(void);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_breaker_options *netlib_breaker_options_clone(const netlib_breaker_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_breaker_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value. */
+NETLIB_MUST_USE netlib_status netlib_breaker_options_check(const netlib_breaker_options *options, netlib_error **err);
+
+/** Releases options. */
+void netlib_breaker_options_free(netlib_breaker_options *options);
+
+/** Makes a key open when too large a part of its requests fails, as in Polly and resilience4j. Replaces the settings of
+ * `netlib_breaker_options_set_consecutive` and `netlib_breaker_options_set_adaptive`. Default: 0.1, 100, 30, 5 and 1,
+ * as in Polly 8. The defaults of resilience4j 2 correspond to 0.5, 100, a window of your choice, 60 and 10.
+ *
+ * A closed key opens when a failure is reported, at least `minimum` outcomes were reported within the window, and
+ * failures are at least the part `ratio` of these outcomes. An outcome counts when it is reported, so failures also
+ * count if the timeout of the requests is longer than the window. An open key permits no request for `open_time`
+ * seconds, and is half-open afterwards: `probes` requests are permitted, and no further request until the outcomes of
+ * all of these probes are reported. Then the key closes, or, if failures are at least the part `ratio` of the probes,
+ * opens again. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe.
+ * @param ratio more than 0, at most 1.
+ * @param minimum 1 or more.
+ * @param window more than 0 seconds, finite. The window moves in steps of a tenth.
+ * @param open_time more than 0 seconds, finite.
+ * @param probes 1 or more. */
+void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
+                                      double open_time, int32_t probes);
+
+/** Makes a key open after consecutive failures, as Envoy's outlier detection ejects a host. Replaces the settings of
+ * `netlib_breaker_options_set_ratio` and `netlib_breaker_options_set_adaptive`, and is not set by default. Envoy's
+ * defaults are 5, 30, 300 and 10.
+ *
+ * A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
+ * multiplied by the number of its openings, at most for `open_time_max` seconds, and then closes; it is never
+ * half-open. For every 10 seconds that the key is closed, the number of its openings decreases by 1. A key does not
+ * open if more than `max_open_percent` percent of the breaker's keys would then be open, unless no other key is open.
+ * In this case its failures are counted from 0 again.
+ * @param failures 1 or more.
+ * @param open_time more than 0 seconds, finite.
+ * @param open_time_max seconds, finite, not less than `open_time`.
+ * @param max_open_percent 0 to 100. */
+void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int32_t failures, double open_time,
+                                            double open_time_max, double max_open_percent);
+
+/** Makes a key refuse a random part of its requests, as in the client-side throttling of Google's book "Site
+ * Reliability Engineering", chapter "Handling Overload". Replaces the settings of `netlib_breaker_options_set_ratio`
+ * and `netlib_breaker_options_set_consecutive`, and is not set by default. The book uses 2, 1, 120 and 1. For Envoy's
+ * admission control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
+ *
+ * Each request is refused with the probability (requests - `multiplier` * accepted) / (requests + 1), which is limited
+ * to 0 to `max_probability`. `requests` is the number of requests that asked within the window, with the refused ones;
+ * `accepted` is the number of successes that were reported within the window. Requests count when they ask, so a
+ * server that answers no request is noticed before the first timeout. Requests that are reported with
+ * `NETLIB_REPORT_NONE` do not count. No key is ever open: some requests are always permitted.
+ * @param multiplier the number of requests per accepted request up to which no request is refused: at least 1, finite.
+ * @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose a
+ *        number above the number of requests that wait for an answer at once, because the requests of an application
+ *        that starts count before the first answer arrives.
+ * @param window more than 0 seconds, finite. The window moves in steps of a tenth.
+ * @param max_probability more than 0, at most 1. */
+void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
+                                         double window, double max_probability);
+
+/** Sets the time after which a permit ends without a report, as if `NETLIB_REPORT_NONE` had been reported. Choose a
+ * time that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
+ * @param seconds more than 0, finite. */
+void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, double seconds);
+
+/** Sets the maximum number of keys. Default: `NETLIB_BREAKER_DEFAULT_MAX_KEYS`.
+ * @param max_keys 1 to 1,048,576. */
+void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_t max_keys);
+
+/** Replaces the clock of the breaker, for tests and simulations. A time before the time of an earlier call counts as
+ * the time of that earlier call. The callback may run on several threads at the same time. Default: the system's
+ * monotonic clock.
+ * @param clock the callback. May be NULL: the system's monotonic clock. */
+void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
+                                      netlib_ctx_free_fn ctx_free);
+
+/** Replaces the source of the random numbers that `netlib_breaker_options_set_adaptive` needs, for tests and
+ * simulations. A request is refused if the random number is below the probability. The callback may run on several
+ * threads at the same time. Default: a generator whose seed is a random number of the system.
+ * @param random the callback. May be NULL: the default. */
+void netlib_breaker_options_set_random(netlib_breaker_options *options, netlib_random_fn random, void *ctx,
+                                       netlib_ctx_free_fn ctx_free);
+
+/** Makes a breaker.
+ * @param options the settings, which can be used for several calls. May be NULL: the default settings.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error; `NETLIB_IO` if the system
+ *         provides no random number for the seed that `netlib_breaker_options_set_adaptive` needs.
+ */
+NETLIB_MUST_USE netlib_status netlib_breaker_new(const netlib_breaker_options *options, netlib_breaker **breaker,
+                                                 netlib_error **err);
+
+/** Returns another reference to the same breaker. */
+NETLIB_MUST_USE netlib_breaker *netlib_breaker_clone(const netlib_breaker *breaker);
+
+/** Releases a breaker. */
+void netlib_breaker_free(netlib_breaker *breaker);
+
+/** Asks whether a request may be sent now. If the request is permitted, send it, and pass the permit to
+ * `netlib_breaker_report` when its outcome is known. A breaker has at most 1,048,576 permits without a report; a
+ * further permit ends the oldest one.
+ * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
+ * @param seconds out: the time after which to ask again, at least 0.000001, if the result is `NETLIB_BREAKER_OPEN`;
+ *        otherwise 0. For an open key, the time until the key closes or is half-open. For a half-open key, which may
+ *        close sooner, the `open_time` of `netlib_breaker_options_set_ratio`. For a request that
+ *        `netlib_breaker_options_set_adaptive` refuses, the time until the window moves; an earlier request may be
+ *        permitted, too.
+ * @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
+ *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_breaker_ask(const netlib_breaker *breaker, const char *key, size_t len,
+                                                 uint64_t *permit, double *seconds, netlib_error **err);
+
+/** Reports the outcome of a permitted request, which ends its permit. For `netlib_breaker_options_set_ratio` and
+ * `netlib_breaker_options_set_consecutive`, `NETLIB_REPORT_THROTTLED` counts as a failure. The call changes nothing if
+ * the permit has already ended, because it was reported or is too old; if the number is no permit; or if the key has
+ * opened or closed since the request was permitted. If the clock callback fails, the report counts at the time of the
+ * last call that read the clock.
+ * @param permit the number that `netlib_breaker_ask` stored.
+ * @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`. */
+void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum netlib_report outcome);
+
+/** Stores the state of a key. A key that was never used is closed. With `netlib_breaker_options_set_adaptive`, a key is
+ * half-open while the probability is above 0. The call does not count as a use of the key.
+ * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param state out: the state; `NETLIB_CIRCUIT_CLOSED` on failure.
+ * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
+NETLIB_MUST_USE netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
+                                                   enum netlib_circuit_state *state, netlib_error **err);
+
+/** Returns the number of seconds that `netlib_breaker_ask` stored together with an error, for languages that convert
+ * errors to exceptions; -1.0 when the error does not come from `netlib_breaker_ask`, and for NULL. */
+double netlib_error_breaker_seconds(const netlib_error *error);
 
 /* ---- Hedging. ---- */
 
@@ -6837,14 +7025,14 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
                sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
-               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_hedge_event) == 4 &&
-               sizeof(enum netlib_hedge_action) == 4 && sizeof(enum netlib_unavailable) == 4 &&
-               sizeof(enum netlib_swap) == 4 && sizeof(enum netlib_request_form) == 4 &&
-               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_family) == 4 &&
-               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
-               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
-               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
-               sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_circuit_state) == 4 &&
+               sizeof(enum netlib_hedge_event) == 4 && sizeof(enum netlib_hedge_action) == 4 &&
+               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_swap) == 4 &&
+               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
+               sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
+               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
+               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
+               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
                sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
                sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
                sizeof(enum netlib_tls_option) == 4,

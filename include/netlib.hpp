@@ -686,6 +686,13 @@ enum class budget_kind : std::int32_t {
     hedge = NETLIB_BUDGET_HEDGE,
 };
 
+/** enum netlib_circuit_state */
+enum class circuit_state : std::int32_t {
+    closed = NETLIB_CIRCUIT_CLOSED,
+    open = NETLIB_CIRCUIT_OPEN,
+    half_open = NETLIB_CIRCUIT_HALF_OPEN,
+};
+
 /** enum netlib_hedge_event */
 enum class hedge_event : std::int32_t {
     timer = NETLIB_HEDGE_EVENT_TIMER,
@@ -908,6 +915,7 @@ inline constexpr std::int32_t fd_managed = NETLIB_FD_MANAGED;
 inline constexpr std::int32_t url_max = NETLIB_URL_MAX;
 inline constexpr std::int32_t retry_default_total = NETLIB_RETRY_DEFAULT_TOTAL;
 inline constexpr std::int32_t retry_budget_default_max_keys = NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS;
+inline constexpr std::int32_t breaker_default_max_keys = NETLIB_BREAKER_DEFAULT_MAX_KEYS;
 inline constexpr std::int32_t response_head_max = NETLIB_RESPONSE_HEAD_MAX;
 inline constexpr std::int32_t chunk_prefix_size = NETLIB_CHUNK_PREFIX_SIZE;
 inline constexpr std::int32_t chunk_suffix_size = NETLIB_CHUNK_SUFFIX_SIZE;
@@ -954,6 +962,8 @@ class retry_options;
 class decision;
 class retry_budget;
 class retry_budget_options;
+class breaker;
+class breaker_options;
 class hedge;
 class hedge_options;
 class hedge_plan;
@@ -1018,6 +1028,7 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     std::int64_t unparsed_offset() const noexcept;
     borrowed<netlib::retry> retry() const & noexcept;
     borrowed<netlib::retry> retry() const && = delete;
+    double breaker_seconds() const noexcept;
     span<const std::uint8_t> ech_retry_configs() const & noexcept;
     span<const std::uint8_t> ech_retry_configs() const && = delete;
     netlib::range<error, borrowed<error>> causes() const & noexcept;
@@ -1387,6 +1398,40 @@ class retry_budget_options : public detail::copyable<netlib_retry_budget_options
     retry_budget_options &lease_time(netlib::seconds seconds) noexcept;
     retry_budget_options &max_keys(std::int32_t max_keys) noexcept;
     template <class Clock> retry_budget_options &clock(Clock clock);
+};
+
+/** The handle netlib_breaker. */
+class breaker : public detail::copyable<netlib_breaker, netlib_breaker_free, netlib_breaker_clone> {
+  public:
+    using copyable::copyable;
+    using options = netlib::breaker_options;
+    static result<breaker> make(optional_ref<breaker_options> options = {});
+#if NETLIB_HPP_THROWS
+    explicit breaker(optional_ref<breaker_options> options = {});
+#endif
+    struct ask_result;
+    result<ask_result> ask(std::string_view key) const;
+    void report(std::uint64_t permit, netlib::report outcome) const;
+    result<circuit_state> state(std::string_view key) const;
+};
+
+/** The handle netlib_breaker_options. */
+class breaker_options : public detail::copyable<netlib_breaker_options, netlib_breaker_options_free,
+    netlib_breaker_options_clone> {
+  public:
+    using copyable::copyable;
+    breaker_options() : copyable(detail::checked(netlib_breaker_options_new())) {}
+    result<void> check() const;
+    breaker_options &ratio(double ratio, std::int32_t minimum, seconds window, seconds open_time,
+        std::int32_t probes) noexcept;
+    breaker_options &consecutive(std::int32_t failures, seconds open_time, seconds open_time_max,
+        double max_open_percent) noexcept;
+    breaker_options &adaptive(double multiplier, std::int32_t minimum, seconds window,
+        double max_probability) noexcept;
+    breaker_options &permit_time(netlib::seconds seconds) noexcept;
+    breaker_options &max_keys(std::int32_t max_keys) noexcept;
+    template <class Clock> breaker_options &clock(Clock clock);
+    template <class Random> breaker_options &random(Random random);
 };
 
 /** The handle netlib_hedge. */
@@ -1950,6 +1995,12 @@ struct retry::history_item {
     text redacted_redirect_location;
 };
 
+/** The results of netlib_breaker_ask. */
+struct breaker::ask_result {
+    std::uint64_t permit;
+    netlib::seconds seconds;
+};
+
 /** An element of headers::items. */
 struct headers::item {
     text name;
@@ -2507,6 +2558,9 @@ inline std::int64_t error::unparsed_offset() const noexcept {
 }
 inline borrowed<netlib::retry> error::retry() const & noexcept {
     return borrowed<netlib::retry>(netlib_error_retry(handle()));
+}
+inline double error::breaker_seconds() const noexcept {
+    return netlib_error_breaker_seconds(handle());
 }
 inline span<const std::uint8_t> error::ech_retry_configs() const & noexcept {
     std::size_t len = 0;
@@ -3411,6 +3465,78 @@ template <class Clock> inline retry_budget_options &retry_budget_options::clock(
     if constexpr (!std::is_null_pointer_v<Clock>) clock_c = callbacks::clock<Held, 0>;
     Held *held = new Held(std::move(clock));
     netlib_retry_budget_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
+    return *this;
+}
+inline result<breaker> breaker::make(optional_ref<breaker_options> options) {
+    netlib_breaker *breaker = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_breaker_new(options.handle(), &breaker, &err);
+    return detail::finish<false>(status_c, err, netlib::breaker(breaker));
+}
+#if NETLIB_HPP_THROWS
+inline breaker::breaker(optional_ref<breaker_options> options)
+    : breaker(make(options)) {}
+#endif
+inline result<breaker::ask_result> breaker::ask(std::string_view key) const {
+    std::uint64_t permit = 0;
+    double seconds = 0.0;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_breaker_ask(handle(), key.data(), key.size(), &permit, &seconds, &err);
+    return detail::finish<true>(status_c, err, ask_result{permit, netlib::seconds(seconds)});
+}
+inline void breaker::report(std::uint64_t permit, netlib::report outcome) const {
+    netlib_breaker_report(handle(), permit, static_cast<enum netlib_report>(outcome));
+    detail::rethrow();
+}
+inline result<circuit_state> breaker::state(std::string_view key) const {
+    enum netlib_circuit_state state = {};
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_breaker_state(handle(), key.data(), key.size(), &state, &err);
+    return detail::finish<true>(status_c, err, static_cast<circuit_state>(state));
+}
+inline result<void> breaker_options::check() const {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_breaker_options_check(handle(), &err);
+    return detail::finish<false>(status_c, err);
+}
+inline breaker_options &breaker_options::ratio(double ratio, std::int32_t minimum, seconds window, seconds open_time,
+    std::int32_t probes) noexcept {
+    netlib_breaker_options_set_ratio(handle(), ratio, minimum, window.count(), open_time.count(), probes);
+    return *this;
+}
+inline breaker_options &breaker_options::consecutive(std::int32_t failures, seconds open_time, seconds open_time_max,
+    double max_open_percent) noexcept {
+    netlib_breaker_options_set_consecutive(handle(), failures, open_time.count(), open_time_max.count(),
+        max_open_percent);
+    return *this;
+}
+inline breaker_options &breaker_options::adaptive(double multiplier, std::int32_t minimum, seconds window,
+    double max_probability) noexcept {
+    netlib_breaker_options_set_adaptive(handle(), multiplier, minimum, window.count(), max_probability);
+    return *this;
+}
+inline breaker_options &breaker_options::permit_time(netlib::seconds seconds) noexcept {
+    netlib_breaker_options_set_permit_time(handle(), seconds.count());
+    return *this;
+}
+inline breaker_options &breaker_options::max_keys(std::int32_t max_keys) noexcept {
+    netlib_breaker_options_set_max_keys(handle(), max_keys);
+    return *this;
+}
+template <class Clock> inline breaker_options &breaker_options::clock(Clock clock) {
+    using Held = std::tuple<Clock>;
+    netlib_clock_fn clock_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<Clock>) clock_c = callbacks::clock<Held, 0>;
+    Held *held = new Held(std::move(clock));
+    netlib_breaker_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
+    return *this;
+}
+template <class Random> inline breaker_options &breaker_options::random(Random random) {
+    using Held = std::tuple<Random>;
+    netlib_random_fn random_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<Random>) random_c = callbacks::random<Held, 0>;
+    Held *held = new Held(std::move(random));
+    netlib_breaker_options_set_random(handle(), random_c, held, detail::free_held<Held>);
     return *this;
 }
 inline result<hedge> hedge::make(optional_ref<hedge_options> options) {

@@ -4,6 +4,7 @@
 //! permission gets a number, with which a later call reports the outcome ([`lease_table`]). Decisions are pure: they
 //! depend on the state, the time and random numbers, and callbacks of the application can supply the last two.
 
+pub mod breaker;
 pub mod budget;
 pub mod hedge;
 mod key_table;

@@ -265,6 +265,20 @@ static inline netlib_status use_retry_budget_options(netlib_retry_budget_options
 #define MAKE__netlib_retry_budget_ptr make_retry_budget()
 #define MAKE__netlib_retry_budget_options_ptr netlib_retry_budget_options_new()
 #define USE_OPTIONS__netlib_retry_budget_options(options, err) use_retry_budget_options((options), (err))
+#ifdef HAVE_netlib_breaker_new
+static inline netlib_breaker *make_breaker(void) {
+    netlib_breaker *breaker = NULL;
+    MUST_OK(netlib_breaker_new(NULL, &breaker, NULL));
+    return breaker;
+}
+static inline netlib_status use_breaker_options(netlib_breaker_options *options, netlib_error **err) {
+    netlib_breaker *breaker = NULL;
+    return netlib_breaker_new(options, &breaker, err);
+}
+#endif
+#define MAKE__netlib_breaker_ptr make_breaker()
+#define MAKE__netlib_breaker_options_ptr netlib_breaker_options_new()
+#define USE_OPTIONS__netlib_breaker_options(options, err) use_breaker_options((options), (err))
 #ifdef HAVE_netlib_hedge_start
 static inline netlib_hedge *make_hedge(void) {
     netlib_hedge *hedge = NULL;

@@ -12,6 +12,7 @@ pub type enum_netlib_body_framing = i32;
 pub type enum_netlib_budget_kind = i32;
 pub type enum_netlib_certificate_name_kind = i32;
 pub type enum_netlib_certificate_problem = i32;
+pub type enum_netlib_circuit_state = i32;
 pub type enum_netlib_class = i32;
 pub type enum_netlib_counter = i32;
 pub type enum_netlib_delay_reason = i32;

@@ -13,6 +13,11 @@ use crate::ffi::handle::{self, Handle, Ownership, Shared, Unique};
 /// Groups of setters that replace each other's values. A setter that is in no group replaces only its own value.
 const ALTERNATIVES: &[&[&str]] = &[
     &[
+        "netlib_breaker_options_set_ratio",
+        "netlib_breaker_options_set_consecutive",
+        "netlib_breaker_options_set_adaptive",
+    ],
+    &[
         "netlib_headers_options_set_accept_encoding",
         "netlib_headers_options_enable_accept_encoding",
         "netlib_headers_options_add_accept_encoding",

@@ -1,11 +1,12 @@
 //! Overload protection.
 
 pub mod budget;
+pub mod breaker;
 pub mod hedge;
 pub mod store;
 
 /// The outcomes of requests, which an application reports so that later requests do not overload the server.
-/// `netlib_retry_budget_report` takes an outcome.
+/// `netlib_retry_budget_report` and `netlib_breaker_report` take an outcome.
 #[repr(C)]
 pub enum netlib_report {
     /// The server answered as wanted.

@@ -74,8 +74,8 @@ pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds
 ///        and the callback must store a value.
 /// @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
 ///         fails with `NETLIB_CALLBACK_FAILED`.
-/// @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep` and
-///        `netlib_retry_decide`.
+/// @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep`,
+///        `netlib_retry_decide` and `netlib_breaker_ask`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,

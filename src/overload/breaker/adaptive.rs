@@ -1,0 +1,73 @@
+//! The breaker that refuses requests with a probability: the client-side throttling of Google's book "Site Reliability
+//! Engineering", chapter "Handling Overload".
+
+use super::circuit::{Answer, CircuitState, Permit, find_or_add};
+use super::window::{Counts, Window};
+use crate::error::Result;
+use crate::overload::Report;
+use crate::overload::key_table::KeyTable;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    /// The number of requests per accepted request up to which nothing is refused; K in the book.
+    pub(super) multiplier: f64,
+    /// The number of requests in the window below which nothing is refused.
+    pub(super) minimum: u32,
+    pub(super) window: f64,
+    pub(super) max_probability: f64,
+}
+
+impl Settings {
+    fn probability(&self, counts: Counts) -> f64 {
+        if counts.requests < u64::from(self.minimum) {
+            return 0.0;
+        }
+        let excess = counts.requests as f64 - self.multiplier * counts.accepted as f64;
+        (excess / (counts.requests as f64 + 1.0)).clamp(0.0, self.max_probability)
+    }
+}
+
+pub(super) struct AdaptiveBreaker {
+    settings: Settings,
+    windows: KeyTable<Window>,
+}
+
+impl AdaptiveBreaker {
+    pub(super) fn new(settings: Settings, max_keys: usize) -> AdaptiveBreaker {
+        AdaptiveBreaker { settings, windows: KeyTable::new(max_keys) }
+    }
+
+    /// `draw` is a random number of at least 0 and less than 1.
+    pub(super) fn ask(&mut self, key: &[u8], now: f64, draw: f64) -> Result<Answer> {
+        let (slot, window) = find_or_add(&mut self.windows, key, || Window::new(now))?;
+        window.move_to(now, self.settings.window);
+        let probability = self.settings.probability(window.counts());
+        // Requests are counted before they are sent, and also if they are refused. If they were counted when they end,
+        // a server that lets all requests time out would be noticed only after the timeout.
+        window.add_request();
+        if draw < probability {
+            return Ok(Answer::Refuse { seconds: window.until_next_bucket(now, self.settings.window) });
+        }
+        Ok(Answer::Permit(Permit { slot, mark: window.newest() }))
+    }
+
+    pub(super) fn report(&mut self, permit: Permit, now: f64, outcome: Report) {
+        let Some(window) = self.windows.get_mut(permit.slot) else { return };
+        window.move_to(now, self.settings.window);
+        match outcome {
+            // An answer counts when it arrives: if it counted when its request was sent, the answers of a server that
+            // is slower than the window would never count.
+            Report::Success => window.add_accepted(),
+            Report::Failure | Report::Throttled => {}
+            Report::None => window.remove_request(permit.mark),
+        }
+    }
+
+    pub(super) fn state(&mut self, key: &[u8], now: f64) -> CircuitState {
+        let Some(window) = self.windows.find(key).and_then(|slot| self.windows.get_mut(slot)) else {
+            return CircuitState::Closed;
+        };
+        window.move_to(now, self.settings.window);
+        if self.settings.probability(window.counts()) > 0.0 { CircuitState::HalfOpen } else { CircuitState::Closed }
+    }
+}

@@ -1,0 +1,131 @@
+//! The breaker that opens when the ratio of failures in a window is too high, as in Polly and resilience4j.
+
+use super::circuit::{Answer, CircuitState, Permit, find_or_add};
+use super::window::Window;
+use crate::error::Result;
+use crate::overload::Report;
+use crate::overload::key_table::KeyTable;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Settings {
+    /// The ratio of failures to outcomes at which a key opens.
+    pub(super) ratio: f64,
+    /// The number of outcomes in the window below which a key stays closed.
+    pub(super) minimum: u32,
+    pub(super) window: f64,
+    pub(super) open_time: f64,
+    pub(super) probes: u32,
+}
+
+/// The defaults of Polly 8: CircuitBreakerConstants, and one probe.
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { ratio: 0.1, minimum: 100, window: 30.0, open_time: 5.0, probes: 1 }
+    }
+}
+
+enum Phase {
+    Closed,
+    Open { until: f64 },
+    HalfOpen(Probes),
+}
+
+/// The probes of a half-open key: how many were permitted, and the outcomes of those that have ended.
+#[derive(Default)]
+struct Probes {
+    permitted: u32,
+    succeeded: u32,
+    failed: u32,
+}
+
+struct Circuit {
+    phase: Phase,
+    /// The number of changes of the phase. A permit of an earlier phase says nothing about the present one.
+    round: u64,
+    window: Window,
+}
+
+impl Circuit {
+    fn enter(&mut self, phase: Phase) {
+        self.phase = phase;
+        self.round += 1;
+    }
+}
+
+pub(super) struct RatioBreaker {
+    settings: Settings,
+    circuits: KeyTable<Circuit>,
+}
+
+impl RatioBreaker {
+    pub(super) fn new(settings: Settings, max_keys: usize) -> RatioBreaker {
+        RatioBreaker { settings, circuits: KeyTable::new(max_keys) }
+    }
+
+    pub(super) fn ask(&mut self, key: &[u8], now: f64) -> Result<Answer> {
+        let make = || Circuit { phase: Phase::Closed, round: 0, window: Window::new(now) };
+        let (slot, circuit) = find_or_add(&mut self.circuits, key, make)?;
+        if let Phase::Open { until } = circuit.phase {
+            if now < until {
+                return Ok(Answer::Refuse { seconds: until - now });
+            }
+            circuit.enter(Phase::HalfOpen(Probes::default()));
+        }
+        if let Phase::HalfOpen(probes) = &mut circuit.phase {
+            if probes.permitted == self.settings.probes {
+                return Ok(Answer::Refuse { seconds: self.settings.open_time });
+            }
+            probes.permitted += 1;
+        }
+        Ok(Answer::Permit(Permit { slot, mark: circuit.round }))
+    }
+
+    pub(super) fn report(&mut self, permit: Permit, now: f64, outcome: Report) {
+        let settings = self.settings;
+        let Some(circuit) = self.circuits.get_mut(permit.slot).filter(|circuit| circuit.round == permit.mark) else {
+            return;
+        };
+        let open = Phase::Open { until: now + settings.open_time };
+        match &mut circuit.phase {
+            // A key that is open has given no permits since it opened.
+            Phase::Open { .. } => {}
+            Phase::HalfOpen(probes) => {
+                match outcome {
+                    Report::None => probes.permitted -= 1,
+                    Report::Success => probes.succeeded += 1,
+                    Report::Failure | Report::Throttled => probes.failed += 1,
+                }
+                if f64::from(probes.failed) / f64::from(settings.probes) >= settings.ratio {
+                    circuit.enter(open);
+                } else if probes.succeeded + probes.failed == settings.probes {
+                    circuit.window = Window::new(now);
+                    circuit.enter(Phase::Closed);
+                }
+            }
+            Phase::Closed if outcome == Report::None => {}
+            Phase::Closed => {
+                circuit.window.move_to(now, settings.window);
+                circuit.window.add_request();
+                if outcome == Report::Success {
+                    circuit.window.add_accepted();
+                    return;
+                }
+                let counts = circuit.window.counts();
+                let failures = counts.requests - counts.accepted;
+                let is_enough = counts.requests >= u64::from(settings.minimum);
+                if is_enough && failures as f64 / counts.requests as f64 >= settings.ratio {
+                    circuit.enter(open);
+                }
+            }
+        }
+    }
+
+    pub(super) fn state(&self, key: &[u8], now: f64) -> CircuitState {
+        let circuit = self.circuits.find(key).and_then(|slot| self.circuits.get(slot));
+        match circuit.map(|circuit| &circuit.phase) {
+            None | Some(Phase::Closed) => CircuitState::Closed,
+            Some(Phase::Open { until }) if now < *until => CircuitState::Open,
+            Some(Phase::Open { .. } | Phase::HalfOpen(_)) => CircuitState::HalfOpen,
+        }
+    }
+}
