@@ -23,6 +23,8 @@ typedef struct netlib_breaker_options netlib_breaker_options;
 typedef struct netlib_hedge netlib_hedge;
 typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
+typedef struct netlib_rate netlib_rate;
+typedef struct netlib_rate_options netlib_rate_options;
 typedef struct netlib_store netlib_store;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
@@ -305,6 +307,12 @@ enum netlib_report {
     NETLIB_REPORT_NONE = 3
 };
 
+enum netlib_unavailable {
+    NETLIB_UNAVAILABLE_LOCAL = 0,
+    NETLIB_UNAVAILABLE_OPEN = 1,
+    NETLIB_UNAVAILABLE_CLOSED = 2
+};
+
 enum {
     NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024
 };
@@ -341,10 +349,8 @@ enum netlib_hedge_action {
     NETLIB_HEDGE_ACTION_FAILED = 4
 };
 
-enum netlib_unavailable {
-    NETLIB_UNAVAILABLE_LOCAL = 0,
-    NETLIB_UNAVAILABLE_OPEN = 1,
-    NETLIB_UNAVAILABLE_CLOSED = 2
+enum {
+    NETLIB_RATE_DEFAULT_MAX_KEYS = 1024
 };
 
 enum netlib_swap {
@@ -878,6 +884,24 @@ netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, enum netlib_hedge_
                                      double seconds, enum netlib_hedge_action *action, netlib_error **err);
 netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait, double seconds,
                                          enum netlib_hedge_action *action, netlib_error **err);
+netlib_rate_options *netlib_rate_options_new(void);
+netlib_rate_options *netlib_rate_options_clone(const netlib_rate_options *options);
+netlib_status netlib_rate_options_check(const netlib_rate_options *options, netlib_error **err);
+void netlib_rate_options_free(netlib_rate_options *options);
+void netlib_rate_options_set_limit(netlib_rate_options *options, double per_second, double burst);
+void netlib_rate_options_set_adaptive(netlib_rate_options *options);
+void netlib_rate_options_set_max_keys(netlib_rate_options *options, int32_t max_keys);
+void netlib_rate_options_set_store(netlib_rate_options *options, const netlib_store *store,
+                                   enum netlib_unavailable unavailable);
+void netlib_rate_options_set_clock(netlib_rate_options *options, netlib_clock_fn clock, void *ctx,
+                                   netlib_ctx_free_fn ctx_free);
+netlib_status netlib_rate_new(const netlib_rate_options *options, netlib_rate **rate, netlib_error **err);
+netlib_rate *netlib_rate_clone(const netlib_rate *rate);
+void netlib_rate_free(netlib_rate *rate);
+netlib_status netlib_rate_take(const netlib_rate *rate, const char *key, size_t len, double n, double *wait,
+                               netlib_error **err);
+netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len, enum netlib_report outcome,
+                                 netlib_error **err);
 netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store, netlib_error **err);
 netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx, netlib_ctx_free_fn ctx_free,
                                netlib_store **store, netlib_error **err);

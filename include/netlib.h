@@ -334,6 +334,8 @@ typedef struct netlib_breaker_options netlib_breaker_options;
 typedef struct netlib_hedge netlib_hedge;
 typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
+typedef struct netlib_rate netlib_rate;
+typedef struct netlib_rate_options netlib_rate_options;
 typedef struct netlib_store netlib_store;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
@@ -1636,7 +1638,8 @@ struct netlib_timeout;
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
  *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
  *       `netlib_retry_budget_report`, `netlib_breaker_ask`, `netlib_breaker_report`, `netlib_breaker_state`,
- *       `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback` and `netlib_hedge_plan_free`.
+ *       `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`, `netlib_hedge_plan_free`,
+ *       `netlib_rate_take` and `netlib_rate_report`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -2672,7 +2675,7 @@ double netlib_retry_default_backoff_max(void);
  * ================================================================================================================== */
 
 /** The outcomes of requests, which an application reports so that later requests do not overload the server.
- * `netlib_retry_budget_report` and `netlib_breaker_report` take an outcome. */
+ * `netlib_retry_budget_report`, `netlib_breaker_report` and `netlib_rate_report` take an outcome. */
 enum netlib_report NETLIB_INT32 {
     /** The server answered as wanted. */
     NETLIB_REPORT_SUCCESS = 0,
@@ -2682,6 +2685,18 @@ enum netlib_report NETLIB_INT32 {
     NETLIB_REPORT_THROTTLED = 2,
     /** The outcome says nothing about the server, for example because the application cancelled the request. */
     NETLIB_REPORT_NONE = 3
+};
+
+/** What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
+ * does not answer in time. */
+enum netlib_unavailable NETLIB_INT32 {
+    /** The process decides by its own state, which starts full. N processes together then have N times the budget or
+     * rate. */
+    NETLIB_UNAVAILABLE_LOCAL = 0,
+    /** Everything is granted. */
+    NETLIB_UNAVAILABLE_OPEN = 1,
+    /** Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`. */
+    NETLIB_UNAVAILABLE_CLOSED = 2
 };
 
 /* ---- Retry budgets. ---- */
@@ -3192,19 +3207,126 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan
                                                          double seconds, enum netlib_hedge_action *action,
                                                          netlib_error **err);
 
-/* ---- Stores: state that processes share. ---- */
+/* ---- Rates. ---- */
 
-/** What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
- * does not answer in time. */
-enum netlib_unavailable NETLIB_INT32 {
-    /** The process decides by its own state, which starts full. N processes together then have N times the budget or
-     * rate. */
-    NETLIB_UNAVAILABLE_LOCAL = 0,
-    /** Everything is granted. */
-    NETLIB_UNAVAILABLE_OPEN = 1,
-    /** Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`. */
-    NETLIB_UNAVAILABLE_CLOSED = 2
-};
+/** The default maximum number of keys of a rate. */
+enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
+
+/** A rate: how often an application may send requests, so that a server with a quota need not refuse them.
+ * **Thread-safe**.
+ *
+ * Call `netlib_rate_take` before each request, retries included. If it returns `NETLIB_RATE_LIMITED`, wait for the
+ * time that it stores, and call it again. For an adaptive rate, also call `netlib_rate_report` after each request.
+ *
+ * A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
+ * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
+ * number of keys, the least recently used key is dropped; a dropped key that is used again starts anew.
+ *
+ * After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
+ * store. */
+struct netlib_rate;
+
+/** Settings from which `netlib_rate_new` makes a rate. **One call at a time**. */
+struct netlib_rate_options;
+
+/** Makes options that hold the default settings: an adaptive rate. The comment of each setter states its default.
+ * @return Never NULL. */
+NETLIB_MUST_USE netlib_rate_options *netlib_rate_options_new(void);
+
+/** Returns an independent copy of the options. */
+NETLIB_MUST_USE netlib_rate_options *netlib_rate_options_clone(const netlib_rate_options *options);
+
+/** Checks that no setter has recorded an error, as `netlib_rate_new` does.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter refused a value. */
+NETLIB_MUST_USE netlib_status netlib_rate_options_check(const netlib_rate_options *options, netlib_error **err);
+
+/** Releases options. */
+void netlib_rate_options_free(netlib_rate_options *options);
+
+/** Limits each key to `per_second` permissions per second on average and `burst` permissions at once, by the generic
+ * cell rate algorithm (GCRA, ITU-T I.371): in any period of T seconds, at most `per_second * T + burst` permissions
+ * are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: no
+ * limit, but an adaptive rate.
+ *
+ * If the clock goes back by more than one second, for example because the store's server was replaced, the key is
+ * empty at that moment, and fills again at `per_second`.
+ * @param per_second more than 0, finite.
+ * @param burst more than 0, finite; the most permissions that one call can take. `burst / per_second`, the time in
+ *        which a key fills, is 0.000000001 to 1,000,000,000 seconds.
+ */
+void netlib_rate_options_set_limit(netlib_rate_options *options, double per_second, double burst);
+
+/** Makes the rate adaptive, as in the retry mode "adaptive" of AWS's SDKs. The default. The call replaces
+ * `netlib_rate_options_set_limit`.
+ *
+ * An adaptive rate limits nothing until the first report of `NETLIB_REPORT_THROTTLED` for a key. From then on, the
+ * rate of the key follows the function of CUBIC (RFC 9438) with the constants of botocore and smithy-rs: a report of
+ * THROTTLED lowers the rate to 0.7 of the measured rate; then the rate rises again, slowly near the rate at which the
+ * server refused a request. The rate is at most twice the measured rate, and at least 0.5 per second. */
+void netlib_rate_options_set_adaptive(netlib_rate_options *options);
+
+/** Sets the maximum number of keys that the process keeps. Default: `NETLIB_RATE_DEFAULT_MAX_KEYS`.
+ * @param max_keys 1 to 1,048,576. */
+void netlib_rate_options_set_max_keys(netlib_rate_options *options, int32_t max_keys);
+
+/** Sets a store, in which processes share the state of a limit (`netlib_rate_options_set_limit`). All processes must
+ * use the same limit. The clock of the store measures the time. Each `netlib_rate_take` asks the store. An adaptive
+ * rate cannot have a store.
+ * @param store the store, to which the options and the rate keep references. May be NULL: no store, which is the
+ *        default.
+ * @param unavailable the policy for the times when the store is unavailable. */
+void netlib_rate_options_set_store(netlib_rate_options *options, const netlib_store *store,
+                                   enum netlib_unavailable unavailable);
+
+/** Replaces the clock of the rate, for tests and simulations. A limit with a store uses the clock only while the store
+ * is unavailable. If the clock goes back, the time counts as not having moved. The callback may run on several threads
+ * at the same time. Default: the system's monotonic clock.
+ * @param clock the callback. May be NULL: the system's monotonic clock. */
+void netlib_rate_options_set_clock(netlib_rate_options *options, netlib_clock_fn clock, void *ctx,
+                                   netlib_ctx_free_fn ctx_free);
+
+/** Makes a rate.
+ * @param options the settings, which can be used for several calls. May be NULL: the default settings.
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error, or if the options have a store
+ *         but no limit.
+ */
+NETLIB_MUST_USE netlib_status netlib_rate_new(const netlib_rate_options *options, netlib_rate **rate,
+                                              netlib_error **err);
+
+/** Returns another reference to the same rate. */
+NETLIB_MUST_USE netlib_rate *netlib_rate_clone(const netlib_rate *rate);
+
+/** Releases a rate. */
+void netlib_rate_free(netlib_rate *rate);
+
+/** Takes permissions to send requests. The call does not wait, and takes either all `n` permissions or none.
+ * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
+ *        a
+ *        limit, `n` is at most the limit's burst. For an adaptive rate, an `n` above the capacity is taken as soon as
+ *        the capacity is available, and delays later calls.
+ * @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds
+ *        and
+ *        at least one; 0 otherwise.
+ * @return `NETLIB_OK` if the permissions were taken; `NETLIB_RATE_LIMITED` if they are not available yet;
+ *         `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and if `n` is out of range;
+ *         `NETLIB_STORE_UNAVAILABLE` if the policy for an unavailable store is `NETLIB_UNAVAILABLE_CLOSED`;
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
+NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const char *key, size_t len, double n,
+                                               double *wait, netlib_error **err);
+
+/** Reports the outcome of a request to an adaptive rate. Report every request that was answered or has failed, retries
+ * included: an adaptive rate also counts the reports, to measure the rate at which requests are sent. Outcomes other
+ * than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
+ * changes nothing.
+ * @param key the key that was passed to `netlib_rate_take`: `len` bytes. May be NULL if `len` is 0.
+ * @param outcome the outcome, for example THROTTLED if `netlib_decision_throttled` returns 1.
+ * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
+NETLIB_MUST_USE netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len,
+                                                 enum netlib_report outcome, netlib_error **err);
+
+/* ---- Stores: state that processes share. ---- */
 
 /** The results of a swap callback. */
 enum netlib_swap NETLIB_INT32 {
@@ -7025,9 +7147,9 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
                sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
-               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_circuit_state) == 4 &&
-               sizeof(enum netlib_hedge_event) == 4 && sizeof(enum netlib_hedge_action) == 4 &&
-               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_swap) == 4 &&
+               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_budget_kind) == 4 &&
+               sizeof(enum netlib_circuit_state) == 4 && sizeof(enum netlib_hedge_event) == 4 &&
+               sizeof(enum netlib_hedge_action) == 4 && sizeof(enum netlib_swap) == 4 &&
                sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
                sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
                sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&

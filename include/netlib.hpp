@@ -678,6 +678,13 @@ enum class report : std::int32_t {
     none = NETLIB_REPORT_NONE,
 };
 
+/** enum netlib_unavailable */
+enum class unavailable : std::int32_t {
+    local = NETLIB_UNAVAILABLE_LOCAL,
+    open = NETLIB_UNAVAILABLE_OPEN,
+    closed = NETLIB_UNAVAILABLE_CLOSED,
+};
+
 /** enum netlib_budget_kind */
 enum class budget_kind : std::int32_t {
     request = NETLIB_BUDGET_REQUEST,
@@ -708,13 +715,6 @@ enum class hedge_action : std::int32_t {
     cancel_others = NETLIB_HEDGE_ACTION_CANCEL_OTHERS,
     done = NETLIB_HEDGE_ACTION_DONE,
     failed = NETLIB_HEDGE_ACTION_FAILED,
-};
-
-/** enum netlib_unavailable */
-enum class unavailable : std::int32_t {
-    local = NETLIB_UNAVAILABLE_LOCAL,
-    open = NETLIB_UNAVAILABLE_OPEN,
-    closed = NETLIB_UNAVAILABLE_CLOSED,
 };
 
 /** enum netlib_swap */
@@ -916,6 +916,7 @@ inline constexpr std::int32_t url_max = NETLIB_URL_MAX;
 inline constexpr std::int32_t retry_default_total = NETLIB_RETRY_DEFAULT_TOTAL;
 inline constexpr std::int32_t retry_budget_default_max_keys = NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS;
 inline constexpr std::int32_t breaker_default_max_keys = NETLIB_BREAKER_DEFAULT_MAX_KEYS;
+inline constexpr std::int32_t rate_default_max_keys = NETLIB_RATE_DEFAULT_MAX_KEYS;
 inline constexpr std::int32_t response_head_max = NETLIB_RESPONSE_HEAD_MAX;
 inline constexpr std::int32_t chunk_prefix_size = NETLIB_CHUNK_PREFIX_SIZE;
 inline constexpr std::int32_t chunk_suffix_size = NETLIB_CHUNK_SUFFIX_SIZE;
@@ -967,6 +968,8 @@ class breaker_options;
 class hedge;
 class hedge_options;
 class hedge_plan;
+class rate;
+class rate_options;
 class store;
 class headers;
 class headers_options;
@@ -1472,6 +1475,33 @@ class hedge_plan : public detail::unique<netlib_hedge_plan, netlib_hedge_plan_fr
     borrowed<error> denied() const && = delete;
     result<hedge_action> step(hedge_event event, std::int32_t attempt, netlib::seconds seconds);
     result<hedge_action> pushback(std::int32_t attempt, netlib::seconds wait, netlib::seconds seconds);
+};
+
+/** The handle netlib_rate. */
+class rate : public detail::copyable<netlib_rate, netlib_rate_free, netlib_rate_clone> {
+  public:
+    using copyable::copyable;
+    using options = netlib::rate_options;
+    static result<rate> make(optional_ref<rate_options> options = {});
+#if NETLIB_HPP_THROWS
+    explicit rate(optional_ref<rate_options> options = {});
+#endif
+    result<progress<seconds>> take(std::string_view key, double n) const;
+    result<void> report(std::string_view key, netlib::report outcome) const;
+};
+
+/** The handle netlib_rate_options. */
+class rate_options : public detail::copyable<netlib_rate_options, netlib_rate_options_free,
+    netlib_rate_options_clone> {
+  public:
+    using copyable::copyable;
+    rate_options() : copyable(detail::checked(netlib_rate_options_new())) {}
+    result<void> check() const;
+    rate_options &limit(double per_second, double burst) noexcept;
+    rate_options &adaptive() noexcept;
+    rate_options &max_keys(std::int32_t max_keys) noexcept;
+    rate_options &store(optional_ref<netlib::store> store, netlib::unavailable unavailable) noexcept;
+    template <class Clock> rate_options &clock(Clock clock);
 };
 
 /** The handle netlib_store. */
@@ -3610,6 +3640,58 @@ inline result<hedge_action> hedge_plan::pushback(std::int32_t attempt, netlib::s
     netlib_status status_c = netlib_hedge_plan_pushback(handle(), attempt, wait.count(), seconds.count(), &action,
         &err);
     return detail::finish<true>(status_c, err, static_cast<hedge_action>(action));
+}
+inline result<rate> rate::make(optional_ref<rate_options> options) {
+    netlib_rate *rate = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_rate_new(options.handle(), &rate, &err);
+    return detail::finish<false>(status_c, err, netlib::rate(rate));
+}
+#if NETLIB_HPP_THROWS
+inline rate::rate(optional_ref<rate_options> options)
+    : rate(make(options)) {}
+#endif
+inline result<progress<seconds>> rate::take(std::string_view key, double n) const {
+    double wait = 0.0;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_rate_take(handle(), key.data(), key.size(), n, &wait, &err);
+    return detail::finish_progress<true>(status_c, err, seconds(wait));
+}
+inline result<void> rate::report(std::string_view key, netlib::report outcome) const {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_rate_report(handle(), key.data(), key.size(),
+        static_cast<enum netlib_report>(outcome), &err);
+    return detail::finish<true>(status_c, err);
+}
+inline result<void> rate_options::check() const {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_rate_options_check(handle(), &err);
+    return detail::finish<false>(status_c, err);
+}
+inline rate_options &rate_options::limit(double per_second, double burst) noexcept {
+    netlib_rate_options_set_limit(handle(), per_second, burst);
+    return *this;
+}
+inline rate_options &rate_options::adaptive() noexcept {
+    netlib_rate_options_set_adaptive(handle());
+    return *this;
+}
+inline rate_options &rate_options::max_keys(std::int32_t max_keys) noexcept {
+    netlib_rate_options_set_max_keys(handle(), max_keys);
+    return *this;
+}
+inline rate_options &rate_options::store(optional_ref<netlib::store> store,
+    netlib::unavailable unavailable) noexcept {
+    netlib_rate_options_set_store(handle(), store.handle(), static_cast<enum netlib_unavailable>(unavailable));
+    return *this;
+}
+template <class Clock> inline rate_options &rate_options::clock(Clock clock) {
+    using Held = std::tuple<Clock>;
+    netlib_clock_fn clock_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<Clock>) clock_c = callbacks::clock<Held, 0>;
+    Held *held = new Held(std::move(clock));
+    netlib_rate_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
+    return *this;
 }
 inline result<store> store::file(const c_text &path, std::size_t slots) {
     netlib_store *store = nullptr;

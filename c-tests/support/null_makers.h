@@ -279,6 +279,20 @@ static inline netlib_status use_breaker_options(netlib_breaker_options *options,
 #define MAKE__netlib_breaker_ptr make_breaker()
 #define MAKE__netlib_breaker_options_ptr netlib_breaker_options_new()
 #define USE_OPTIONS__netlib_breaker_options(options, err) use_breaker_options((options), (err))
+#ifdef HAVE_netlib_rate_new
+static inline netlib_rate *make_rate(void) {
+    netlib_rate *rate = NULL;
+    MUST_OK(netlib_rate_new(NULL, &rate, NULL));
+    return rate;
+}
+static inline netlib_status use_rate_options(netlib_rate_options *options, netlib_error **err) {
+    netlib_rate *rate = NULL;
+    return netlib_rate_new(options, &rate, err);
+}
+#endif
+#define MAKE__netlib_rate_ptr make_rate()
+#define MAKE__netlib_rate_options_ptr netlib_rate_options_new()
+#define USE_OPTIONS__netlib_rate_options(options, err) use_rate_options((options), (err))
 #ifdef HAVE_netlib_hedge_start
 static inline netlib_hedge *make_hedge(void) {
     netlib_hedge *hedge = NULL;

@@ -23,6 +23,7 @@ const ALTERNATIVES: &[&[&str]] = &[
         "netlib_headers_options_add_accept_encoding",
     ],
     &["netlib_hedge_options_set_delay", "netlib_hedge_options_set_percentile"],
+    &["netlib_rate_options_set_adaptive", "netlib_rate_options_set_limit"],
     &["netlib_retry_options_set_allowed_methods", "netlib_retry_options_allow_any_method"],
     &["netlib_retry_options_set_keep_headers_on_redirect", "netlib_retry_options_keep_any_header_on_redirect"],
     &["netlib_retry_options_set_retry_after_statuses", "netlib_retry_options_obey_any_retry_after"],

@@ -3,10 +3,11 @@
 pub mod budget;
 pub mod breaker;
 pub mod hedge;
+pub mod rate;
 pub mod store;
 
 /// The outcomes of requests, which an application reports so that later requests do not overload the server.
-/// `netlib_retry_budget_report` and `netlib_breaker_report` take an outcome.
+/// `netlib_retry_budget_report`, `netlib_breaker_report` and `netlib_rate_report` take an outcome.
 #[repr(C)]
 pub enum netlib_report {
     /// The server answered as wanted.
@@ -17,4 +18,17 @@ pub enum netlib_report {
     NETLIB_REPORT_THROTTLED = 2,
     /// The outcome says nothing about the server, for example because the application cancelled the request.
     NETLIB_REPORT_NONE = 3,
+}
+
+/// What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
+/// does not answer in time.
+#[repr(C)]
+pub enum netlib_unavailable {
+    /// The process decides by its own state, which starts full. N processes together then have N times the budget or
+    /// rate.
+    NETLIB_UNAVAILABLE_LOCAL = 0,
+    /// Everything is granted.
+    NETLIB_UNAVAILABLE_OPEN = 1,
+    /// Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`.
+    NETLIB_UNAVAILABLE_CLOSED = 2,
 }

@@ -34,19 +34,6 @@ impl Handle for netlib_store {
     type Ownership = Shared;
 }
 
-/// What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
-/// does not answer in time.
-#[repr(C)]
-pub enum netlib_unavailable {
-    /// The process decides by its own state, which starts full. N processes together then have N times the budget or
-    /// rate.
-    NETLIB_UNAVAILABLE_LOCAL = 0,
-    /// Everything is granted.
-    NETLIB_UNAVAILABLE_OPEN = 1,
-    /// Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`.
-    NETLIB_UNAVAILABLE_CLOSED = 2,
-}
-
 /// The results of a swap callback.
 #[repr(C)]
 pub enum netlib_swap {
