@@ -4,7 +4,7 @@
 //
 // usage: php get.php URL
 
-require __DIR__ . '/../../target/bindings/php/autoload.php'; // or vendor/autoload.php
+require __DIR__ . '/vendor/autoload.php';
 
 $limit = new Netlib\Limit(120); // bounds all attempts, and the waits between them
 $context = new Netlib\TlsContext();
