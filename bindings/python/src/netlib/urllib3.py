@@ -389,10 +389,12 @@ class SSLContext:
         do_handshake_on_connect: bool = True,
         suppress_ragged_eofs: bool = True,
         server_hostname: str | bytes | None = None,
+        session: None = None,
     ) -> SSLSocket:
         """Makes a TLS connection of a connected socket, whose descriptor moves to the result."""
-        if server_side:
-            raise ValueError("netlib.urllib3 has no connections of servers")
+        if isinstance(sock, SSLSocket):
+            raise ValueError("netlib.urllib3 makes TLS in TLS only with wrap_bio")
+        _client_without_session(server_side, session)
         return SSLSocket(sock, self, _host(server_hostname), do_handshake_on_connect, suppress_ragged_eofs)
 
     def wrap_bio(
@@ -401,11 +403,18 @@ class SSLContext:
         outgoing: ssl.MemoryBIO,
         server_side: bool = False,
         server_hostname: str | bytes | None = None,
+        session: None = None,
     ) -> SSLObject:
         """Makes a TLS session that reads from and writes to memory."""
-        if server_side:
-            raise ValueError("netlib.urllib3 has no connections of servers")
+        _client_without_session(server_side, session)
         return SSLObject(self, incoming, outgoing, _host(server_hostname))
+
+
+def _client_without_session(server_side: bool, session: None) -> None:
+    if server_side:
+        raise ValueError("netlib.urllib3 has no connections of servers")
+    if session is not None:
+        raise ValueError("netlib.urllib3 resumes sessions itself")
 
 
 def _host(name: str | bytes | None) -> str | None:
@@ -513,6 +522,11 @@ class _Session:
 
     def compression(self) -> None:
         """None, because netlib does not compress."""
+
+    def get_channel_binding(self, cb_type: str = "tls-unique") -> None:
+        """None, because netlib does not support channel binding."""
+        if cb_type != "tls-unique":
+            raise ValueError(f"{cb_type} is not a known type of channel binding")
 
     def shared_ciphers(self) -> None:
         """None, as for every client."""
