@@ -17,7 +17,8 @@ pub fn process_time() -> f64 {
     time(libc::CLOCK_PROCESS_CPUTIME_ID)
 }
 
-fn time(clock: libc::clockid_t) -> f64 {
+/// Returns the time of a clock in ns.
+pub fn time(clock: libc::clockid_t) -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as f64 * 1e9 + time.tv_nsec as f64

@@ -6,10 +6,14 @@ use std::process::{Command, ExitCode};
 use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
-use netlib_bench::{Counts, before, chart, client, compare_with, growth, sections, size, sockets, tls, urls};
+use netlib_bench::{
+    Counts, before, bindings, chart, client, compare_with, growth, python, sections, size, sockets, tls, urls,
+};
 
-const NAMES: &[&str] =
-    &["url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client", "size"];
+const NAMES: &[&str] = &[
+    "url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client", "python",
+    "bindings", "size",
+];
 
 fn main() -> ExitCode {
     match run() {
@@ -100,9 +104,15 @@ fn run() -> Result<bool, String> {
     if wants("stopping") {
         stopping()?;
     }
-    // The last table, because it pins this thread to a processor.
+    if wants("bindings") {
+        bindings::run(&mut rng)?;
+    }
+    // The last tables, because they pin this thread to a processor.
     if wants("client") {
         client::run(&mut rng)?;
+    }
+    if wants("python") {
+        python::run(&mut rng)?;
     }
     Ok(agree)
 }

@@ -122,6 +122,15 @@ pub fn run() -> Result<(), String> {
     Ok(())
 }
 
+/// The largest number of bytes that one call writes.
+const PIECE: usize = 1 << 16;
+
+/// Returns the size of the body for a request: the path states it after the "/". Without a number, it is `BODY`.
+fn body_size(request: &[u8]) -> usize {
+    let path = request.split(|&byte| byte == b' ').nth(1).and_then(|path| path.strip_prefix(b"/"));
+    path.and_then(|path| std::str::from_utf8(path).ok()?.parse().ok()).unwrap_or(BODY)
+}
+
 /// Serves a connection until a peer closes it. Returns `None` if the connection fails.
 fn serve(socket: &TcpStream, acceptor: &Acceptor, counters: &Counters) -> Option<()> {
     let _ = socket.set_nodelay(true);
@@ -132,7 +141,6 @@ fn serve(socket: &TcpStream, acceptor: &Acceptor, counters: &Counters) -> Option
     } else {
         *counters.agreed.lock().ok()? = client.agreed();
     }
-    let body = "x".repeat(BODY);
     let mut request = vec![0; 4096];
     loop {
         let mut len = 0;
@@ -142,7 +150,13 @@ fn serve(socket: &TcpStream, acceptor: &Acceptor, counters: &Counters) -> Option
         let closes = request[..len].windows(17).any(|part| part.eq_ignore_ascii_case(b"connection: close"));
         let connection = if closes { "Connection: close\r\n" } else { "" };
         counters.responses.fetch_add(1, Relaxed);
-        client.write(format!("HTTP/1.1 200 OK\r\nContent-Length: {BODY}\r\n{connection}\r\n{body}").as_bytes());
+        let size = body_size(&request[..len]);
+        let head = format!("HTTP/1.1 200 OK\r\nContent-Length: {size}\r\n{connection}\r\n");
+        let first = size.min(PIECE);
+        client.write(&[head.as_bytes(), &vec![b'x'; first]].concat());
+        for sent in (first..size).step_by(PIECE) {
+            client.write(&vec![b'x'; PIECE.min(size - sent)]);
+        }
         if closes {
             client.shutdown();
             return Some(());
