@@ -3139,8 +3139,8 @@ NETLIB_MUST_USE netlib_hedge *netlib_hedge_clone(const netlib_hedge *hedge);
 /** Releases a `netlib_hedge`. */
 void netlib_hedge_free(netlib_hedge *hedge);
 
-/** Returns the delay in seconds between two attempts of a request to `key` that starts now; infinity if there are not
- * enough latencies, and for NULL. The call does not count as a use of the key.
+/** Returns the delay in seconds between two attempts of a request to `key` that starts now; `NETLIB_TIMEOUT_NONE` if
+ * there are not enough latencies, and for NULL. The call does not count as a use of the key.
  * @param key see `netlib_hedge_start`. */
 double netlib_hedge_delay(const netlib_hedge *hedge, const char *key, size_t len);
 
@@ -3161,8 +3161,8 @@ NETLIB_MUST_USE netlib_status netlib_hedge_start(const netlib_hedge *hedge, cons
 /** Releases a plan. If the request has not ended, its attempts count as cancelled. */
 void netlib_hedge_plan_free(netlib_hedge_plan *plan);
 
-/** Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start; infinity if it is not due
- * before the next event, and for NULL. Every step may change the time. */
+/** Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start. Every step may change the
+ * time. Returns `NETLIB_TIMEOUT_NONE` if the timer is not due before another event, and for NULL. */
 double netlib_hedge_plan_timer(const netlib_hedge_plan *plan);
 
 /** Returns the number of attempts that were started, the first one included. This is also the number of the latest

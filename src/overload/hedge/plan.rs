@@ -322,11 +322,13 @@ mod tests {
         /// The number of the attempt, the wait, and the time.
         Pushback(i32, f64, f64),
     }
+    /// A step, and the action and the timer after it.
+    type Row = (Step, Action, f64);
     use Event::{Failure, Fatal, Success, Timer};
     use Step::{On, Pushback};
 
     /// Runs the steps and compares the action and the timer after each step.
-    fn check(name: &str, plan: &mut Plan, rows: &[(Step, Action, f64)]) {
+    fn check(name: &str, plan: &mut Plan, rows: &[Row]) {
         for (i, (step, action, timer)) in rows.iter().enumerate() {
             let result = match *step {
                 On(event, attempt, seconds) => plan.step(event, attempt, seconds),
@@ -361,7 +363,7 @@ mod tests {
     #[test]
     fn each_sequence_of_events_gives_the_actions_of_proposal_a6() {
         use Action::{CancelOthers, Done, Failed, Start, Wait};
-        let cases: &[(&str, f64, i32, &[(Step, Action, f64)])] = &[
+        let cases: &[(&str, f64, i32, &[Row])] = &[
             ("first attempt answers", 2.0, 2, &[(On(Success, 1, 0.1), Done, FOREVER)]),
             ("Polly 8", 2.0, 2, &[(On(Timer, 0, 2.0), Start, FOREVER), (On(Success, 1, 2.1), CancelOthers, FOREVER)]),
             (
@@ -535,7 +537,8 @@ mod tests {
     fn copies_cost_tokens_and_only_successful_attempts_pay_back() {
         use Action::{CancelOthers, Done, Failed, Start, Wait};
         // (the steps, with the tokens after each; 1,000 tokens at first, of which another request has taken 500)
-        let cases: &[(&str, &[(Step, Action, f64, f64)])] = &[
+        type TokenRow = (Step, Action, f64, f64);
+        let cases: &[(&str, &[TokenRow])] = &[
             ("the first attempt succeeds", &[(On(Success, 1, 0.1), Done, FOREVER, 501.0)]),
             ("the first attempt fails", &[(On(Fatal, 1, 0.1), Failed, FOREVER, 500.0)]),
             (
@@ -562,7 +565,7 @@ mod tests {
         ];
         for (name, rows) in cases {
             let budget = budget(10.0);
-            (0..5).for_each(|_| drop(budget.ask(b"key", Kind::Hedge).unwrap()));
+            (0..5).for_each(|_| assert!(budget.ask(b"key", Kind::Hedge).is_ok()));
             let mut plan = plan_of(0.5, 3, c"GET", Some(&budget));
             for (step, action, timer, tokens) in *rows {
                 check(name, &mut plan, &[(*step, *action, *timer)]);
@@ -588,7 +591,7 @@ mod tests {
     #[test]
     fn a_denied_copy_ends_hedging_and_the_plan_names_the_reason() {
         use Action::{Done, Failed, Start, Wait};
-        let cases: &[(&str, usize, &[(Step, Action, f64)])] = &[
+        let cases: &[(&str, usize, &[Row])] = &[
             ("timer", 0, &[(On(Timer, 0, 0.5), Wait, FOREVER), (On(Success, 1, 0.6), Done, FOREVER)]),
             ("failure", 0, &[(On(Failure, 1, 0.25), Failed, FOREVER)]),
             ("pushback", 0, &[(Pushback(1, 0.5, 0.25), Wait, 0.75), (On(Timer, 0, 0.75), Failed, FOREVER)]),

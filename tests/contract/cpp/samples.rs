@@ -113,7 +113,7 @@ fn sample(header: &Header, function: &Function, ctype: &str) -> String {
         _ if ctype.starts_with("§optional_ref<") => class(&ctype["§optional_ref<".len()..]),
         _ if ctype.ends_with('&') => class(ctype.trim_start_matches("const ")),
         _ if ctype.starts_with('§') => format!("{}{{}}", ctype.replace('§', "netlib::")),
-        _ if ctype.starts_with("std::") || ctype == "int" => "1".to_owned(),
+        _ if ctype.starts_with("std::") || ["int", "double"].contains(&ctype) => "1".to_owned(),
         callable => sample_callable(header, function, callable),
     }
 }

@@ -236,8 +236,8 @@ pub unsafe extern "C" fn netlib_hedge_free(hedge: *mut netlib_hedge) {
     guard::nothing(|| handle::free(hedge));
 }
 
-/// Returns the delay in seconds between two attempts of a request to `key` that starts now; infinity if there are not
-/// enough latencies, and for NULL. The call does not count as a use of the key.
+/// Returns the delay in seconds between two attempts of a request to `key` that starts now; `NETLIB_TIMEOUT_NONE` if
+/// there are not enough latencies, and for NULL. The call does not count as a use of the key.
 ///
 /// @param key see `netlib_hedge_start`.
 #[unsafe(no_mangle)]
@@ -290,8 +290,8 @@ pub unsafe extern "C" fn netlib_hedge_plan_free(plan: *mut netlib_hedge_plan) {
     guard::nothing(|| handle::free(plan));
 }
 
-/// Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start; infinity if it is not due
-/// before the next event, and for NULL. Every step may change the time.
+/// Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start. Every step may change the
+/// time. Returns `NETLIB_TIMEOUT_NONE` if the timer is not due before another event, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_timer(plan: *const netlib_hedge_plan) -> f64 {
     read(plan, f64::INFINITY, Plan::timer)
