@@ -2887,8 +2887,8 @@ void netlib_breaker_options_free(netlib_breaker_options *options);
  * opens again. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe.
  * @param ratio more than 0, at most 1.
  * @param minimum 1 or more.
- * @param window more than 0 seconds, finite. The window moves in steps of a tenth.
- * @param open_time more than 0 seconds, finite.
+ * @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
+ * @param open_time 0.001 to 1,000,000,000 seconds.
  * @param probes 1 or more. */
 void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
                                       double open_time, int32_t probes);
@@ -2903,8 +2903,8 @@ void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ra
  * open if more than `max_open_percent` percent of the breaker's keys would then be open, unless no other key is open.
  * In this case its failures are counted from 0 again.
  * @param failures 1 or more.
- * @param open_time more than 0 seconds, finite.
- * @param open_time_max seconds, finite, not less than `open_time`.
+ * @param open_time 0.001 to 1,000,000,000 seconds.
+ * @param open_time_max at most 1,000,000,000 seconds, not less than `open_time`.
  * @param max_open_percent 0 to 100. */
 void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int32_t failures, double open_time,
                                             double open_time_max, double max_open_percent);
@@ -2923,23 +2923,24 @@ void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int
  * @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose a
  *        number above the number of requests that wait for an answer at once, because the requests of an application
  *        that starts count before the first answer arrives.
- * @param window more than 0 seconds, finite. The window moves in steps of a tenth.
+ * @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
  * @param max_probability more than 0, at most 1. */
 void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
                                          double window, double max_probability);
 
 /** Sets the time after which a permit ends without a report, as if `NETLIB_REPORT_NONE` had been reported. Choose a
  * time that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
- * @param seconds more than 0, finite. */
+ * @param seconds 0.001 to 1,000,000,000. */
 void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, double seconds);
 
 /** Sets the maximum number of keys. Default: `NETLIB_BREAKER_DEFAULT_MAX_KEYS`.
  * @param max_keys 1 to 1,048,576. */
 void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_t max_keys);
 
-/** Replaces the clock of the breaker, for tests and simulations. A time before the time of an earlier call counts as
- * the time of that earlier call. The callback may run on several threads at the same time. Default: the system's
- * monotonic clock.
+/** Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
+ * one does not change the time, because several threads may read the clock at once. If the clock steps back further,
+ * the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
+ * several threads at the same time. Default: the system's monotonic clock.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
                                       netlib_ctx_free_fn ctx_free);

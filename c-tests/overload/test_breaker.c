@@ -32,15 +32,15 @@ static void a_value_out_of_range_is_refused_with_the_name_of_the_parameter(void)
     REFUSED("ratio: ratio must be more than 0 and at most 1; it is NaN", RATIO(NAN, 100, 30, 5, 1));
     REFUSED("ratio: minimum must be at least 1; it is 0", RATIO(.1, 0, 30, 5, 1));
     REFUSED("ratio: minimum must be at least 1; it is -1", RATIO(.1, -1, 30, 5, 1));
-    REFUSED("ratio: window must be more than 0 and finite; it is 0", RATIO(.1, 100, 0, 5, 1));
-    REFUSED("ratio: window must be more than 0 and finite; it is inf", RATIO(.1, 100, INFINITY, 5, 1));
-    REFUSED("ratio: window must be more than 0 and finite; it is NaN", RATIO(.1, 100, NAN, 5, 1));
-    REFUSED("ratio: open_time must be more than 0 and finite; it is 0", RATIO(.1, 100, 30, 0, 1));
-    REFUSED("ratio: open_time must be more than 0 and finite; it is -5", RATIO(.1, 100, 30, -5, 1));
+    REFUSED("ratio: window must be 0.001 to 1000000000 seconds; it is 0", RATIO(.1, 100, 0, 5, 1));
+    REFUSED("ratio: window must be 0.001 to 1000000000 seconds; it is inf", RATIO(.1, 100, INFINITY, 5, 1));
+    REFUSED("ratio: window must be 0.001 to 1000000000 seconds; it is NaN", RATIO(.1, 100, NAN, 5, 1));
+    REFUSED("ratio: open_time must be 0.001 to 1000000000 seconds; it is 0", RATIO(.1, 100, 30, 0, 1));
+    REFUSED("ratio: open_time must be 0.001 to 1000000000 seconds; it is -5", RATIO(.1, 100, 30, -5, 1));
     REFUSED("ratio: probes must be at least 1; it is 0", RATIO(.1, 100, 30, 5, 0));
     REFUSED("consecutive: failures must be at least 1; it is 0", CONSECUTIVE(0, 30, 300, 10));
-    REFUSED("consecutive: open_time must be more than 0 and finite; it is NaN", CONSECUTIVE(5, NAN, 300, 10));
-    REFUSED("consecutive: open_time_max must be more than 0 and finite; it is inf", CONSECUTIVE(5, 30, INFINITY, 10));
+    REFUSED("consecutive: open_time must be 0.001 to 1000000000 seconds; it is NaN", CONSECUTIVE(5, NAN, 300, 10));
+    REFUSED("consecutive: open_time_max must be 0.001 to 1000000000 seconds; it is inf", CONSECUTIVE(5, 30, INFINITY, 10));
     REFUSED("consecutive: open_time_max must be at least open_time, 30; it is 29", CONSECUTIVE(5, 30, 29, 10));
     REFUSED("consecutive: max_open_percent must be 0 to 100; it is -1", CONSECUTIVE(5, 30, 300, -1));
     REFUSED("consecutive: max_open_percent must be 0 to 100; it is 100.5", CONSECUTIVE(5, 30, 300, 100.5));
@@ -49,15 +49,15 @@ static void a_value_out_of_range_is_refused_with_the_name_of_the_parameter(void)
     REFUSED("adaptive: multiplier must be finite and at least 1; it is inf", ADAPTIVE(INFINITY, 1, 120, 1));
     REFUSED("adaptive: multiplier must be finite and at least 1; it is NaN", ADAPTIVE(NAN, 1, 120, 1));
     REFUSED("adaptive: minimum must be at least 1; it is 0", ADAPTIVE(2, 0, 120, 1));
-    REFUSED("adaptive: window must be more than 0 and finite; it is -120", ADAPTIVE(2, 1, -120, 1));
+    REFUSED("adaptive: window must be 0.001 to 1000000000 seconds; it is -120", ADAPTIVE(2, 1, -120, 1));
     REFUSED("adaptive: max_probability must be more than 0 and at most 1; it is 0", ADAPTIVE(2, 1, 120, 0));
     REFUSED("adaptive: max_probability must be more than 0 and at most 1; it is 2", ADAPTIVE(2, 1, 120, 2));
     REFUSED("max_keys: max_keys must be 1 to 1048576; it is 0", netlib_breaker_options_set_max_keys(options, 0));
     REFUSED("max_keys: max_keys must be 1 to 1048576; it is 1048577",
             netlib_breaker_options_set_max_keys(options, 1048577));
-    REFUSED("permit_time: seconds must be more than 0 and finite; it is 0",
+    REFUSED("permit_time: seconds must be 0.001 to 1000000000 seconds; it is 0",
             netlib_breaker_options_set_permit_time(options, 0));
-    REFUSED("permit_time: seconds must be more than 0 and finite; it is inf",
+    REFUSED("permit_time: seconds must be 0.001 to 1000000000 seconds; it is inf",
             netlib_breaker_options_set_permit_time(options, INFINITY));
 }
 

@@ -12,8 +12,8 @@ use crate::error::{self, Error, Result};
 use crate::fork::Mutex;
 use crate::overload::Report;
 use crate::overload::key_table::check_key;
-use crate::overload::lease_table::LeaseTable;
-use crate::overload::time_source::TimeSource;
+use crate::overload::lease_table::{LeaseTable, MAX_ENDED_AT_ONCE};
+use crate::overload::time_source::{SteadyTime, TimeSource};
 use crate::status::Status;
 
 use adaptive::AdaptiveBreaker;
@@ -50,8 +50,7 @@ pub struct Breaker {
 }
 
 struct State {
-    /// The latest time of the clock so far. If the clock steps back, time stands still until the clock has caught up.
-    now: f64,
+    time: SteadyTime,
     permits: LeaseTable<Permit>,
     circuits: Circuits,
     /// The state of the generator of random numbers that is used without a callback.
@@ -74,7 +73,7 @@ impl Breaker {
             random: options.random.clone().filter(|_| is_adaptive),
             permit_time: options.permit_time,
             state: Mutex::new(State {
-                now: f64::NEG_INFINITY,
+                time: SteadyTime::default(),
                 permits: LeaseTable::new(MAX_PERMITS),
                 circuits: Circuits::new(options),
                 seed,
@@ -90,10 +89,10 @@ impl Breaker {
     /// Asks whether a request may be sent. Callbacks run before the lock is taken.
     pub fn ask(&self, key: &[u8]) -> Result<Permission> {
         check_key(key)?;
-        let now = self.time.now()?;
+        let reading = self.time.now()?;
         let draw = self.random.as_ref().map(|random| callback::random_unit(Some(random))).transpose()?;
         let state = &mut *self.state.lock();
-        let now = state.move_to(now, self.permit_time);
+        let now = state.move_to(Some(reading), self.permit_time);
         let answer = match &mut state.circuits {
             Circuits::Ratio(breaker) => breaker.ask(key, now)?,
             Circuits::Consecutive(breaker) => breaker.ask(key, now)?,
@@ -111,9 +110,9 @@ impl Breaker {
     /// Reports the outcome of a permitted request. Does nothing if the permit has ended, or if its key was dropped or
     /// has changed its state since. If the clock fails, the time of the last call is used.
     pub fn report(&self, number: u64, outcome: Report) {
-        let now = self.time.now().unwrap_or(f64::NEG_INFINITY);
+        let reading = self.time.now().ok();
         let mut state = self.state.lock();
-        let now = state.move_to(now, self.permit_time);
+        let now = state.move_to(reading, self.permit_time);
         if let Some(permit) = state.permits.remove(number) {
             state.circuits.report(permit, now, outcome);
         }
@@ -122,9 +121,9 @@ impl Breaker {
     /// Returns the state of a key. A key that no request has used is closed.
     pub fn state(&self, key: &[u8]) -> Result<CircuitState> {
         check_key(key)?;
-        let now = self.time.now()?;
+        let reading = self.time.now()?;
         let mut state = self.state.lock();
-        let now = state.move_to(now, self.permit_time);
+        let now = state.move_to(Some(reading), self.permit_time);
         Ok(match &mut state.circuits {
             Circuits::Ratio(breaker) => breaker.state(key, now),
             Circuits::Consecutive(breaker) => breaker.state(key, now),
@@ -134,13 +133,14 @@ impl Breaker {
 }
 
 impl State {
-    /// Advances the time, and ends the permits that are too old. Returns the time.
-    fn move_to(&mut self, now: f64, permit_time: f64) -> f64 {
-        self.now = self.now.max(now);
-        while let Some(permit) = self.permits.remove_given_before(self.now - permit_time) {
-            self.circuits.report(permit, self.now, Report::None);
+    /// Advances the time, and ends permits that are too old. Returns the time.
+    fn move_to(&mut self, reading: Option<f64>, permit_time: f64) -> f64 {
+        let now = self.time.advance(reading);
+        for _ in 0..MAX_ENDED_AT_ONCE {
+            let Some(permit) = self.permits.remove_given_before(now - permit_time) else { break };
+            self.circuits.report(permit, now, Report::None);
         }
-        self.now
+        now
     }
 
     fn add_permit(&mut self, permit: Permit, now: f64) -> Result<u64> {

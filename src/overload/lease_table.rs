@@ -1,6 +1,8 @@
 //! The permissions that were given and whose outcome was not reported yet. Each has a number, and ages out if the
 //! outcome is never reported.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use crate::error::Result;
 use crate::memory;
 
@@ -19,6 +21,16 @@ struct Entry<L> {
 /// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
+/// The maximum number of leases that one call ends because of their age, so that no call holds its lock for long after
+/// the time has jumped. A call adds at most one lease, so the old leases become fewer with each call.
+pub(crate) const MAX_ENDED_AT_ONCE: usize = 64;
+
+/// The first generation of the next table. Tables begin with different generations, so that the number of a lease in
+/// one table, passed to another table by mistake, finds nothing there.
+static NEXT_GENERATION: AtomicU32 = AtomicU32::new(0);
+/// The distance between the first generations of two tables.
+const GENERATION_STEP: u32 = 0x9e37_79b9;
+
 /// At most `max` leases, in the order in which they were given.
 pub(crate) struct LeaseTable<L> {
     entries: Vec<Entry<L>>,
@@ -26,12 +38,14 @@ pub(crate) struct LeaseTable<L> {
     oldest: u32,
     newest: u32,
     max: usize,
+    first_generation: u32,
 }
 
 impl<L> LeaseTable<L> {
     /// Makes an empty table. `max` is 1 to `u32::MAX - 1`.
     pub(crate) fn new(max: usize) -> LeaseTable<L> {
-        LeaseTable { entries: Vec::new(), free: Vec::new(), oldest: NONE, newest: NONE, max }
+        let first_generation = NEXT_GENERATION.fetch_add(GENERATION_STEP, Ordering::Relaxed);
+        LeaseTable { entries: Vec::new(), free: Vec::new(), oldest: NONE, newest: NONE, max, first_generation }
     }
 
     /// Adds a lease and returns its number, which is never 0. If the table is full, the caller first ends the oldest
@@ -42,7 +56,8 @@ impl<L> LeaseTable<L> {
             Some(index) => index,
             None => {
                 memory::grow(&mut self.free, 1, "leases")?;
-                let entry = Entry { lease: None, generation: 0, given: 0.0, older: NONE, newer: NONE };
+                let entry =
+                    Entry { lease: None, generation: self.first_generation, given: 0.0, older: NONE, newer: NONE };
                 memory::push(&mut self.entries, entry, "leases")?;
                 (self.entries.len() - 1) as u32
             }
@@ -141,5 +156,13 @@ mod tests {
         assert!(!table.is_full());
         table.add(3, 0.0).unwrap();
         assert_eq!((table.remove_oldest(), table.remove_oldest(), table.remove_oldest()), (Some(2), Some(3), None));
+    }
+
+    #[test]
+    fn the_number_of_a_lease_finds_nothing_in_another_table() {
+        let [mut first, mut second] = [LeaseTable::new(8), LeaseTable::new(8)];
+        let number = first.add('a', 0.0).unwrap();
+        second.add('b', 0.0).unwrap();
+        assert_eq!((second.remove(number), second.len(), first.remove(number)), (None, 1, Some('a')));
     }
 }

@@ -7,9 +7,11 @@ use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::status::Status;
 
-/// A clock. The object that owns it reads the time before it locks its state, because the callback may use the object.
-/// Two threads may therefore pass their times to the object in the wrong order, and the application's clock may step
-/// back: the object keeps the latest time that it was given, and treats an earlier time as that latest time.
+/// The largest time of a clock in seconds, 285 years. Larger numbers are not seconds, but smaller units.
+const MAX_SECONDS: f64 = 9e9;
+
+/// A clock. The object that owns it reads the clock before it locks its state, because the callback may use the object.
+/// The state contains a [`SteadyTime`].
 pub(crate) struct TimeSource {
     clock: Option<Clock>,
     /// The time 0 of the system's clock.
@@ -21,14 +23,14 @@ impl TimeSource {
         TimeSource { clock, start: Instant::now() }
     }
 
-    /// Returns a finite number of seconds.
+    /// Returns a number of seconds between `-MAX_SECONDS` and `MAX_SECONDS`.
     pub(crate) fn now(&self) -> Result<f64> {
         let Some(clock) = &self.clock else { return Ok(self.start.elapsed().as_secs_f64()) };
         match clock()? {
-            seconds if seconds.is_finite() => Ok(seconds),
+            seconds if seconds.abs() <= MAX_SECONDS => Ok(seconds),
             seconds => Err(Error::new(
                 Status::CallbackFailed,
-                format!("the clock callback reported {seconds}; it must report a finite number of seconds"),
+                format!("the clock callback reported {seconds} s; it must report at most {MAX_SECONDS} s"),
             )),
         }
     }
@@ -36,6 +38,36 @@ impl TimeSource {
     /// Returns whether [`TimeSource::now`] calls a callback.
     pub(crate) fn may_call_back(&self) -> bool {
         self.clock.is_some()
+    }
+}
+
+/// The number of seconds by which the readings of several threads may be out of order.
+const MAX_DISORDER: f64 = 1.0;
+
+/// A time that never decreases, made of the readings of a clock. Two threads may pass their readings in the wrong order;
+/// such a reading does not change the time. If the application's clock steps back further, the time continues from the
+/// latest time, so that one wrong reading does not stop the time until the clock has caught up.
+#[derive(Debug, Default)]
+pub(crate) struct SteadyTime {
+    /// The latest reading; `None` before the first one.
+    latest: Option<f64>,
+    /// The number of seconds by which the clock has stepped back.
+    stepped_back: f64,
+}
+
+impl SteadyTime {
+    /// Returns the time after a reading of the clock; `None` if the clock could not be read.
+    pub(crate) fn advance(&mut self, reading: Option<f64>) -> f64 {
+        if let Some(reading) = reading {
+            let latest = self.latest.unwrap_or(reading);
+            if reading < latest - MAX_DISORDER {
+                self.stepped_back += latest - reading;
+                self.latest = Some(reading);
+            } else {
+                self.latest = Some(latest.max(reading));
+            }
+        }
+        self.latest.unwrap_or(0.0) + self.stepped_back
     }
 }
 
@@ -52,8 +84,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_clock_callback_that_reports_no_finite_number_is_an_error() {
-        for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+    fn a_clock_callback_that_reports_no_number_of_seconds_is_an_error() {
+        for seconds in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 9.1e9, -9.1e9] {
             let error = TimeSource::new(Some(Arc::new(move || Ok(seconds)))).now().unwrap_err();
             assert_eq!(error.status(), Status::CallbackFailed, "{seconds}");
         }
@@ -65,5 +97,25 @@ mod tests {
         let source = TimeSource::new(None);
         let first = source.now().unwrap();
         assert!(first >= 0.0 && source.now().unwrap() >= first);
+    }
+
+    #[test]
+    fn a_time_continues_after_its_clock_has_stepped_back() {
+        let mut time = SteadyTime::default();
+        for (reading, expected) in [
+            (None, 0.0),
+            (Some(100.0), 100.0),
+            (Some(99.5), 100.0),
+            (Some(101.0), 101.0),
+            (None, 101.0),
+            // The clock jumps ahead and is corrected.
+            (Some(5_000.0), 5_000.0),
+            (Some(102.0), 5_000.0),
+            (Some(103.0), 5_001.0),
+            (Some(-1_000.0), 5_001.0),
+            (Some(-990.0), 5_011.0),
+        ] {
+            assert_eq!(time.advance(reading), expected, "{reading:?}");
+        }
     }
 }

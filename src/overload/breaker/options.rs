@@ -122,11 +122,15 @@ fn count(name: &str, value: i32) -> Result<u32> {
     }
 }
 
+/// The range of times. Sums and parts of these times are exact enough to compare them with the time of a clock.
+const MIN_SECONDS: f64 = 0.001;
+const MAX_SECONDS: f64 = 1e9;
+
 fn seconds(name: &str, value: f64) -> Result<f64> {
-    if value > 0.0 && value.is_finite() {
+    if (MIN_SECONDS..=MAX_SECONDS).contains(&value) {
         return Ok(value);
     }
-    Err(invalid(format!("{name} must be more than 0 and finite; it is {value}")))
+    Err(invalid(format!("{name} must be {MIN_SECONDS} to {MAX_SECONDS} seconds; it is {value}")))
 }
 
 fn fraction(name: &str, value: f64) -> Result<f64> {

@@ -118,8 +118,8 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
 ///
 /// @param ratio more than 0, at most 1.
 /// @param minimum 1 or more.
-/// @param window more than 0 seconds, finite. The window moves in steps of a tenth.
-/// @param open_time more than 0 seconds, finite.
+/// @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
+/// @param open_time 0.001 to 1,000,000,000 seconds.
 /// @param probes 1 or more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
@@ -146,8 +146,8 @@ pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
 /// In this case its failures are counted from 0 again.
 ///
 /// @param failures 1 or more.
-/// @param open_time more than 0 seconds, finite.
-/// @param open_time_max seconds, finite, not less than `open_time`.
+/// @param open_time 0.001 to 1,000,000,000 seconds.
+/// @param open_time_max at most 1,000,000,000 seconds, not less than `open_time`.
 /// @param max_open_percent 0 to 100.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
 /// @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose a
 ///        number above the number of requests that wait for an answer at once, because the requests of an application
 ///        that starts count before the first answer arrives.
-/// @param window more than 0 seconds, finite. The window moves in steps of a tenth.
+/// @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
 /// @param max_probability more than 0, at most 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
 /// Sets the time after which a permit ends without a report, as if `NETLIB_REPORT_NONE` had been reported. Choose a
 /// time that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
 ///
-/// @param seconds more than 0, finite.
+/// @param seconds 0.001 to 1,000,000,000.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_permit_time(options: *mut netlib_breaker_options, seconds: f64) {
     options::set(options, "netlib_breaker_options_set_permit_time", |o| o.set_permit_time(seconds));
@@ -209,9 +209,10 @@ pub unsafe extern "C" fn netlib_breaker_options_set_max_keys(options: *mut netli
     options::set(options, "netlib_breaker_options_set_max_keys", |o| o.set_max_keys(max_keys));
 }
 
-/// Replaces the clock of the breaker, for tests and simulations. A time before the time of an earlier call counts as
-/// the time of that earlier call. The callback may run on several threads at the same time. Default: the system's
-/// monotonic clock.
+/// Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
+/// one does not change the time, because several threads may read the clock at once. If the clock steps back further,
+/// the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
+/// several threads at the same time. Default: the system's monotonic clock.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
