@@ -87,13 +87,15 @@ static void waiting_as_told_takes_the_rate_and_the_burst(void) {
     }
 }
 
-static void a_clock_that_steps_back_counts_as_not_having_moved(void) {
+static void a_clock_that_steps_back_counts_as_standing_still(void) {
     double now = 1e6;
     netlib_rate *rate = limit_of(1, 2, &now);
     CHECK_DOUBLE(0, take(rate, "k", 2));
     now -= 5e5;
     CHECK_DOUBLE(1, take(rate, "k", 1));
     now += 1;
+    CHECK_DOUBLE(1, take(rate, "k", 1));
+    now = 1e6 + 1;
     CHECK_DOUBLE(0, take(rate, "k", 1));
     CHECK_DOUBLE(1, take(rate, "k", 1));
     /* A step forward fills the burst, and no more. */
@@ -164,8 +166,8 @@ static void bad_settings_are_refused_with_the_parameter_in_the_message(void) {
         {1, 0, 1, "netlib_rate_options_set_limit: burst must be more than 0 and finite; it is 0"},
         {1, NAN, 1, "netlib_rate_options_set_limit: burst must be more than 0 and finite; it is NaN"},
         {1, 2e9, 1,
-         "netlib_rate_options_set_limit: burst / per_second must be 0.000000001 to 1000000000 seconds; it is 2000000000 "
-         "seconds"},
+         "netlib_rate_options_set_limit: burst / per_second must be 0.000000001 to 1000000000 seconds; it is "
+         "2000000000 seconds"},
         {1, 1, 0, "netlib_rate_options_set_max_keys: max_keys must be 1 to 1048576; it is 0"},
         {1, 1, -1, "netlib_rate_options_set_max_keys: max_keys must be 1 to 1048576; it is -1"},
         {1, 1, 1048577, "netlib_rate_options_set_max_keys: max_keys must be 1 to 1048576; it is 1048577"},
@@ -232,7 +234,7 @@ int main(void) {
     a_limit_gives_the_answers_of_redis_cell();
     a_wait_of_less_than_a_nanosecond_is_a_microsecond();
     waiting_as_told_takes_the_rate_and_the_burst();
-    a_clock_that_steps_back_counts_as_not_having_moved();
+    a_clock_that_steps_back_counts_as_standing_still();
     keys_have_separate_limits_and_the_least_recently_used_one_is_dropped();
     bad_settings_are_refused_with_the_parameter_in_the_message();
     bad_arguments_are_refused_with_the_parameter_in_the_message();

@@ -75,8 +75,15 @@ pub struct Rate {
 }
 
 enum Algorithm {
-    Limit { gcra: Gcra, store: Option<SharedStore>, keys: fork::Mutex<KeyTable<u64>> },
+    Limit { gcra: Gcra, store: Option<SharedStore>, local: fork::Mutex<LocalLimits> },
     Adaptive(fork::Mutex<KeyTable<Adaptive>>),
+}
+
+/// The states of a limit in this process.
+struct LocalLimits {
+    keys: KeyTable<u64>,
+    /// The latest time that a call has passed, in nanoseconds.
+    now: u64,
 }
 
 /// The answer to a request for permissions.
@@ -91,7 +98,10 @@ impl Rate {
     pub fn new(options: RateOptions) -> Result<Rate> {
         let RateOptions { limit, max_keys, store, clock } = options;
         let algorithm = match limit {
-            Some(gcra) => Algorithm::Limit { gcra, store, keys: fork::Mutex::new(KeyTable::new(max_keys)) },
+            Some(gcra) => {
+                let local = LocalLimits { keys: KeyTable::new(max_keys), now: 0 };
+                Algorithm::Limit { gcra, store, local: fork::Mutex::new(local) }
+            }
             None if store.is_some() => {
                 return Err(invalid("a rate with a store needs a limit: a store cannot share an adaptive rate"));
             }
@@ -103,7 +113,7 @@ impl Rate {
     /// Takes `n` permissions of a key.
     pub fn take(&self, key: &[u8], n: f64) -> Result<Permission> {
         match &self.algorithm {
-            Algorithm::Limit { gcra, store, keys } => {
+            Algorithm::Limit { gcra, store, local } => {
                 let cost = gcra.cost(n)?;
                 if let Some(store) = store
                     && let Some(permission) = take_from_store(gcra, store, key, cost)?
@@ -111,10 +121,12 @@ impl Rate {
                     return Ok(permission);
                 }
                 let now = nanoseconds(self.time.now()?);
-                let mut keys = keys.lock();
+                let mut local = local.lock();
+                local.now = local.now.max(now);
+                let LocalLimits { keys, now } = &mut *local;
                 let slot = keys.find_or_add(key, || 0)?;
                 let state = keys.get_mut(slot).ok_or_else(lost_key)?;
-                let taken = gcra.take(*state, now, cost);
+                let taken = gcra.take(*state, *now, cost);
                 *state = taken.state();
                 Ok(taken.into())
             }

@@ -11,9 +11,8 @@ const NANOSECONDS: f64 = 1e9;
 /// The longest time in which an empty bucket may become full, in nanoseconds: 31 years.
 const MAX_FILL_TIME: f64 = 1e18;
 
-/// The maximum difference of two threads' clock readings that are used in the wrong order, in nanoseconds. A clock that
-/// goes back further was set back.
-const MAX_DISORDER: u64 = 1_000_000_000;
+/// If the time is so many nanoseconds before the time of the last change, the clock of a store was set back.
+const MIN_STEP_BACK: u64 = 1_000_000_000;
 
 /// A limit of `per_second` on average, and of `burst` at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,7 +69,7 @@ impl Gcra {
         let limit = now.saturating_add(self.fill_time);
         // The state of an empty bucket is `limit`. Only a clock that was set back can make the state much later. The
         // bucket is then empty, because waiting until the clock has caught up could take years.
-        let state = if state > limit.saturating_add(MAX_DISORDER) { limit } else { state };
+        let state = if state > limit.saturating_add(MIN_STEP_BACK) { limit } else { state };
         let next = state.max(now).saturating_add(cost);
         if next <= limit { Taken::Granted(next) } else { Taken::Denied { state, wait: next - limit } }
     }
@@ -183,7 +182,7 @@ mod tests {
             for state in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
                 for now in [0, 1, u64::MAX / 2, u64::MAX - 1, u64::MAX] {
                     if let Taken::Denied { wait, .. } = gcra.take(state, now, gcra.cost(burst).unwrap()) {
-                        assert!(wait > 0 && wait <= 2 * gcra.fill_time + MAX_DISORDER, "{state} {now} {wait}");
+                        assert!(wait > 0 && wait <= 2 * gcra.fill_time + MIN_STEP_BACK, "{state} {now} {wait}");
                     }
                 }
             }

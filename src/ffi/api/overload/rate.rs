@@ -86,7 +86,7 @@ pub unsafe extern "C" fn netlib_rate_options_free(options: *mut netlib_rate_opti
 /// are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: no
 /// limit, but an adaptive rate.
 ///
-/// If the clock goes back by more than one second, for example because the store's server was replaced, the key is
+/// If the clock of a store goes back by more than one second, for example because its server was replaced, a key is
 /// empty at that moment, and fills again at `per_second`.
 ///
 /// @param per_second more than 0, finite.
@@ -153,8 +153,8 @@ pub unsafe extern "C" fn netlib_rate_options_set_store(
 }
 
 /// Replaces the clock of the rate, for tests and simulations. A limit with a store uses the clock only while the store
-/// is unavailable. If the clock goes back, the time counts as not having moved. The callback may run on several threads
-/// at the same time. Default: the system's monotonic clock.
+/// is unavailable. A time before the time of an earlier call counts as the time of that earlier call. The callback may
+/// run on several threads at the same time. Default: the system's monotonic clock.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
