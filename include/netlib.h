@@ -3249,7 +3249,7 @@ void netlib_rate_options_free(netlib_rate_options *options);
  * are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: no
  * limit, but an adaptive rate.
  *
- * If the clock goes back by more than one second, for example because the store's server was replaced, the key is
+ * If the clock of a store goes back by more than one second, for example because its server was replaced, a key is
  * empty at that moment, and fills again at `per_second`.
  * @param per_second more than 0, finite.
  * @param burst more than 0, finite; the most permissions that one call can take. `burst / per_second`, the time in
@@ -3280,8 +3280,8 @@ void netlib_rate_options_set_store(netlib_rate_options *options, const netlib_st
                                    enum netlib_unavailable unavailable);
 
 /** Replaces the clock of the rate, for tests and simulations. A limit with a store uses the clock only while the store
- * is unavailable. If the clock goes back, the time counts as not having moved. The callback may run on several threads
- * at the same time. Default: the system's monotonic clock.
+ * is unavailable. A time before the time of an earlier call counts as the time of that earlier call. The callback may
+ * run on several threads at the same time. Default: the system's monotonic clock.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_rate_options_set_clock(netlib_rate_options *options, netlib_clock_fn clock, void *ctx,
                                    netlib_ctx_free_fn ctx_free);
