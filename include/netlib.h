@@ -3380,7 +3380,7 @@ struct netlib_store;
  *        most until the budget or rate would be full. netlib presets `now` to NaN.
  * @return the result. For any other number, and if the callback did not store what the result promises, the outer
  *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
- * @called-by `netlib_retry_budget_ask` and `netlib_retry_decide`. */
+ * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`. */
 typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
                                                  uint64_t desired, double ttl, double timeout, uint64_t *actual,
                                                  double *now);

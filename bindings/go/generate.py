@@ -43,7 +43,8 @@ def local(name):
 
 
 def enum_name(enum):
-    return "Status" if enum == "netlib_status_code" else class_name(enum)
+    # The function Report of this package returns the report of an error.
+    return {"netlib_status_code": "Status", "netlib_report": "Reported"}.get(enum) or class_name(enum)
 
 
 def comment(name, text):
@@ -509,7 +510,7 @@ func {receiver}Has{name}({parameters}) bool {{
                 go_arguments.append(f"unsafe.Slice((*byte)({name}), int({local(param['length'])}))")
             elif kind == "text":
                 inputs.append(f"{param['name']} string")
-                go_arguments.append(f"goString((*C.char)({name}), noLength)")
+                go_arguments.append(f"goString((*C.char)({name}), {local(param['length']) if param.get('length') else 'noLength'})")
             elif kind == "handle" and direction == "inout":
                 outputs.append("*" + class_name(param["handle"]))
                 store.append(

@@ -248,6 +248,32 @@ func TestAnObjectThatACallbackKeepsPanicsLater(t *testing.T) {
 	t.Fatal(kept.Count())
 }
 
+func TestACallbackReturnsAResultAndTwoNumbers(t *testing.T) {
+	words := map[string]uint64{}
+	store, err := NewStore(func(key string, expected, desired uint64, _, _ float64) (uint64, float64, Swap, error) {
+		if word := words[key]; word != expected {
+			return word, 100, SwapChanged, nil
+		}
+		words[key] = desired
+		return 0, 100, SwapSwapped, nil
+	}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate, err := NewRate(NewRateOptions().Limit(1, 2).Store(store, UnavailableClosed))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, expected := range []Status{StatusOK, StatusOK, StatusRateLimited} {
+		if _, status, err := rate.Take(Text("a\x00b"), 1); status != expected || err != nil {
+			t.Fatal(status, err)
+		}
+	}
+	if words["rate:a\x00b"] == 0 {
+		t.Fatal(words)
+	}
+}
+
 func BenchmarkParseURLWithFiveGetters(b *testing.B) {
 	for i := 0; i < b.N; i++ {
 		url, _ := ParseURL("https://user@example.com:8443/a/path?query=1")

@@ -124,20 +124,25 @@ class Lua(Writer):
         for param in callback_inputs(item):
             at = param["name"]
             given.append({
-                "bytes": f"ffi.string({at}, {param.get('length')})", "text": f"rt.to_text({at})",
+                "bytes": f"ffi.string({at}, {param.get('length')})", "text": f"rt.to_text({at}, {param.get('length') or 'nil'})",
                 "handle": f"rt.borrow(class.{class_of(param['handle'])}, {at}, true)" if param["kind"] == "handle" else "",
                 "buffer": f"tonumber({param.get('length')})",
-            }.get(param["kind"], f"tonumber({at})"))  # fmt: skip
+            }.get(param["kind"], at if "int64_t" in param["type"] else f"tonumber({at})"))  # fmt: skip
         outputs = callback_outputs(item)
         failure = 0 if returns["kind"] == "enum" else -1
         self.line(f'rt.define("{name}", function({", ".join(params)})')
         self.depth += 1
+        stores_values = returns["kind"] == "enum" and outputs and "handle" not in outputs[0]
+        values = "".join(f", {output['name']}_value" for output in outputs) if stores_values else ""
         uses_result = returns["kind"] == "enum" and returns["enum"] != "netlib_outcome" or outputs
-        self.line(f'local good{", result" if uses_result else ""} = rt.try(ctx, "{name}"{"".join(", " + value for value in given)})')
+        self.line(f'local good{", result" if uses_result else ""}{values} = rt.try(ctx, "{name}"{"".join(", " + value for value in given)})')
         self.line(f"if not good then return {failure} end")
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
             self.line("return 1")
+        elif stores_values:
+            cells = "".join(f", {output['name']}, {output['name']}_value" for output in outputs)
+            self.line(f"return rt.store_values(result{cells})")
         elif returns["kind"] == "enum" and outputs:
             self.line(f"return rt.store_handle({outputs[0]['name']}, class.{class_of(outputs[0]['handle'])}, result)")
         elif returns["kind"] == "enum":

@@ -282,13 +282,13 @@ end
 
 -- Calls a function, keeps its error for the caller of the outer call, and ends the use of borrowed arguments.
 function rt.try(ctx, name, ...)
-    local good, result = pcall(held[key_of(ctx)][name], ...)
+    local good, result, second, third = pcall(held[key_of(ctx)][name], ...)
     if not good then raised = { result } end
     for at = 1, select("#", ...) do
         local argument = select(at, ...)
         if type(argument) == "table" then argument:close() end
     end
-    return good, result
+    return good, result, second, third
 end
 
 local function wrong(message, failure)
@@ -308,6 +308,19 @@ function rt.store_handle(cell, of, result)
     local good, err = pcall(function() cell[0] = rt.give(result:clone()) end)
     if not good then return wrong(err, 0) end
     return 1
+end
+
+-- Stores the numbers that a callback has returned after its result. The arguments are pairs of cells and numbers.
+function rt.store_values(result, ...)
+    for at = 1, select("#", ...), 2 do
+        local cell, value = select(at, ...)
+        if type(value) == "number" or ffi.istype("uint64_t", value) or ffi.istype("int64_t", value) then
+            cell[0] = value
+        elseif value ~= nil then
+            return wrong("a callback returned " .. type(value) .. ", but must return a number", 0)
+        end
+    end
+    return rt.expect(result, 0)
 end
 
 function rt.store_number(cell, result)

@@ -190,6 +190,26 @@ test("an_error_of_the_program_in_an_attempt_is_not_retried", function()
     equal(attempts, 1)
 end)
 
+test("a_callback_returns_a_result_and_two_numbers", function()
+    local words = {}
+    local store = netlib.Store.new(function(key, expected, desired)
+        local word = words[key] or 0ULL
+        if word ~= expected then return netlib.SWAP_CHANGED, word, 100 end
+        words[key] = desired
+        return netlib.SWAP_SWAPPED, 0, 100
+    end, 1)
+    local rate = netlib.Rate.new(netlib.RateOptions.new():limit(1, 2):store(store, netlib.UNAVAILABLE_CLOSED))
+    for _, expected in ipairs({ netlib.OK, netlib.OK, netlib.RATE_LIMITED }) do
+        local _, status = rate:take("a\0b", 1)
+        equal(status, expected)
+    end
+    equal(next(words), "rate:a\0b")
+    local wrong = netlib.Store.new(function() return netlib.SWAP_CHANGED, "text" end, 1)
+    local options = netlib.RateOptions.new():limit(1, 2):store(wrong, netlib.UNAVAILABLE_CLOSED)
+    local _, err = pcall(function() netlib.Rate.new(options):take("a", 1) end)
+    equal(tostring(err):match("must return a number"), "must return a number")
+end)
+
 test("the_program_of_the_readme_is_get_lua", function()
     local function read(name) return assert(io.open(arg[1] .. "/" .. name)):read("*a") end
     local program = read("README.md"):match("```lua\n(.-)```")

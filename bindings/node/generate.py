@@ -238,6 +238,9 @@ class Writer:
         outputs, enum = callback_outputs(item), item["returns"].get("enum")
         if enum == "netlib_outcome":
             result = "void"
+        elif enum and outputs and "handle" not in outputs[0]:
+            values = [self.number_type(output["type"]) for output in outputs]
+            result = f"{self.names.enums[enum]} | [{', '.join([self.names.enums[enum], *values])}]"
         elif enum:
             handles = [self.names.classes[output["handle"]] for output in outputs]
             result = " | ".join([self.names.enums[enum], *handles])
@@ -271,7 +274,8 @@ class Writer:
         for param in callback_inputs(item):
             at, length = camel(param["name"]), camel(param.get("length") or "")
             convert.append({
-                "buffer": f"Buffer.alloc({length})", "bytes": f"$.bytes({at}, {length})", "text": f"$.text({at})",
+                "buffer": f"Buffer.alloc({length})", "bytes": f"$.bytes({at}, {length})",
+                "text": f"$.text({at}, {length})" if length else f"$.text({at})",
                 "handle": at,
             }.get(param["kind"], at))  # fmt: skip
         failure = 0 if returns["kind"] == "enum" else -1
@@ -291,6 +295,13 @@ class Writer:
         lines.append(f"const result = {called};")
         if enum == "netlib_outcome":
             lines.append("return Outcome.DONE;")
+        elif enum and outputs and "handle" not in outputs[0]:
+            lines.append("const [member, ...values] = Array.isArray(result) ? result : [result];")
+            for at, output in enumerate(outputs):
+                kind = pointed(output["type"])
+                value = f"$.{NUMBERS[kind]}('result[{at + 1}]', values[{at}])"
+                lines.append(f"if (values.length > {at}) $.koffi.encode({camel(output['name'])}, '{kind}', {value});")
+            lines.append(f"return $.member({self.names.enums[enum]}, member);")
         elif enum:
             for output in outputs:
                 lines += [

@@ -174,7 +174,7 @@ class Php(Writer):
         for param in callback_inputs(item):
             at = self.var(param["name"])
             given.append({
-                "bytes": f"\\FFI::string({at}, {self.var(param.get('length') or '')})", "text": f"Runtime::toText({at})",
+                "bytes": f"\\FFI::string({at}, {self.var(param.get('length') or '')})", "text": f"Runtime::toText({at}{', ' + self.var(param['length']) if param.get('length') else ''})",
                 "handle": f"Runtime::borrow({class_of(param['handle'])}::class, {at}, [])" if param["kind"] == "handle" else "",
                 "buffer": self.var(param.get("length") or ""),
             }.get(param["kind"], at))  # fmt: skip
@@ -187,6 +187,9 @@ class Php(Writer):
         stores = "null"
         if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
             stores = "static fn (mixed $result): int => 1"
+        elif returns["kind"] == "enum" and outputs and "handle" not in outputs[0]:
+            cells = "".join(", " + self.var(output["name"]) for output in outputs)
+            stores = f"static fn (int|array $result): int => Runtime::storeValues($result{cells})"
         elif returns["kind"] == "enum" and outputs:
             stores = f"static fn (int|{class_of(outputs[0]['handle'])} $result): int => Runtime::storeHandle({self.var(outputs[0]['name'])}, $result)"
         elif returns["kind"] == "enum":

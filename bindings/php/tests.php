@@ -113,6 +113,25 @@ $tests = [
         equal(get_class(Netlib\make_error(Netlib\CONNECT_TIMEOUT, 'late')), Netlib\TimeError::class);
         equal(get_class(Netlib\make_error(Netlib\MAX_RETRY, 'late')), Netlib\RetryError::class);
     },
+    'a_callback_returns_a_result_and_two_numbers' => static function () {
+        $words = [];
+        $store = new Netlib\Store(static function (string $key, int $expected, int $desired) use (&$words): array {
+            $word = $words[$key] ?? 0;
+            if ($word !== $expected) {
+                return [Netlib\SWAP_CHANGED, $word, 100.0];
+            }
+            $words[$key] = $desired;
+            return [Netlib\SWAP_SWAPPED, 0, 100.0];
+        }, 1);
+        $options = (new Netlib\RateOptions())->limit(1, 2)->store($store, Netlib\UNAVAILABLE_CLOSED);
+        $rate = new Netlib\Rate($options);
+        $statuses = array_map(static fn () => $rate->take("a\0b", 1)[1], [1, 2, 3]);
+        equal($statuses, [Netlib\OK, Netlib\OK, Netlib\RATE_LIMITED]);
+        equal(array_keys($words), ["rate:a\0b"]);
+        $mine = new RuntimeException('mine');
+        $options->store(new Netlib\Store(static fn () => throw $mine, 1), Netlib\UNAVAILABLE_CLOSED);
+        equal(thrown(static fn () => (new Netlib\Rate($options))->take('a', 1)), $mine);
+    },
     'the_program_of_the_readme_is_get_php' => static function () {
         preg_match('/```php\n(.*?)```/s', file_get_contents(__DIR__ . '/README.md'), $found);
         equal(str_contains(file_get_contents(__DIR__ . '/get.php'), $found[1]), true);

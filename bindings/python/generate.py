@@ -251,7 +251,8 @@ class Writer:
         if kind == "bytes":
             return "bytes", f"ffi.unpack(ffi.cast(_CHAR_P, {name}), {param['length']})"
         if kind == "text":
-            return ("str | None", f"to_optional_text({name})") if param["nullable"] else ("str", f"to_text({name})")
+            text = f"{name}, {param['length']}" if param.get("length") else name
+            return ("str | None", f"to_optional_text({text})") if param["nullable"] else ("str", f"to_text({text})")
         if kind == "handle":
             return self.names.classes[param["handle"]], f"{self.names.classes[param['handle']]}._borrow({name})"
         if kind in ("enum", "bits"):
@@ -265,6 +266,9 @@ class Writer:
             return "None"
         if returns["kind"] == "enum":
             name = self.names.enums[returns["enum"]]
+            if outputs and "handle" not in outputs[0]:
+                values = ["float" if output["type"] == "double *" else "int" for output in outputs]
+                return f"{name} | tuple[{', '.join([name, *values])}]"
             return " | ".join([name] + [self.names.classes[output["handle"]] for output in outputs])
         if not outputs:
             return "None"
@@ -299,7 +303,11 @@ class Writer:
         if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
             self.line("return 1", 4)
         elif returns["kind"] == "enum":
-            for output in outputs:
+            values = [output["name"] for output in outputs if "handle" not in output]
+            if values:
+                self.line("if isinstance(result, tuple):", 4)
+                self.line(f"result, {', '.join(f'{value}[0]' for value in values)} = result", 8)
+            for output in outputs if not values else []:
                 cls = self.names.classes[output["handle"]]
                 self.line(f"if isinstance(result, {cls}):", 4)
                 self.line(f"{output['name']}[0] = give(result.clone())", 8)

@@ -28,7 +28,7 @@ from pathlib import Path
 
 import netlib
 import netlib.aio
-from netlib import RetryOptions, Status, _api, _runtime
+from netlib import RetryOptions, Status, Swap, _api, _runtime
 
 HERE = Path(__file__).resolve().parent
 CERTIFICATES = HERE.parent.parent / "tests/certs"
@@ -218,6 +218,24 @@ class Callbacks(unittest.TestCase):
         with self.assertRaises(KeyError) as found:
             self.decide(RetryOptions.new_recommended().sleep(sleep))
         self.assertIs(found.exception, raised)
+
+    def test_a_callback_returns_a_result_and_two_numbers(self) -> None:
+        words: dict[str, int] = {}
+
+        def swap(key: str, expected: int, desired: int, _ttl: float, _timeout: float) -> tuple[Swap, int, float]:
+            word = words.get(key, 0)
+            if word != expected:
+                return Swap.CHANGED, word, 100
+            words[key] = desired
+            return Swap.SWAPPED, 0, 100
+
+        def rate(store: netlib.Store) -> netlib.Rate:
+            return netlib.Rate(netlib.RateOptions().limit(1, 2).store(store, netlib.Unavailable.CLOSED))
+
+        shared = rate(netlib.Store(swap, 1))
+        self.assertEqual([shared.take("a\0b", 1)[0] for _ in range(3)], [Status.OK, Status.OK, Status.RATE_LIMITED])
+        self.assertEqual(list(words), ["rate:a\0b"])
+        self.assertRaises(ValueError, rate(netlib.Store(lambda *_: (Swap.CHANGED, 1), 1)).take, "a", 1)  # type: ignore
         # The next call does not raise it again.
         netlib.parse_url("http://a/")
 

@@ -174,7 +174,7 @@ class Ruby(Writer):
         for param in callback_inputs(item):
             at = self.name(param["name"])
             given.append({
-                "bytes": f"{at}.read_bytes({param.get('length')})", "text": f"Runtime.to_text({at})",
+                "bytes": f"{at}.read_bytes({param.get('length')})", "text": f"Runtime.to_text({at}{', ' + param['length'] if param.get('length') else ''})",
                 "handle": f"Runtime.borrow({class_of(param['handle'])}, {at}, [])" if param["kind"] == "handle" else "",
                 "buffer": param.get("length"),
             }.get(param["kind"], at))  # fmt: skip
@@ -193,6 +193,10 @@ class Ruby(Writer):
         self.depth += 1
         if is_outcome:
             self.line("1")
+        elif returns["kind"] == "enum" and outputs and "handle" not in outputs[0]:
+            types = [self.ffi_type(output["type"].removesuffix("*").strip()) for output in outputs]
+            cells = "".join(f", [{output['name']}, :{kind}]" for output, kind in zip(outputs, types))
+            self.line(f"Runtime.store_values(result{cells})")
         elif returns["kind"] == "enum" and outputs:
             self.line(f"Runtime.store_handle({outputs[0]['name']}, {class_of(outputs[0]['handle'])}, result)")
         elif returns["kind"] == "enum":

@@ -255,6 +255,24 @@ test('each_class_of_statuses_has_an_exception') do
   equal(Netlib.make_error(Netlib::MAX_RETRY, 'late').class, Netlib::RetryError)
 end
 
+test('a_callback_returns_a_result_and_two_numbers') do
+  words = Hash.new(0)
+  swap = lambda do |key, expected, desired, _ttl, _timeout|
+    next [Netlib::SWAP_CHANGED, words[key], 100] if words[key] != expected
+
+    words[key] = desired
+    [Netlib::SWAP_SWAPPED, 0, 100]
+  end
+  store = Netlib::Store.new(swap, 1)
+  rate = Netlib::Rate.new(Netlib::RateOptions.new.limit(1, 2).store(store, Netlib::UNAVAILABLE_CLOSED))
+  statuses = Array.new(3) { rate.take("a\0b", 1).last }
+  equal(statuses, [Netlib::OK, Netlib::OK, Netlib::RATE_LIMITED])
+  equal(words.keys, ["rate:a\0b"])
+  wrong = Netlib::Store.new(->(*) { [Netlib::SWAP_CHANGED, 'text'] }, 1)
+  options = Netlib::RateOptions.new.limit(1, 2).store(wrong, Netlib::UNAVAILABLE_CLOSED)
+  raised(ArgumentError) { Netlib::Rate.new(options).take('a', 1) }
+end
+
 test('the_program_of_the_readme_is_get_rb') do
   program = File.read("#{__dir__}/README.md")[/```ruby\n(.*?)```/m, 1]
   raise 'the programs differ' unless File.read("#{__dir__}/get.rb").include?(program)

@@ -1,7 +1,9 @@
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import netlib.Addresses;
@@ -16,12 +18,17 @@ import netlib.NetlibError;
 import netlib.NetlibException;
 import netlib.Outcome;
 import netlib.Progress;
+import netlib.Rate;
+import netlib.RateOptions;
 import netlib.Response;
 import netlib.Retry;
 import netlib.RetryOptions;
 import netlib.Status;
+import netlib.Store;
 import netlib.Stream;
+import netlib.Swap;
 import netlib.TlsOptions;
+import netlib.Unavailable;
 import netlib.Url;
 import netlib.Verdict;
 
@@ -164,6 +171,22 @@ public final class BindingTest {
                 () -> Response.parse("GET", "HTTP/1.1 200 OK\r\n\r\n", new long[0]));
         check("half of a surrogate pair is refused", "IllegalArgumentException: url has half of a surrogate pair",
                 () -> Netlib.parseUrl("http://good.example\ud800.evil.example/"));
+        check("a callback returns a result and two numbers", "0 0 105 [rate:a\0b]", () -> {
+            Map<String, Long> words = new HashMap<>();
+            Store store = Store.make((key, expected, desired, ttl, timeout, actual, now) -> {
+                long word = words.getOrDefault(key, 0L);
+                actual.accept(word);
+                now.accept(100);
+                if (word != expected) {
+                    return Swap.CHANGED;
+                }
+                words.put(key, desired);
+                return Swap.SWAPPED;
+            }, 1);
+            Rate rate = Rate.make(RateOptions.make().limit(1, 2).store(store, Unavailable.CLOSED));
+            return rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status()
+                    + " " + words.keySet();
+        });
         check("addresses that a callback keeps are refused later", "IllegalStateException: Addresses is closed", () -> {
             Addresses[] kept = new Addresses[1];
             try {

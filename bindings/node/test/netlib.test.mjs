@@ -7,9 +7,9 @@ import net from 'node:net';
 import test from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import netlib, {
-    Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Request, Retry, RetryOptions, StateError,
-    Status, Stream, TimeError, Timeout, TlsContext, TlsOptions, Url, UrlError, Verdict, connectionKey, parseUrl,
-    textToBytes,
+    Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request, Retry, RetryOptions,
+    StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsOptions, Unavailable, Url, UrlError, Verdict,
+    connectionKey, parseUrl, textToBytes,
 } from '../index.mjs';
 
 const code = (name) => (error) => error instanceof NetlibError && error.code === `NETLIB_${name}`;
@@ -252,6 +252,21 @@ test('a handle that a throwing callback got is closed', () => {
 test('a callback that returns a promise fails', () => {
     const options = new ConnectOptions().resolveCallback(async () => {});
     assert.throws(() => netlib.createConnectionSync('a.test', 80, options), /must not return a promise/);
+});
+
+test('a callback returns a result and two numbers', () => {
+    const words = new Map();
+    const store = new Store((key, expected, desired) => {
+        const word = words.get(key) ?? 0;
+        if (BigInt(word) !== BigInt(expected)) return [Swap.CHANGED, word, 100];
+        words.set(key, desired);
+        return [Swap.SWAPPED, 0, 100];
+    }, 1);
+    const rate = new Rate(new RateOptions().limit(1, 2).store(store, Unavailable.CLOSED));
+    assert.deepEqual([1, 2, 3].map(() => rate.take('a\0b', 1).status), [Status.OK, Status.OK, Status.RATE_LIMITED]);
+    assert.deepEqual([...words.keys()], ['rate:a\0b']);
+    const wrong = new RateOptions().limit(1, 2).store(new Store(() => [Swap.CHANGED, 'text'], 1), Unavailable.CLOSED);
+    assert.throws(() => new Rate(wrong).take('a', 1), /must be an integer/);
 });
 
 test('an application-defined body may be read and rewound', () => {

@@ -340,6 +340,24 @@ final class Runtime
         return 0;
     }
 
+    /**
+     * Stores the numbers that a callback has returned in an array after its result.
+     *
+     * @param int|list<int|float> $result
+     */
+    public static function storeValues(int|array $result, CData ...$cells): int
+    {
+        if (\is_int($result)) {
+            return $result;
+        }
+        foreach ($cells as $at => $cell) {
+            if (isset($result[$at + 1])) {
+                self::storeNumber($cell, $result[$at + 1]);
+            }
+        }
+        return $result[0];
+    }
+
     public static function storeHandle(CData $cell, int|Handle $result): int
     {
         if (\is_int($result)) {

@@ -303,6 +303,15 @@ module Netlib
       0
     end
 
+    # Stores the numbers that a callback has returned in an array after its result.
+    def store_values(result, *cells)
+      member, *values = result
+      cells.zip(values) do |(cell, type), value|
+        cell.put(type, 0, type == :double ? Float(value) : Integer(value)) unless value.nil?
+      end
+      Integer(member)
+    end
+
     def store_handle(cell, type, result)
       return Integer(result) unless result.is_a?(Handle)
       raise TypeError, "expected a #{type}, got #{result.class}" unless result.is_a?(type)

@@ -72,7 +72,7 @@ pub enum netlib_swap {
 ///        most until the budget or rate would be full. netlib presets `now` to NaN.
 /// @return the result. For any other number, and if the callback did not store what the result promises, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
-/// @called-by `netlib_retry_budget_ask` and `netlib_retry_decide`.
+/// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`.
 pub type netlib_store_swap_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
