@@ -3121,6 +3121,9 @@ void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, con
  * attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget: success and
  * failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
  * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled.
+ *
+ * If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
+ * has already reported the outcome, and a second report would pay tokens back twice.
  * @param budget the budget. May be NULL: no budget. */
 void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
 

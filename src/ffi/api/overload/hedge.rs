@@ -157,6 +157,9 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
 /// failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
 /// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled.
 ///
+/// If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
+/// has already reported the outcome, and a second report would pay tokens back twice.
+///
 /// @param budget the budget. May be NULL: no budget.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_options_set_budget(
