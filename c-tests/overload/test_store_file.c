@@ -30,10 +30,8 @@ static netlib_status open_store(size_t slots, char message[256]) {
     CHECK_INT(status, netlib_error_status(err));
     message[0] = '\0';
     const char *text = netlib_error_message(err, NULL), *place = text != NULL ? strstr(text, path) : NULL;
-    if (place != NULL)
-        snprintf(message, 256, "%.*sPATH%s", (int)(place - text), text, place + strlen(path));
-    else if (text != NULL)
-        snprintf(message, 256, "%s", text);
+    if (place != NULL) snprintf(message, 256, "%.*sPATH%s", (int)(place - text), text, place + strlen(path));
+    else if (text != NULL) snprintf(message, 256, "%s", text);
     netlib_error_free(err);
     netlib_store_free(store);
     return status;

@@ -29,8 +29,7 @@ static void a_timeout_that_is_not_above_0_is_refused_and_the_ctx_released(void) 
         netlib_error *err = NULL;
         netlib_store *store = NULL;
         freed = 0;
-        CHECK_INT(NETLIB_INVALID_ARGUMENT,
-                  netlib_store_new(swap, rows[i].timeout, &freed, count_free, &store, &err));
+        CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_store_new(swap, rows[i].timeout, &freed, count_free, &store, &err));
         CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
         CHECK(store == NULL && freed == 1);
         netlib_error_free(err);

@@ -11,6 +11,7 @@ use crate::env::{Env, STRICT, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 use crate::suites::fetch::server::Server;
+use crate::suites::fleet;
 use crate::suites::generated::program_of_header;
 
 /// Returns arguments of the example program `pool`: the given text, and a URL with the given path at each of three
@@ -108,20 +109,29 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
+/// The example that needs the library hiredis.
+const WITH_HIREDIS: &str = "store_redis";
+
 /// Returns the examples. Each `NAME.c` is the main file of a program, whose other sources are in the folder `NAME`.
+/// Leaves out the example whose library is not installed.
 pub fn programs(env: &Env) -> Vec<Example> {
     let program = |main: PathBuf| {
         let name = stem(&main).to_owned();
         let parts = env.files(format!("examples-c/{name}"), "", ".c");
         Example { name, sources: std::iter::once(main).chain(parts).collect() }
     };
-    env.files("examples-c", "", ".c").into_iter().map(program).collect()
+    let has_hiredis = fleet::has_hiredis(env);
+    let programs = env.files("examples-c", "", ".c").into_iter().map(program);
+    programs.filter(|example| has_hiredis || example.name != WITH_HIREDIS).collect()
 }
 
 /// Compiles an example with the compiler's default C version and all warnings.
 pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Result<(), String> {
     let mut cc = env.cc();
     cc.args(["-g", "-Iinclude"]).args(STRICT).args(&example.sources).arg("-o").arg(program);
+    if example.name == WITH_HIREDIS {
+        cc.args(["-lhiredis", "-lm"]);
+    }
     cc.link_to(library).run(300).or_text()
 }
 
@@ -136,6 +146,9 @@ fn programs_and_first_page(env: &Env, scratch: &Path) -> Vec<Example> {
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("examples");
+    if !fleet::has_hiredis(env) {
+        report.skip(format!("{WITH_HIREDIS}: hiredis, the C client of Redis, is not installed"));
+    }
     check_sources(env, &programs(env), report);
     check(env, &programs_and_first_page(env, &scratch), &scratch, report);
 }

@@ -16,6 +16,7 @@ pub mod doxygen;
 pub mod epoll;
 pub mod examples;
 pub mod fetch;
+pub mod fleet;
 pub mod generated;
 pub mod guards;
 pub mod imports;
@@ -156,6 +157,7 @@ pub const ALL: &[Suite] = &[
     long("interop-leaks", "a sample of the interop sessions under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the remaining combinations", interop::run_rest),
     long("ech", "Encrypted Client Hello with a Go server", interop::ech::run),
+    suite("fleet", "processes that share a rate through a file and through Redis, with failures", fleet::run),
     long("netns", "connecting in network namespaces with slow, refusing and silent hosts", netns::run),
     long("asan", "the C tests with AddressSanitizer in the library and the tests", asan::run),
     long("tsan", "threaded programs with ThreadSanitizer in the library and the programs", tsan::run),

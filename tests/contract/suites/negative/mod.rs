@@ -45,6 +45,7 @@ pub fn run(env: &Env, report: &mut Report) {
         programs::c_programs,
         programs::endless_program,
         programs::cpp_calls,
+        programs::fleets,
         programs::networks,
         programs::memory_errors,
         answers::loaded_keys,

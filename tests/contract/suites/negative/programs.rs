@@ -9,7 +9,7 @@ use crate::env::{Env, Ran, has};
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::examples::Example;
-use crate::suites::{c_tests, cpp, examples, netns, nulls, statuses, unit};
+use crate::suites::{c_tests, cpp, examples, fleet, netns, nulls, statuses, unit};
 
 pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
     let ran = |ok: bool, text: &str| Ran { ok, code: Some(0), out: text.to_owned(), text: text.to_owned() };
@@ -204,6 +204,19 @@ pub(super) fn cpp_calls(env: &Env, scratch: &Path, report: &mut Report) {
     finds(report, "cpp", &["g++: number"], |inner| {
         cpp::calls_compile_to_the_code_of_c_calls(env, &slower, scratch, inner)
     });
+}
+
+/// Runs programs of the suite `fleet` that fail, do not compile and print no counts.
+pub(super) fn fleets(env: &Env, scratch: &Path, report: &mut Report) {
+    for (name, text, complaint) in [
+        ("fleet_fails", "#include \"harness.h\"\nint main(void) { CHECK(1 > 2); return report(\"x\"); }\n", "1 > 2"),
+        ("fleet_warns", "int main(void) { int unused; return 0; }\n", "does not compile"),
+        ("fleet_silent", "int main(void) { return 0; }\n", "printed no count"),
+    ] {
+        let source = scratch.join(format!("{name}.c"));
+        fs::write(&source, text).expect("target is writable");
+        finds(report, "fleet", &[complaint], |inner| fleet::check(env, &source, &[], scratch, inner));
+    }
 }
 
 /// Runs netns scenarios with wrong expectations, and programs that do not report skipped scenarios as they must.

@@ -1,0 +1,177 @@
+/* A fleet with the store of examples-c/store_redis on a Redis server: processes that are killed, and a server that is
+ * slow, stopped and restarted. */
+#define _GNU_SOURCE
+#include "fleet.h"
+#include "store_redis/redis_store.h"
+
+#include <hiredis/hiredis.h>
+
+static char directory[] = "/tmp/netlib-redis-XXXXXX";
+static char address[64];
+static pid_t server;
+
+static redisContext *connect_to_server(void) {
+    redisContext *redis = redisConnectUnix(address);
+    if (redis != NULL && redis->err == 0) return redis;
+    if (redis != NULL) redisFree(redis);
+    return NULL;
+}
+
+/* Starts the server, which passes each change to the file system before it answers, and waits until it answers. The
+ * file system keeps the changes if the server is killed. */
+static void start_server(void) {
+    server = fork();
+    if (server == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        execlp("redis-server", "redis-server", "--port", "0", "--unixsocket", address, "--dir", directory, "--save", "",
+               "--appendonly", "yes", "--appendfsync", "no", "--logfile", "redis.log", (char *)NULL);
+        _exit(1);
+    }
+    for (;;) {
+        redisContext *redis = connect_to_server();
+        redisReply *reply = redis != NULL ? redisCommand(redis, "PING") : NULL;
+        bool is_ready = reply != NULL && reply->type == REDIS_REPLY_STATUS;
+        freeReplyObject(reply);
+        if (redis != NULL) redisFree(redis);
+        if (is_ready) return;
+        if (waitpid(server, NULL, WNOHANG) != 0) abort();
+        sleep_seconds(0.005);
+    }
+}
+
+static void kill_server(void) {
+    CHECK_INT(0, kill(server, SIGKILL));
+    CHECK(waitpid(server, NULL, 0) == server);
+}
+
+static void run_command(const char *command) {
+    redisContext *redis = connect_to_server();
+    CHECK(redis != NULL);
+    if (redis == NULL) return;
+    redisReply *reply = redisCommand(redis, command);
+    CHECK(reply != NULL && reply->type != REDIS_REPLY_ERROR);
+    freeReplyObject(reply);
+    redisFree(redis);
+}
+
+static void remove_directory(void) {
+    pid_t process = fork();
+    if (process == 0) {
+        execlp("rm", "rm", "-r", directory, (char *)NULL);
+        _exit(1);
+    }
+    CHECK(waitpid(process, NULL, 0) == process);
+}
+
+static netlib_status open_redis(netlib_store **store, netlib_error **err) {
+    return redis_store_new(address, "test:", 1.0, store, err);
+}
+
+static netlib_rate *make_rate(double timeout, double per_second, double burst, enum netlib_unavailable policy) {
+    netlib_error *err = NULL;
+    netlib_store *store = NULL;
+    netlib_rate *rate = NULL;
+    CHECK_OK(redis_store_new(address, "test:", timeout, &store, &err));
+    netlib_rate_options *options = netlib_rate_options_new();
+    netlib_rate_options_set_limit(options, per_second, burst);
+    netlib_rate_options_set_store(options, store, policy);
+    CHECK_OK(netlib_rate_new(options, &rate, &err));
+    netlib_rate_options_free(options);
+    netlib_store_free(store);
+    return rate;
+}
+
+static netlib_status take(netlib_rate *rate, const char *key) {
+    double wait;
+    return netlib_rate_take(rate, key, NETLIB_NTS, 1.0, &wait, NULL);
+}
+
+/* Takes until the store answers again, because the adapter leaves a server alone for a second. */
+static netlib_status take_when_available(netlib_rate *rate, const char *key) {
+    netlib_status status = take(rate, key);
+    for (int i = 0; i < 5000 && status == NETLIB_STORE_UNAVAILABLE; i++) sleep_seconds(0.001), status = take(rate, key);
+    return status;
+}
+
+static void a_fleet_gets_what_the_rate_allows(void) {
+    struct fleet fleet = {3, 2, 300.0, 300.0, 2.0, 0, CLOCK_REALTIME, open_redis, NULL};
+    run_fleet(&fleet, "Redis");
+    run_command("FLUSHALL");
+    fleet.kills = 10;
+    run_fleet(&fleet, "Redis, with 10 processes killed");
+}
+
+/* The limit is the timeout of the store. */
+static void a_server_that_does_not_answer_delays_a_call_by_at_most_the_limit_and_20_ms(void) {
+    enum { ROUNDS = 3 };
+    static const struct {
+        enum netlib_unavailable policy;
+        netlib_status status;
+    } rows[] = {{NETLIB_UNAVAILABLE_LOCAL, NETLIB_OK},
+                {NETLIB_UNAVAILABLE_OPEN, NETLIB_OK},
+                {NETLIB_UNAVAILABLE_CLOSED, NETLIB_STORE_UNAVAILABLE}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        netlib_rate *rate = make_rate(0.1, 1000.0, 1000.0, rows[i].policy);
+        CHECK_INT(NETLIB_OK, take(rate, "slow"));
+        CHECK_INT(0, kill(server, SIGSTOP));
+        long long begin = nanoseconds(CLOCK_MONOTONIC);
+        CHECK_INT(rows[i].status, take(rate, "slow"));
+        double seconds = (double)(nanoseconds(CLOCK_MONOTONIC) - begin) / 1e9;
+        CHECK(seconds >= 0.1 && seconds <= 0.12);
+        /* The adapter does not ask the server again for a second. */
+        begin = nanoseconds(CLOCK_MONOTONIC);
+        CHECK_INT(rows[i].status, take(rate, "slow"));
+        CHECK((double)(nanoseconds(CLOCK_MONOTONIC) - begin) / 1e9 <= 0.02);
+        CHECK_INT(0, kill(server, SIGCONT));
+        CHECK_INT(NETLIB_OK, take_when_available(rate, "slow"));
+        netlib_rate_free(rate);
+    }
+}
+
+static void a_busy_server_is_waited_for_within_the_timeout(void) {
+    netlib_rate *rate = make_rate(1.0, 1000.0, 1000.0, NETLIB_UNAVAILABLE_CLOSED);
+    redisContext *redis = connect_to_server();
+    CHECK(redis != NULL && redisAppendCommand(redis, "DEBUG SLEEP 0.2") == REDIS_OK);
+    int done = 0;
+    while (!done && redisBufferWrite(redis, &done) == REDIS_OK) {}
+    CHECK_INT(NETLIB_OK, take(rate, "busy"));
+    redisFree(redis);
+    netlib_rate_free(rate);
+}
+
+static void a_restarted_server_still_has_the_words(void) {
+    netlib_rate *rate = make_rate(1.0, 0.001, 5.0, NETLIB_UNAVAILABLE_CLOSED);
+    for (int i = 0; i < 5; i++) CHECK_INT(NETLIB_OK, take(rate, "restart"));
+    CHECK_INT(NETLIB_RATE_LIMITED, take(rate, "restart"));
+    kill_server();
+    CHECK_INT(NETLIB_STORE_UNAVAILABLE, take(rate, "restart"));
+    start_server();
+    CHECK_INT(NETLIB_RATE_LIMITED, take_when_available(rate, "restart"));
+    netlib_rate_free(rate);
+}
+
+static void a_server_that_has_forgotten_the_script_gets_it_again(void) {
+    netlib_rate *rate = make_rate(1.0, 0.001, 2.0, NETLIB_UNAVAILABLE_CLOSED);
+    CHECK_INT(NETLIB_OK, take(rate, "script"));
+    run_command("SCRIPT FLUSH");
+    CHECK_INT(NETLIB_OK, take(rate, "script"));
+    run_command("SCRIPT FLUSH");
+    CHECK_INT(NETLIB_RATE_LIMITED, take(rate, "script"));
+    netlib_rate_free(rate);
+}
+
+int main(void) {
+    alarm(60);
+    signal(SIGPIPE, SIG_IGN);
+    if (mkdtemp(directory) == NULL) abort();
+    snprintf(address, sizeof address, "%s/socket", directory);
+    start_server();
+    a_fleet_gets_what_the_rate_allows();
+    a_server_that_does_not_answer_delays_a_call_by_at_most_the_limit_and_20_ms();
+    a_busy_server_is_waited_for_within_the_timeout();
+    a_restarted_server_still_has_the_words();
+    a_server_that_has_forgotten_the_script_gets_it_again();
+    kill_server();
+    remove_directory();
+    return report("fleet redis");
+}

@@ -1,0 +1,141 @@
+#define _POSIX_C_SOURCE 200809L
+#include "redis_store.h"
+
+#include <hiredis/hiredis.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+#include <sys/time.h>
+#include <time.h>
+
+/* Compares and swaps the word KEYS[1]. ARGV: the expected word, the desired word, the time to live in milliseconds.
+ * Returns whether the word was the expected one, the word, and the time of the server. The words are texts, because the
+ * numbers of Lua have only 53 bits. */
+static const char SCRIPT[] = "local time = redis.call('TIME') "
+                             "local word = redis.call('GET', KEYS[1]) or '0' "
+                             "if word ~= ARGV[1] then return {0, word, time[1], time[2]} end "
+                             "if ARGV[2] ~= word then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end "
+                             "return {1, word, time[1], time[2]}";
+
+/* The seconds for which the server is left alone after it did not answer. */
+static const double PAUSE = 1.0;
+
+enum { MAX_IDLE = 16 };
+
+struct connection {
+    redisContext *redis;
+    char script[41]; /* the SHA-1 by which the server knows the script */
+};
+
+/* Each call of the callback takes a connection, so that no thread waits for another thread. */
+struct redis_words {
+    pthread_mutex_t lock;
+    struct connection idle[MAX_IDLE];
+    int idle_count;
+    double paused_until;
+    char *address, *prefix;
+};
+
+static double monotonic_seconds(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
+}
+
+/* Returns the time left as hiredis takes it. For hiredis, 0 means no timeout. */
+static struct timeval time_left(double deadline) {
+    double left = fmin(fmax(deadline - monotonic_seconds(), 1e-6), 1e6);
+    return (struct timeval){.tv_sec = (time_t)left, .tv_usec = (suseconds_t)fmax(fmod(left, 1.0) * 1e6, 1.0)};
+}
+
+static bool is_array_of(const redisReply *reply, size_t count) {
+    return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == count;
+}
+
+static bool connect_to(struct connection *connection, const char *address, double deadline) {
+    struct timeval left = time_left(deadline);
+    connection->redis =
+        address[0] == '/' ? redisConnectUnixWithTimeout(address, left) : redisConnectWithTimeout(address, 6379, left);
+    if (connection->redis == NULL || connection->redis->err != 0) return false;
+    redisSetTimeout(connection->redis, time_left(deadline));
+    redisReply *reply = redisCommand(connection->redis, "SCRIPT LOAD %s", SCRIPT);
+    bool loaded = reply != NULL && reply->type == REDIS_REPLY_STRING && reply->len + 1 == sizeof connection->script;
+    if (loaded) memcpy(connection->script, reply->str, sizeof connection->script);
+    freeReplyObject(reply);
+    return loaded;
+}
+
+/* Takes an idle connection, or makes one. Fails while the server is left alone. */
+static bool take(struct redis_words *words, struct connection *connection, double deadline) {
+    pthread_mutex_lock(&words->lock);
+    bool is_paused = monotonic_seconds() < words->paused_until, has_idle = !is_paused && words->idle_count > 0;
+    if (has_idle) *connection = words->idle[--words->idle_count];
+    pthread_mutex_unlock(&words->lock);
+    return !is_paused && (has_idle || connect_to(connection, words->address, deadline));
+}
+
+/* Gives a connection back. If the server did not answer, all idle connections are closed, because they probably lead to
+ * the same server, and a late answer could follow on this one. */
+static void give_back(struct redis_words *words, struct connection *connection, bool failed) {
+    if (connection->redis == NULL) return;
+    pthread_mutex_lock(&words->lock);
+    bool keep = !failed && words->idle_count < MAX_IDLE;
+    if (keep) words->idle[words->idle_count++] = *connection;
+    if (failed) words->paused_until = monotonic_seconds() + PAUSE;
+    while (failed && words->idle_count > 0) redisFree(words->idle[--words->idle_count].redis);
+    pthread_mutex_unlock(&words->lock);
+    if (!keep) redisFree(connection->redis);
+}
+
+/* Runs a command: EVALSHA with the SHA-1 of the script, or EVAL with the script. */
+static redisReply *run(redisContext *redis, const char *command, const char *script, const struct redis_words *words,
+                       const char *key, size_t len, const unsigned long long word[2], double ttl, double deadline) {
+    long long milliseconds = (long long)fmin(fmax(ceil(ttl * 1000.0), 1.0), 1e15);
+    redisSetTimeout(redis, time_left(deadline));
+    return redisCommand(redis, "%s %s 1 %s%b %llu %llu %lld", command, script, words->prefix, key, len, word[0],
+                        word[1], milliseconds);
+}
+
+static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                             double timeout, uint64_t *actual, double *now) {
+    struct redis_words *words = ctx;
+    struct connection connection = {NULL, ""};
+    const unsigned long long word[2] = {expected, desired};
+    double deadline = monotonic_seconds() + timeout;
+    redisReply *reply = NULL;
+    enum netlib_swap result = NETLIB_SWAP_UNAVAILABLE;
+    if (take(words, &connection, deadline)) {
+        reply = run(connection.redis, "EVALSHA", connection.script, words, key, len, word, ttl, deadline);
+        if (reply != NULL && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0) {
+            freeReplyObject(reply);
+            reply = run(connection.redis, "EVAL", SCRIPT, words, key, len, word, ttl, deadline);
+        }
+        if (is_array_of(reply, 4)) {
+            result = reply->element[0]->integer == 1 ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
+            *actual = strtoull(reply->element[1]->str, NULL, 10);
+            *now = strtod(reply->element[2]->str, NULL) + strtod(reply->element[3]->str, NULL) / 1e6;
+        }
+    }
+    freeReplyObject(reply);
+    give_back(words, &connection, result == NETLIB_SWAP_UNAVAILABLE);
+    return result;
+}
+
+static void free_words(void *ctx) {
+    struct redis_words *words = ctx;
+    while (words->idle_count > 0) redisFree(words->idle[--words->idle_count].redis);
+    pthread_mutex_destroy(&words->lock);
+    free(words->address), free(words->prefix), free(words);
+}
+
+netlib_status redis_store_new(const char *address, const char *prefix, double timeout, netlib_store **store,
+                              netlib_error **err) {
+    struct redis_words *words = calloc(1, sizeof *words);
+    if (words == NULL || (words->address = strdup(address)) == NULL || (words->prefix = strdup(prefix)) == NULL)
+        abort();
+    pthread_mutex_init(&words->lock, NULL);
+    return netlib_store_new(swap, timeout, words, free_words, store, err);
+}
