@@ -3403,17 +3403,18 @@ typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, siz
  * /proc/sys/kernel/random/boot_id, the words are kept, and a rate may deny until it would be full.
  *
  * Put the file in a directory that only the user of the workers can write to, on a local file system, such as
- * /run/myapp. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
- * effective user, if its group or others can write to it, if it has another number of slots, another size or another
- * format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
+ * /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
+ * of the host. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
+ * effective user, if its mode gives its group or others any permission, if it has another number of slots, another
+ * size or another format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
  *
  * Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
- * full disk does no harm, because the blocks of the file are reserved when it is created. To replace the file, stop
+ * full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each
+ * process that opens the file reserves its blocks; btrfs and ZFS write to new blocks. To replace the file, stop
  * all processes that use it.
  * @param path the path of the file. Its directory must exist.
- * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The file has 16 bytes per
- *        slot
- *        and 64 bytes.
+ * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The size of the file
+ *        is 64 bytes and 16 bytes for each slot.
  * @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
  *         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
  *         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.

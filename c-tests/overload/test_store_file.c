@@ -159,10 +159,12 @@ static void a_file_of_a_wrong_size_is_refused(void) {
 static void a_file_that_others_could_change_is_refused(void) {
     make_new();
     CHECK_INT(0, chmod(path, 0620));
-    CHECK_REFUSED("its mode 0620 lets its group or others write to it");
+    CHECK_REFUSED("its mode 0620 lets its group or others open it");
     CHECK_INT(0, chmod(path, 0602));
-    CHECK_REFUSED("its mode 0602 lets its group or others write to it");
+    CHECK_REFUSED("its mode 0602 lets its group or others open it");
     CHECK_INT(0, chmod(path, 0644));
+    CHECK_REFUSED("its mode 0644 lets its group or others open it");
+    CHECK_INT(0, chmod(path, 0600));
     CHECK_OPENS();
     CHECK_INT(0, rename(path, target));
     CHECK_INT(0, symlink(target, path));

@@ -54,8 +54,6 @@ impl MappedFile {
             let message = format!("slots must be 1 to {MAX_SLOTS}; it is {slots}");
             return Err(Error::new(Status::InvalidArgument, message));
         }
-        // A forked child would inherit the lock.
-        let _delay = fork::delay();
         let file = open_file(path)?;
         check_file(path, &file)?;
         let _lock = Lock::take(path, &file)?;
@@ -64,6 +62,7 @@ impl MappedFile {
         }
         let header = read_header(path, &file)?;
         check_header(path, &file, &header, slots)?;
+        mapping::reserve(&file, size_for(slots)).map_err(|error| io_error("reserve the blocks of", path, &error))?;
         let mapping = Mapping::new(&file, word_count(slots)).map_err(|error| io_error("map", path, &error))?;
         reset_after_boot(mapping.words(), &header, boot_id());
         Ok(MappedFile { mapping, slots, seed: [header[AT_SEED], header[AT_SEED + 1]] })
@@ -114,32 +113,42 @@ fn check_file(path: &Path, file: &File) -> Result<()> {
     if owner != user {
         return Err(refused(path, &format!("it belongs to the user {owner}, not to the effective user {user}")));
     }
-    if mode & 0o022 != 0 {
-        return Err(refused(path, &format!("its mode {mode:04o} lets its group or others write to it")));
+    // Even a process that may only read the file can lock it.
+    if mode & 0o077 != 0 {
+        return Err(refused(path, &format!("its mode {mode:04o} lets its group or others open it")));
     }
     Ok(())
 }
 
-/// The lock of a file, while the file is created or checked. Using the words needs no lock.
-struct Lock<'a>(&'a File);
+/// The lock of a file, while the file is created or checked. Using the words needs no lock. The delay ends after the
+/// lock: a child that was forked meanwhile would keep the lock.
+struct Lock<'a> {
+    file: &'a File,
+    _delay: fork::Delay,
+}
 
 impl<'a> Lock<'a> {
     fn take(path: &Path, file: &'a File) -> Result<Lock<'a>> {
         let until = Instant::now() + MAX_LOCK_WAIT;
-        while !mapping::try_lock(file).map_err(|error| io_error("lock", path, &error))? {
+        loop {
+            let delay = fork::delay();
+            if mapping::try_lock(file).map_err(|error| io_error("lock", path, &error))? {
+                return Ok(Lock { file, _delay: delay });
+            }
+            // No fork waits while this thread waits for another process.
+            drop(delay);
             if Instant::now() >= until {
                 let message = format!("another process has locked it for {} seconds", MAX_LOCK_WAIT.as_secs());
                 return Err(refused(path, &message));
             }
             thread::sleep(Duration::from_millis(1));
         }
-        Ok(Lock(file))
     }
 }
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        mapping::unlock(self.0);
+        mapping::unlock(self.file);
     }
 }
 
@@ -170,8 +179,7 @@ fn is_blank(path: &Path, file: &File) -> Result<bool> {
 /// Writes the words and the header of a new file.
 fn fill_new_file(path: &Path, file: &File, slots: usize) -> Result<()> {
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at).map_err(|error| io_error("write", path, &error));
-    // Writing zeros reserves the blocks. In a file with holes, the first change of a word would raise SIGBUS if the
-    // disk is full by then.
+    // Writing zeros reserves the blocks, also where `reserve` cannot.
     let zeros = [0; 4096];
     for at in (0..size_for(slots)).step_by(zeros.len()) {
         let length = (size_for(slots) - at).min(zeros.len() as u64);

@@ -67,6 +67,27 @@ pub(super) fn unlock(file: &File) {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
+/// Reserves the blocks of a file that has this size, because the first change of a word in a hole raises SIGBUS if the
+/// disk is full. Does nothing if the file system or the system cannot do it.
+#[cfg(any(target_os = "linux", target_os = "android"))]
+pub(super) fn reserve(file: &File, size: u64) -> io::Result<()> {
+    let size = libc::off_t::try_from(size).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;
+    // SAFETY: no pointers are passed.
+    if unsafe { libc::fallocate(file.as_raw_fd(), 0, 0, size) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    match error.raw_os_error() {
+        Some(libc::EOPNOTSUPP | libc::ENOSYS | libc::EINTR) => Ok(()),
+        _ => Err(error),
+    }
+}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(super) fn reserve(_file: &File, _size: u64) -> io::Result<()> {
+    Ok(())
+}
+
 /// Returns the effective user id of the process.
 pub(super) fn effective_user() -> u32 {
     // SAFETY: no pointers are passed.

@@ -16,6 +16,14 @@ impl Directory {
     fn file(&self) -> PathBuf {
         self.0.join("words")
     }
+
+    /// Writes the file, which only its owner may open.
+    fn write(&self, bytes: &[u8]) -> File {
+        let file = File::create(self.file()).unwrap();
+        file.set_permissions(fs::Permissions::from_mode(0o600)).unwrap();
+        file.write_all_at(bytes, 0).unwrap();
+        file
+    }
 }
 
 impl Drop for Directory {
@@ -68,6 +76,22 @@ fn two_mappings_of_a_file_share_their_words() {
     drop((first, second));
     let third = MappedFile::open(&directory.file(), 64).unwrap();
     assert_eq!((get(&third, WordKind::Budget, b"a"), get(&third, WordKind::Rate, b"a")), (5, 6));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn opening_a_file_with_holes_reserves_its_blocks() {
+    let directory = Directory::new("holes");
+    drop(MappedFile::open(&directory.file(), 4096).unwrap());
+    let file = OpenOptions::new().read(true).write(true).open(directory.file()).unwrap();
+    let mut header = [0; HEADER * 8];
+    file.read_exact_at(&mut header, 0).unwrap();
+    file.set_len(0).unwrap();
+    file.set_len(64 + 4096 * 16).unwrap();
+    file.write_all_at(&header, 0).unwrap();
+    assert!(file.metadata().unwrap().blocks() * 512 < 64 + 4096 * 16);
+    MappedFile::open(&directory.file(), 4096).unwrap();
+    assert!(file.metadata().unwrap().blocks() * 512 >= 64 + 4096 * 16);
 }
 
 #[test]
@@ -167,16 +191,16 @@ fn a_file_with_a_wrong_header_or_size_is_refused_and_unchanged() {
 fn a_file_whose_creator_died_before_the_header_is_completed() {
     let directory = Directory::new("unfinished");
     for size in [0, 1, 64, 100, 192] {
-        fs::write(directory.file(), vec![0; size]).unwrap();
+        directory.write(&vec![0; size]);
         fs::set_permissions(directory.file(), fs::Permissions::from_mode(0o600)).unwrap();
         let file = MappedFile::open(&directory.file(), 8).unwrap();
         set(&file, WordKind::Rate, b"a", 1);
         assert_eq!(fs::metadata(directory.file()).unwrap().len(), 192);
         fs::remove_file(directory.file()).unwrap();
     }
-    fs::write(directory.file(), vec![0; 193]).unwrap();
+    directory.write(&[0; 193]);
     assert_eq!(refusal(&directory, 8).1, "the store file PATH is refused: it is not a store file of this host");
-    fs::write(directory.file(), [vec![0; 100], vec![1]].concat()).unwrap();
+    directory.write(&[vec![0; 100], vec![1]].concat());
     assert_eq!(refusal(&directory, 8).1, "the store file PATH is refused: it is not a store file of this host");
 }
 
@@ -186,8 +210,9 @@ fn a_file_that_others_can_change_or_replace_is_refused() {
     let refused = |problem: &str| (Status::StoreUnavailable, format!("the store file PATH is refused: {problem}"));
     drop(MappedFile::open(&directory.file(), 8).unwrap());
     for (mode, problem) in [
-        (0o620, "its mode 0620 lets its group or others write to it"),
-        (0o602, "its mode 0602 lets its group or others write to it"),
+        (0o620, "its mode 0620 lets its group or others open it"),
+        (0o602, "its mode 0602 lets its group or others open it"),
+        (0o640, "its mode 0640 lets its group or others open it"),
     ] {
         fs::set_permissions(directory.file(), fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(refusal(&directory, 8), refused(problem));
@@ -229,7 +254,7 @@ fn words_from_before_the_machine_was_started_are_reset() {
 #[test]
 fn opening_a_locked_file_waits_until_the_lock_is_released() {
     let directory = Directory::new("locked");
-    let file = File::create(directory.file()).unwrap();
+    let file = directory.write(&[]);
     assert!(mapping::try_lock(&file).unwrap());
     thread::scope(|scope| {
         let opening = scope.spawn(|| MappedFile::open(&directory.file(), 8).is_ok());
