@@ -317,6 +317,14 @@ enum {
     NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024
 };
 
+enum netlib_budget_preset {
+    NETLIB_BUDGET_AWS_2026 = 0,
+    NETLIB_BUDGET_AWS_2020 = 1,
+    NETLIB_BUDGET_GRPC = 2,
+    NETLIB_BUDGET_FINAGLE = 3,
+    NETLIB_BUDGET_ENVOY = 4
+};
+
 enum netlib_budget_kind {
     NETLIB_BUDGET_REQUEST = 0,
     NETLIB_BUDGET_TRANSIENT = 1,
@@ -820,8 +828,14 @@ netlib_retry_budget_options *netlib_retry_budget_options_new(void);
 netlib_retry_budget_options *netlib_retry_budget_options_clone(const netlib_retry_budget_options *options);
 netlib_status netlib_retry_budget_options_check(const netlib_retry_budget_options *options, netlib_error **err);
 void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
+void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options, enum netlib_budget_preset preset);
 void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options, double capacity,
                                             double transient_cost, double throttling_cost, double gain);
+void netlib_retry_budget_options_set_failure_tokens(netlib_retry_budget_options *options, double capacity,
+                                                    double gain, double floor);
+void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options, double ratio,
+                                            double least_per_second, double seconds);
+void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
 void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
@@ -859,6 +873,8 @@ void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum 
 netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
                                    enum netlib_circuit_state *state, netlib_error **err);
 double netlib_error_breaker_seconds(const netlib_error *error);
+const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
+double netlib_error_budget_left(const netlib_error *error);
 netlib_hedge_options *netlib_hedge_options_new(void);
 netlib_hedge_options *netlib_hedge_options_clone(const netlib_hedge_options *options);
 netlib_status netlib_hedge_options_check(const netlib_hedge_options *options, netlib_error **err);

@@ -1386,7 +1386,7 @@ class retry_budget : public detail::copyable<netlib_retry_budget, netlib_retry_b
 #endif
     result<std::uint64_t> ask(std::string_view key, budget_kind kind) const;
     void report(std::uint64_t lease, netlib::report outcome) const;
-    double left(std::string_view key) const noexcept;
+    seconds left(std::string_view key) const noexcept;
 };
 
 /** The handle netlib_retry_budget_options. */
@@ -1396,8 +1396,12 @@ class retry_budget_options : public detail::copyable<netlib_retry_budget_options
     using copyable::copyable;
     retry_budget_options() : copyable(detail::checked(netlib_retry_budget_options_new())) {}
     result<void> check() const;
+    retry_budget_options &preset(budget_preset preset) noexcept;
     retry_budget_options &tokens(double capacity, double transient_cost, double throttling_cost,
         double gain) noexcept;
+    retry_budget_options &failure_tokens(double capacity, double gain, double floor) noexcept;
+    retry_budget_options &window(double ratio, double least_per_second, netlib::seconds seconds) noexcept;
+    retry_budget_options &in_flight(double ratio, std::int32_t least) noexcept;
     retry_budget_options &lease_time(netlib::seconds seconds) noexcept;
     retry_budget_options &max_keys(std::int32_t max_keys) noexcept;
     template <class Clock> retry_budget_options &clock(Clock clock);
@@ -3468,17 +3472,35 @@ inline void retry_budget::report(std::uint64_t lease, netlib::report outcome) co
     netlib_retry_budget_report(handle(), lease, static_cast<enum netlib_report>(outcome));
     detail::rethrow();
 }
-inline double retry_budget::left(std::string_view key) const noexcept {
-    return netlib_retry_budget_left(handle(), key.data(), key.size());
+inline seconds retry_budget::left(std::string_view key) const noexcept {
+    return seconds(netlib_retry_budget_left(handle(), key.data(), key.size()));
 }
 inline result<void> retry_budget_options::check() const {
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_retry_budget_options_check(handle(), &err);
     return detail::finish<false>(status_c, err);
 }
+inline retry_budget_options &retry_budget_options::preset(budget_preset preset) noexcept {
+    netlib_retry_budget_options_set_preset(handle(), static_cast<enum netlib_budget_preset>(preset));
+    return *this;
+}
 inline retry_budget_options &retry_budget_options::tokens(double capacity, double transient_cost,
     double throttling_cost, double gain) noexcept {
     netlib_retry_budget_options_set_tokens(handle(), capacity, transient_cost, throttling_cost, gain);
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::failure_tokens(double capacity, double gain,
+    double floor) noexcept {
+    netlib_retry_budget_options_set_failure_tokens(handle(), capacity, gain, floor);
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::window(double ratio, double least_per_second,
+    netlib::seconds seconds) noexcept {
+    netlib_retry_budget_options_set_window(handle(), ratio, least_per_second, seconds.count());
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::in_flight(double ratio, std::int32_t least) noexcept {
+    netlib_retry_budget_options_set_in_flight(handle(), ratio, least);
     return *this;
 }
 inline retry_budget_options &retry_budget_options::lease_time(netlib::seconds seconds) noexcept {

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use crate::memory;
 use crate::status::{RetryKind, Status, StatusClass};
 
-use facts::Facts;
+use facts::{DeniedBudget, Facts};
 use report::{CachedReport, ReportWriter};
 
 pub use api_name::{Advice, ApiName};
@@ -278,6 +278,17 @@ impl Error {
         self
     }
 
+    /// Records the key of the retry budget that denied a retry, and what the budget had left.
+    pub fn with_denied_budget(mut self, key: &[u8], left: f64) -> Error {
+        // If memory runs out, the error has no key. A key is short, so this hardly happens.
+        if let Ok(mut copy) = memory::copy(key, "a key")
+            && memory::push(&mut copy, 0, "a key").is_ok()
+        {
+            self.facts_mut().denied_budget = Some(DeniedBudget { key: copy, left });
+        }
+        self
+    }
+
     /// Puts `prefix` and a colon before the message, as in "Location: …".
     pub fn prefixed(mut self, prefix: &str) -> Error {
         let length = self.message().len();
@@ -448,6 +459,11 @@ impl Error {
 
     pub fn ech_retry_configs(&self) -> Option<&[u8]> {
         self.facts()?.ech_retry_configs.as_deref()
+    }
+
+    /// Returns the key of the retry budget that denied a retry, followed by a NUL, and what the budget had left.
+    pub fn denied_budget(&self) -> Option<(&[u8], f64)> {
+        self.facts()?.denied_budget.as_ref().map(|denied| (&*denied.key, denied.left))
     }
 
     fn facts_mut(&mut self) -> &mut Facts {

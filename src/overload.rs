@@ -9,6 +9,7 @@ pub mod budget;
 pub mod hedge;
 mod key_table;
 mod lease_table;
+mod range;
 pub mod rate;
 pub mod store;
 mod time_source;

@@ -31,6 +31,10 @@ static inline uint64_t ask(const netlib_retry_budget *budget, const char *key, e
     return lease;
 }
 
+static inline void end(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome) {
+    netlib_retry_budget_report(budget, lease, outcome);
+}
+
 static inline double left(const netlib_retry_budget *budget, const char *key) {
     return netlib_retry_budget_left(budget, key, NETLIB_NTS);
 }

@@ -58,6 +58,7 @@ static inline void must(bool ok, const char *what) {
 #define MAKE__size_t__count 1
 #define MAKE__netlib_status NETLIB_READ_TIMEOUT
 #define MAKE__enum_netlib_budget_kind NETLIB_BUDGET_TRANSIENT
+#define MAKE__enum_netlib_budget_preset NETLIB_BUDGET_GRPC
 #define MAKE__enum_netlib_distinguished_name NETLIB_DISTINGUISHED_NAME_ISSUER
 #define MAKE__enum_netlib_jitter_kind NETLIB_JITTER_FULL
 #define MAKE__enum_netlib_long_retry_after NETLIB_LONG_RETRY_AFTER_CLAMP

@@ -104,4 +104,13 @@ pub(super) struct Facts {
     pub(super) public_key_pin: Option<CString>,
     pub(super) ech_retry_configs: Option<Vec<u8>>,
     pub(super) user_data: Option<UserData>,
+    pub(super) denied_budget: Option<DeniedBudget>,
+}
+
+/// The budget that denied a retry.
+#[derive(Clone, Debug)]
+pub(super) struct DeniedBudget {
+    /// The bytes of the key, followed by a NUL.
+    pub(super) key: Vec<u8>,
+    pub(super) left: f64,
 }

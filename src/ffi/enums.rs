@@ -10,6 +10,7 @@ pub type enum_netlib_action = i32;
 pub type enum_netlib_address_family = i32;
 pub type enum_netlib_body_framing = i32;
 pub type enum_netlib_budget_kind = i32;
+pub type enum_netlib_budget_preset = i32;
 pub type enum_netlib_certificate_name_kind = i32;
 pub type enum_netlib_certificate_problem = i32;
 pub type enum_netlib_circuit_state = i32;

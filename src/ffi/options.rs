@@ -22,6 +22,13 @@ const ALTERNATIVES: &[&[&str]] = &[
         "netlib_headers_options_enable_accept_encoding",
         "netlib_headers_options_add_accept_encoding",
     ],
+    &[
+        "netlib_retry_budget_options_set_preset",
+        "netlib_retry_budget_options_set_tokens",
+        "netlib_retry_budget_options_set_failure_tokens",
+        "netlib_retry_budget_options_set_window",
+        "netlib_retry_budget_options_set_in_flight",
+    ],
     &["netlib_hedge_options_set_delay", "netlib_hedge_options_set_percentile"],
     &["netlib_rate_options_set_adaptive", "netlib_rate_options_set_limit"],
     &["netlib_retry_options_set_allowed_methods", "netlib_retry_options_allow_any_method"],

@@ -1,10 +1,14 @@
 //! Retry budgets, which bound the retries of all requests with one key, such as the requests to an origin.
 
+mod in_flight;
+mod kind;
+mod options;
+mod rule;
 mod tokens;
+mod window;
 
 use std::fmt;
 
-use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::overload::Report;
@@ -13,102 +17,27 @@ use crate::overload::lease_table::LeaseTable;
 use crate::overload::time_source::TimeSource;
 use crate::status::Status;
 
-use tokens::{Millitokens, TokenRule, to_tokens};
+pub use kind::Kind;
+pub use options::{BudgetOptions, Preset};
 
-/// The reason for which a request is sent.
-#[repr(i32)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A first attempt, which every budget allows.
-    Request = 0,
-    /// A retry after a failure that is expected to pass.
-    Transient = 1,
-    /// A retry after the server asked the client to slow down.
-    Throttling = 2,
-    /// A further copy of a request that was not answered yet.
-    Hedge = 3,
-}
+use rule::{KeyState, Rule};
 
-impl Kind {
-    pub fn from_code(code: i32) -> Option<Kind> {
-        [Kind::Request, Kind::Transient, Kind::Throttling, Kind::Hedge].into_iter().find(|kind| *kind as i32 == code)
-    }
+/// The maximum number of leases of a budget. When there are more, the oldest lease ends.
+const MAX_LEASES: usize = 1 << 20;
 
-    fn name(self) -> &'static str {
-        match self {
-            Kind::Request => "first attempt",
-            Kind::Transient => "retry",
-            Kind::Throttling => "retry after throttling",
-            Kind::Hedge => "hedge",
-        }
-    }
-}
+/// The number of bytes of a key that an error message contains.
+const MAX_SHOWN_KEY: usize = 100;
 
-/// The settings of a [`Budget`].
-#[derive(Clone)]
-pub struct BudgetOptions {
-    rule: TokenRule,
-    lease_time: f64,
-    max_keys: usize,
-    clock: Option<Clock>,
-}
-
-impl BudgetOptions {
-    pub const DEFAULT_LEASE_TIME: f64 = 300.0;
-    pub const DEFAULT_MAX_KEYS: i32 = 1024;
-    const MAX_MAX_KEYS: i32 = 1 << 20;
-
-    pub fn set_tokens(&mut self, capacity: f64, transient_cost: f64, throttling_cost: f64, gain: f64) -> Result<()> {
-        self.rule = TokenRule::costs(capacity, transient_cost, throttling_cost, gain)?;
-        Ok(())
-    }
-
-    pub fn set_lease_time(&mut self, seconds: f64) -> Result<()> {
-        if !(seconds.is_finite() && seconds > 0.0) {
-            return Err(invalid(format!("seconds must be more than 0 and finite; it is {seconds}")));
-        }
-        self.lease_time = seconds;
-        Ok(())
-    }
-
-    pub fn set_max_keys(&mut self, max_keys: i32) -> Result<()> {
-        if !(1..=BudgetOptions::MAX_MAX_KEYS).contains(&max_keys) {
-            let max = BudgetOptions::MAX_MAX_KEYS;
-            return Err(invalid(format!("max_keys must be 1 to {max}; it is {max_keys}")));
-        }
-        self.max_keys = max_keys as usize;
-        Ok(())
-    }
-
-    /// Sets the clock; `None` means the system's clock. Returns the previous clock, which the caller drops.
-    pub fn set_clock(&mut self, clock: Option<Clock>) -> Option<Clock> {
-        std::mem::replace(&mut self.clock, clock)
-    }
-}
-
-impl Default for BudgetOptions {
-    fn default() -> BudgetOptions {
-        // The retry quota of AWS's SDKs since 2026 ("standard" mode, version 2.1), as in smithy-rs.
-        let rule = TokenRule::Costs { capacity: 500_000, transient: 14_000, throttling: 5_000, gain: 1_000 };
-        BudgetOptions {
-            rule,
-            lease_time: BudgetOptions::DEFAULT_LEASE_TIME,
-            max_keys: BudgetOptions::DEFAULT_MAX_KEYS as usize,
-            clock: None,
-        }
-    }
-}
-
-/// A retry budget. Its keys share nothing but the bound on their number.
+/// A retry budget. Its keys share nothing but the bounds on the numbers of keys and leases.
 pub struct Budget {
-    rule: TokenRule,
+    rule: Rule,
     lease_time: f64,
     time: TimeSource,
     state: fork::Mutex<State>,
 }
 
 struct State {
-    keys: KeyTable<Millitokens>,
+    keys: KeyTable<KeyState>,
     leases: LeaseTable<Lease>,
     /// The latest time that a call has passed.
     now: f64,
@@ -120,78 +49,91 @@ struct Lease {
     kind: Kind,
 }
 
-/// The answer of a budget to a request.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Answer {
-    /// The request is allowed; its outcome is reported with this number.
-    Granted(u64),
-    /// The request is not allowed. The budget of the key has `left` tokens.
-    Denied { left: f64 },
-}
-
-/// The maximum number of leases of a budget. When there are more, the oldest lease ends.
-const MAX_LEASES: usize = 1 << 20;
-
 impl Budget {
-    pub fn new(options: BudgetOptions) -> Budget {
+    pub fn new(options: BudgetOptions) -> Result<Budget> {
         let state = State {
             keys: KeyTable::new(options.max_keys),
             leases: LeaseTable::new(MAX_LEASES),
             now: f64::NEG_INFINITY,
         };
-        Budget {
-            rule: options.rule,
+        Ok(Budget {
+            rule: options.rule()?,
             lease_time: options.lease_time,
             time: TimeSource::new(options.clock),
             state: fork::Mutex::new(state),
-        }
+        })
     }
 
     /// Asks whether a request may be sent. Returns the number of a lease, with which [`Budget::report`] is called.
     /// Fails with `RetryBudgetEmpty` if the request is not allowed.
     pub fn ask(&self, key: &[u8], kind: Kind) -> Result<u64> {
-        match self.answer(key, kind)? {
-            Answer::Granted(lease) => Ok(lease),
-            Answer::Denied { left } => Err(self.denied_error(key, kind, left)),
-        }
-    }
-
-    pub(crate) fn answer(&self, key: &[u8], kind: Kind) -> Result<Answer> {
         let now = self.time.now()?;
         let mut state = self.state.lock();
-        state.advance(now, self.lease_time);
+        let slot = self.find_key(&mut state, key, now)?;
         let State { keys, leases, now } = &mut *state;
-        let slot = keys.find_or_add(key, || self.rule.capacity())?;
-        let Some(tokens) = keys.get_mut(slot) else { return Err(Error::new(Status::Internal, "a key was lost")) };
-        let Some(rest) = self.rule.take(*tokens, kind) else {
-            return Ok(Answer::Denied { left: to_tokens(*tokens) });
-        };
-        if leases.is_full() {
-            leases.remove_oldest();
+        let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
+        if !self.rule.allows(key_state, kind, *now) {
+            let (left, why) = (self.rule.left(key_state, *now), self.rule.describe_denial(key_state, kind));
+            drop(state);
+            return Err(denied(key, left, &why));
         }
-        let lease = leases.add(Lease { key: slot, kind }, *now)?;
-        *tokens = rest;
-        Ok(Answer::Granted(lease))
+        if leases.is_full()
+            && let Some(oldest) = leases.remove_oldest()
+        {
+            self.end(keys, &oldest, Report::None);
+        }
+        let number = leases.add(Lease { key: slot, kind }, *now)?;
+        // Found again, because the oldest lease may belong to the same key.
+        let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
+        self.rule.take(key_state, kind, *now);
+        Ok(number)
     }
 
-    /// Ends a lease and records the outcome of its request. A lease that has ended before is ignored.
+    /// Ends a lease and records the outcome of its request. A lease that has ended before is ignored. If the
+    /// application's clock fails, the time of the last call counts.
     pub fn report(&self, lease: u64, report: Report) {
-        // If the application's clock fails, the time of the last call counts.
         let now = self.time.now().unwrap_or(f64::NEG_INFINITY);
         let mut state = self.state.lock();
-        state.advance(now, self.lease_time);
-        let Some(Lease { key, kind }) = state.leases.remove(lease) else { return };
-        if let Some(tokens) = state.keys.get_mut(key) {
-            *tokens = self.rule.after(*tokens, kind, report);
+        self.advance(&mut state, now);
+        let State { keys, leases, .. } = &mut *state;
+        if let Some(lease) = leases.remove(lease) {
+            self.end(keys, &lease, report);
         }
     }
 
-    /// Returns the number of tokens of a key.
+    /// Ends a lease whose request has no known outcome, without reading the clock.
+    pub(crate) fn cancel(&self, lease: u64) {
+        let mut state = self.state.lock();
+        let State { keys, leases, .. } = &mut *state;
+        if let Some(lease) = leases.remove(lease) {
+            self.end(keys, &lease, Report::None);
+        }
+    }
+
+    /// Records a first attempt that has already ended, for callers that did not ask for it.
+    pub(crate) fn record_request(&self, key: &[u8], report: Report) -> Result<()> {
+        let now = self.time.now()?;
+        let mut state = self.state.lock();
+        let slot = self.find_key(&mut state, key, now)?;
+        let State { keys, now, .. } = &mut *state;
+        let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
+        self.rule.take(key_state, Kind::Request, *now);
+        self.rule.end(key_state, Kind::Request, report);
+        Ok(())
+    }
+
+    /// Returns the number of tokens of a key, or, for a rule without tokens, the number of retries that it allows at
+    /// present. Calls no callback: with the application's clock, the time of the last call counts.
     pub fn left(&self, key: &[u8]) -> Result<f64> {
         check_key(key)?;
-        let state = self.state.lock();
-        let tokens = state.keys.find(key).and_then(|slot| state.keys.get(slot));
-        Ok(to_tokens(tokens.copied().unwrap_or(self.rule.capacity())))
+        let now = self.time.now_without_callback();
+        let mut state = self.state.lock();
+        self.advance(&mut state, now);
+        let State { keys, now, .. } = &mut *state;
+        match keys.find(key).and_then(|slot| keys.get_mut(slot)) {
+            Some(key_state) => Ok(self.rule.left(key_state, *now)),
+            None => Ok(self.rule.left(&mut self.rule.start(*now), *now)),
+        }
     }
 
     /// Returns whether a call may call a callback of the application.
@@ -199,20 +141,25 @@ impl Budget {
         self.time.may_call_back()
     }
 
-    fn denied_error(&self, key: &[u8], kind: Kind, left: f64) -> Error {
-        let shown = String::from_utf8_lossy(key);
-        let cost = to_tokens(self.rule.cost(kind));
-        let message =
-            format!("the retry budget of {shown:.100} has {left} tokens left; a {} costs {cost}", kind.name());
-        Error::new(Status::RetryBudgetEmpty, message)
+    /// Records the time, and ends the leases that are too old.
+    fn advance(&self, state: &mut State, now: f64) {
+        let State { keys, leases, now: latest } = state;
+        *latest = latest.max(now);
+        while let Some(lease) = leases.remove_given_before(*latest - self.lease_time) {
+            self.end(keys, &lease, Report::None);
+        }
     }
-}
 
-impl State {
-    /// Records the time, and ends the leases that are older than `lease_time`.
-    fn advance(&mut self, now: f64, lease_time: f64) {
-        self.now = self.now.max(now);
-        while self.leases.remove_given_before(self.now - lease_time).is_some() {}
+    fn find_key(&self, state: &mut State, key: &[u8], now: f64) -> Result<Slot> {
+        self.advance(state, now);
+        let now = state.now;
+        state.keys.find_or_add(key, || self.rule.start(now))
+    }
+
+    fn end(&self, keys: &mut KeyTable<KeyState>, lease: &Lease, report: Report) {
+        if let Some(key_state) = keys.get_mut(lease.key) {
+            self.rule.end(key_state, lease.kind, report);
+        }
     }
 }
 
@@ -222,6 +169,74 @@ impl fmt::Debug for Budget {
     }
 }
 
-fn invalid(message: String) -> Error {
-    Error::new(Status::InvalidArgument, message)
+/// Makes the error for a request that is not allowed. `why` is the rest of a sentence about the budget.
+#[cold]
+fn denied(key: &[u8], left: f64, why: &str) -> Error {
+    let end = if key.len() > MAX_SHOWN_KEY { "…" } else { "" };
+    let shown = String::from_utf8_lossy(&key[..key.len().min(MAX_SHOWN_KEY)]);
+    let of = if key.is_empty() { "" } else { " of " };
+    Error::new(Status::RetryBudgetEmpty, format!("the retry budget{of}{shown}{end} {why}"))
+        .with_denied_budget(key, left)
+}
+
+#[cold]
+fn lost_key() -> Error {
+    Error::new(Status::Internal, "a retry budget lost a key that it had just added")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+
+    fn budget(set: impl FnOnce(&mut BudgetOptions)) -> Budget {
+        let mut options = BudgetOptions::default();
+        set(&mut options);
+        Budget::new(options).unwrap()
+    }
+
+    #[test]
+    fn a_clock_that_fails_or_reports_nan_fails_ask_and_changes_no_tokens() {
+        let time = Arc::new(AtomicU64::new(0));
+        let reading = Arc::clone(&time);
+        let budget = budget(|o| {
+            o.set_clock(Some(Arc::new(move || Ok(f64::from_bits(reading.load(Ordering::Relaxed))))));
+        });
+        let lease = budget.ask(b"h", Kind::Transient).unwrap();
+        time.store(f64::NAN.to_bits(), Ordering::Relaxed);
+        assert_eq!(budget.ask(b"h", Kind::Transient).unwrap_err().status(), Status::CallbackFailed);
+        assert_eq!(budget.record_request(b"h", Report::Success).unwrap_err().status(), Status::CallbackFailed);
+        assert_eq!(budget.left(b"h").unwrap(), 486.0);
+        budget.report(lease, Report::Success);
+        assert_eq!(budget.left(b"h").unwrap(), 500.0);
+    }
+
+    #[test]
+    fn a_cancelled_lease_ends_its_retry_in_flight_and_returns_no_tokens() {
+        let envoy = budget(|o| o.set_in_flight(0.0, 1).unwrap());
+        let lease = envoy.ask(b"h", Kind::Transient).unwrap();
+        assert_eq!(envoy.ask(b"h", Kind::Transient).unwrap_err().status(), Status::RetryBudgetEmpty);
+        envoy.cancel(lease);
+        envoy.ask(b"h", Kind::Transient).unwrap();
+        let tokens = budget(|_| {});
+        tokens.cancel(tokens.ask(b"h", Kind::Transient).unwrap());
+        assert_eq!(tokens.left(b"h").unwrap(), 486.0);
+    }
+
+    #[test]
+    fn the_message_of_a_denial_contains_at_most_100_bytes_of_the_key() {
+        let budget = budget(|o| o.set_tokens(1.0, 1.0, 1.0, 1.0).unwrap());
+        for (key, shown) in [
+            (&b""[..], "the retry budget has 0 tokens left; a retry costs 1".to_owned()),
+            (b"a\nb", "the retry budget of a\\nb has 0 tokens left; a retry costs 1".to_owned()),
+            (&[b'k'; 101], format!("the retry budget of {}… has 0 tokens left; a retry costs 1", "k".repeat(100))),
+        ] {
+            budget.ask(key, Kind::Transient).unwrap();
+            let error = budget.ask(key, Kind::Transient).unwrap_err();
+            assert_eq!(error.message(), shown);
+            assert_eq!(error.denied_budget(), Some((&*[key, b"\0"].concat(), 0.0)));
+        }
+    }
 }

@@ -35,6 +35,11 @@ impl TimeSource {
         }
     }
 
+    /// Returns the time of the system's clock, or the lowest number if the application's clock replaces it.
+    pub(crate) fn now_without_callback(&self) -> f64 {
+        if self.clock.is_some() { f64::NEG_INFINITY } else { self.start.elapsed().as_secs_f64() }
+    }
+
     /// Returns whether [`TimeSource::now`] calls a callback.
     pub(crate) fn may_call_back(&self) -> bool {
         self.clock.is_some()

@@ -304,7 +304,7 @@ mod tests {
     fn budget(copies: f64) -> Arc<Budget> {
         let mut options = BudgetOptions::default();
         options.set_tokens(100.0 * copies, 100.0, 100.0, 1.0).unwrap();
-        Arc::new(Budget::new(options))
+        Arc::new(Budget::new(options).unwrap())
     }
 
     fn plan_of(delay: f64, max_attempts: i32, method: &CStr, budget: Option<&Arc<Budget>>) -> Plan {

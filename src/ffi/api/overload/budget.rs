@@ -5,12 +5,34 @@ use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
 use crate::ffi::api::timeout::netlib_clock_fn;
-use crate::ffi::args::{arg_bytes, arg_enum, arg_kept_alive};
-use crate::ffi::enums::{enum_netlib_budget_kind, enum_netlib_report};
+use crate::ffi::args::{arg, arg_bytes, arg_enum, arg_kept_alive};
+use crate::ffi::enums::{enum_netlib_budget_kind, enum_netlib_budget_preset, enum_netlib_report};
 use crate::ffi::out::outs;
+use crate::ffi::strings::{lend_terminated, read};
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
 use crate::overload::Report;
-use crate::overload::budget::{Budget, BudgetOptions, Kind};
+use crate::overload::budget::{Budget, BudgetOptions, Kind, Preset};
+
+/// The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset.
+#[repr(C)]
+pub enum netlib_budget_preset {
+    /// AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
+    /// `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A bucket that is full allows 35 transient
+    /// retries, and 14 successes pay for another one.
+    NETLIB_BUDGET_AWS_2026 = 0,
+    /// AWS's SDKs since 2020 ("standard" mode, version 2.0; source: aws-c-io): `netlib_retry_budget_options_set_tokens`
+    /// with 500, 10, 5 and 1.
+    NETLIB_BUDGET_AWS_2020 = 1,
+    /// gRPC (source: proposal A6, "Throttling Retry Attempts and Hedged RPCs", the example):
+    /// `netlib_retry_budget_options_set_failure_tokens` with 10, 0.1 and 0.5.
+    NETLIB_BUDGET_GRPC = 2,
+    /// Finagle, Linkerd and tower (source: Finagle's RetryBudget): `netlib_retry_budget_options_set_window` with 0.2,
+    /// 10 and 10.
+    NETLIB_BUDGET_FINAGLE = 3,
+    /// Envoy (source: the defaults of RetryBudget in CircuitBreakers): `netlib_retry_budget_options_set_in_flight` with
+    /// 0.2 and 3.
+    NETLIB_BUDGET_ENVOY = 4,
+}
 
 /// The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason.
 #[repr(C)]
@@ -21,7 +43,8 @@ pub enum netlib_budget_kind {
     NETLIB_BUDGET_TRANSIENT = 1,
     /// A retry after the server asked the client to slow down, for example with the status 429.
     NETLIB_BUDGET_THROTTLING = 2,
-    /// A further copy of a request that was not answered yet. A hedge costs as much as `NETLIB_BUDGET_TRANSIENT`.
+    /// A further copy of a request that was not answered yet. A budget treats a hedge as a retry of the kind
+    /// `NETLIB_BUDGET_TRANSIENT`.
     NETLIB_BUDGET_HEDGE = 3,
 }
 
@@ -91,9 +114,27 @@ pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_r
     guard::nothing(|| handle::free(options));
 }
 
+/// Selects the rule of another library, which replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
+/// `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
+///
+/// The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
+/// `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
+/// can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which time refills, or
+/// `NETLIB_BUDGET_ENVOY`, which the end of a retry refills.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_preset(
+    options: *mut netlib_retry_budget_options,
+    preset: enum_netlib_budget_preset,
+) {
+    options::set(options, "netlib_retry_budget_options_set_preset", |o| {
+        o.set_preset(arg_enum!(preset, netlib_budget_preset, Preset::from_code))
+    });
+}
+
 /// Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
 /// the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
-/// failure changes nothing. Default: 500, 14, 5 and 1, as in AWS's SDKs since 2026 ("standard" mode, version 2.1).
+/// failure changes nothing. The call replaces the rule of an earlier call, see
+/// `netlib_retry_budget_options_set_preset`. Default: 500, 14, 5 and 1.
 ///
 /// Each number is 0.001 to 4,000,000 and is rounded to thousandths.
 ///
@@ -114,7 +155,70 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_tokens(
     });
 }
 
-/// Sets the time after which a lease ends without a report. The lease's tokens are then not returned. Choose a time
+/// Makes each key a bucket of tokens, which is full at first, and which the outcomes of requests change: each failure
+/// takes one token, even if the failed request is not retried, and each success adds `gain`. A retry is denied unless
+/// the bucket has more than `floor * capacity` tokens; the retry itself takes no token. The call replaces the rule of
+/// an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another rule,
+/// `netlib_retry_budget_options_set_tokens`.
+///
+/// @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
+/// @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
+///        tokens than `capacity`.
+/// @param floor 0 or more and less than 1.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_failure_tokens(
+    options: *mut netlib_retry_budget_options,
+    capacity: f64,
+    gain: f64,
+    floor: f64,
+) {
+    options::set(options, "netlib_retry_budget_options_set_failure_tokens", |o| {
+        o.set_failure_tokens(capacity, gain, floor)
+    });
+}
+
+/// Allows retries in proportion to the first attempts of the last seconds. Within a window of `seconds`, the number of
+/// retries is at most `ratio` times the number of first attempts, plus `least_per_second * seconds`. A first attempt
+/// counts when `netlib_retry_budget_ask` is called for it, and is forgotten between `seconds` and `1.1 * seconds`
+/// later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another
+/// rule, `netlib_retry_budget_options_set_tokens`.
+///
+/// @param ratio 0, or 0.0001 to 1,000.
+/// @param least_per_second 0 to 1,000,000. With 0, a client that sends few requests gets no retries, unless `ratio` is
+///        large. `ratio` and `least_per_second` must not both be 0.
+/// @param seconds the length of the window, 1 to 60.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_window(
+    options: *mut netlib_retry_budget_options,
+    ratio: f64,
+    least_per_second: f64,
+    seconds: f64,
+) {
+    options::set(options, "netlib_retry_budget_options_set_window", |o| {
+        o.set_window(ratio, least_per_second, seconds)
+    });
+}
+
+/// Bounds the retries in flight: at any time, at most `least` retries, or `ratio` times all requests in flight if that
+/// is more. A request is in flight from the call of `netlib_retry_budget_ask` to the report of its outcome, so a retry
+/// that waits for its backoff is in flight. The budget knows only the first attempts for which
+/// `netlib_retry_budget_ask` was called. The call replaces the rule of an earlier call, see
+/// `netlib_retry_budget_options_set_preset`. Default: another rule, `netlib_retry_budget_options_set_tokens`.
+///
+/// @param ratio 0 to 1. A fraction of a retry does not count.
+/// @param least 0 to 1,000,000. With 0, a client with few requests in flight gets no retries. `ratio` and `least` must
+///        not both be 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
+    options: *mut netlib_retry_budget_options,
+    ratio: f64,
+    least: i32,
+) {
+    options::set(options, "netlib_retry_budget_options_set_in_flight", |o| o.set_in_flight(ratio, least));
+}
+
+/// Sets the time after which a lease ends without a report: the cost of its retry is not returned, and its request is
+/// no longer in flight. Choose a time
 /// that is longer than the wait before a retry and the retry together. Default:
 /// `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
 ///
@@ -167,7 +271,7 @@ pub unsafe extern "C" fn netlib_retry_budget_new(
 ) -> netlib_status {
     guard::status(err, || {
         let budget = outs!(budget);
-        budget.give(Arc::new(Budget::new(options::get(options)?)));
+        budget.give(Arc::new(Budget::new(options::get(options)?)?));
         Ok(())
     })
 }
@@ -231,18 +335,33 @@ pub unsafe extern "C" fn netlib_retry_budget_report(
     });
 }
 
-/// Returns the number of tokens that a key has. A key that was never used has a full bucket.
+/// Returns the number of tokens that a key has; with `netlib_retry_budget_options_set_window` and
+/// `netlib_retry_budget_options_set_in_flight`, the number of retries that the budget allows at present. A key that was
+/// never used has a full budget. The call does not make the key the most recently used one, and calls no clock
+/// callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
+/// `netlib_retry_budget_report` counts.
 ///
 /// @param key `len` bytes. May be NULL if `len` is 0.
-/// @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
+/// @return 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_left(
     budget: *const netlib_retry_budget,
     key: *const c_char,
     len: usize,
 ) -> f64 {
-    guard::value(-1.0, || {
-        let budget = arg_kept_alive!(budget, Budget::may_call_back);
-        budget.left(arg_bytes!(key, len))
-    })
+    guard::value(-1.0, || arg!(budget).left(arg_bytes!(key, len)))
+}
+
+/// Returns the key of the retry budget that denied a retry; NULL if the error's status is not
+/// `NETLIB_RETRY_BUDGET_EMPTY`. A key may contain NUL bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_budget_key(error: *const netlib_error, len: *mut usize) -> *const c_char {
+    lend_terminated(error, len, |error| error.denied_budget().map(|(key, _)| key))
+}
+
+/// Returns the number that `netlib_retry_budget_left` would have returned when the retry budget denied the retry; -1.0
+/// if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_error_budget_left(error: *const netlib_error) -> f64 {
+    read(error, -1.0, |error| error.denied_budget().map_or(-1.0, |(_, left)| left))
 }
