@@ -848,6 +848,13 @@ netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const c
                                       enum netlib_budget_kind kind, uint64_t *lease, netlib_error **err);
 void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
+void netlib_retry_options_set_budget(netlib_retry_options *options, const netlib_retry_budget *budget,
+                                     const char *key);
+const netlib_retry_budget *netlib_retry_attached_budget(const netlib_retry *retry);
+const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *len);
+const netlib_error *netlib_decision_denied(const netlib_decision *decision);
+const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
+double netlib_error_budget_left(const netlib_error *error);
 netlib_breaker_options *netlib_breaker_options_new(void);
 netlib_breaker_options *netlib_breaker_options_clone(const netlib_breaker_options *options);
 netlib_status netlib_breaker_options_check(const netlib_breaker_options *options, netlib_error **err);
@@ -873,8 +880,6 @@ void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum 
 netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
                                    enum netlib_circuit_state *state, netlib_error **err);
 double netlib_error_breaker_seconds(const netlib_error *error);
-const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
-double netlib_error_budget_left(const netlib_error *error);
 netlib_hedge_options *netlib_hedge_options_new(void);
 netlib_hedge_options *netlib_hedge_options_clone(const netlib_hedge_options *options);
 netlib_status netlib_hedge_options_check(const netlib_hedge_options *options, netlib_error **err);

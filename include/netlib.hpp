@@ -685,6 +685,15 @@ enum class unavailable : std::int32_t {
     closed = NETLIB_UNAVAILABLE_CLOSED,
 };
 
+/** enum netlib_budget_preset */
+enum class budget_preset : std::int32_t {
+    aws_2026 = NETLIB_BUDGET_AWS_2026,
+    aws_2020 = NETLIB_BUDGET_AWS_2020,
+    grpc = NETLIB_BUDGET_GRPC,
+    finagle = NETLIB_BUDGET_FINAGLE,
+    envoy = NETLIB_BUDGET_ENVOY,
+};
+
 /** enum netlib_budget_kind */
 enum class budget_kind : std::int32_t {
     request = NETLIB_BUDGET_REQUEST,
@@ -1031,6 +1040,9 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     std::int64_t unparsed_offset() const noexcept;
     borrowed<netlib::retry> retry() const & noexcept;
     borrowed<netlib::retry> retry() const && = delete;
+    text budget_key() const & noexcept;
+    text budget_key() const && = delete;
+    seconds budget_left() const noexcept;
     double breaker_seconds() const noexcept;
     span<const std::uint8_t> ech_retry_configs() const & noexcept;
     span<const std::uint8_t> ech_retry_configs() const && = delete;
@@ -1278,6 +1290,10 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     text history_redirect_location(std::size_t index) const && = delete;
     text history_redacted_redirect_location(std::size_t index) const & noexcept;
     text history_redacted_redirect_location(std::size_t index) const && = delete;
+    borrowed<retry_budget> attached_budget() const & noexcept;
+    borrowed<retry_budget> attached_budget() const && = delete;
+    text attached_budget_key() const & noexcept;
+    text attached_budget_key() const && = delete;
     static result<retry> from_int(std::int32_t count, bool redirect, optional_ref<retry> default_retry);
     borrowed<retry> resolve(optional_ref<retry> pool_default) const & noexcept;
     borrowed<retry> resolve(optional_ref<retry> pool_default) const && = delete;
@@ -1343,6 +1359,7 @@ class retry_options : public detail::copyable<netlib_retry_options, netlib_retry
     retry_options &throttling(seconds base, span<const std::int32_t> statuses) noexcept;
     retry_options &retry_after_clamp(seconds more) noexcept;
     retry_options &pushback_header(const c_text &name, pushback kind) noexcept;
+    retry_options &budget(optional_ref<retry_budget> budget, const c_text &key) noexcept;
     [[deprecated("use netlib_retry_options_set_allowed_methods")]]
     retry_options &method_whitelist(const texts &methods) noexcept;
 };
@@ -1370,6 +1387,8 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
     text dropped_header(std::size_t index) const & noexcept;
     text dropped_header(std::size_t index) const && = delete;
     result<netlib::headers> headers(const netlib::headers &request_headers) const;
+    borrowed<error> denied() const & noexcept;
+    borrowed<error> denied() const && = delete;
     netlib::range<decision, text> dropped_headers() const & noexcept;
     netlib::range<decision, text> dropped_headers() const && = delete;
 };
@@ -2593,6 +2612,14 @@ inline std::int64_t error::unparsed_offset() const noexcept {
 inline borrowed<netlib::retry> error::retry() const & noexcept {
     return borrowed<netlib::retry>(netlib_error_retry(handle()));
 }
+inline text error::budget_key() const & noexcept {
+    std::size_t len = 0;
+    auto *data = netlib_error_budget_key(handle(), &len);
+    return text(data, len);
+}
+inline seconds error::budget_left() const noexcept {
+    return seconds(netlib_error_budget_left(handle()));
+}
 inline double error::breaker_seconds() const noexcept {
     return netlib_error_breaker_seconds(handle());
 }
@@ -3181,6 +3208,14 @@ inline text retry::history_redacted_redirect_location(std::size_t index) const &
     auto *data = netlib_retry_history_redacted_redirect_location(handle(), index, &len);
     return text(data, len);
 }
+inline borrowed<retry_budget> retry::attached_budget() const & noexcept {
+    return borrowed<retry_budget>(netlib_retry_attached_budget(handle()));
+}
+inline text retry::attached_budget_key() const & noexcept {
+    std::size_t len = 0;
+    auto *data = netlib_retry_attached_budget_key(handle(), &len);
+    return text(data, len);
+}
 inline result<retry> retry::from_int(std::int32_t count, bool redirect, optional_ref<retry> default_retry) {
     netlib_retry *retry = nullptr;
     netlib_error *err = nullptr;
@@ -3388,6 +3423,10 @@ inline retry_options &retry_options::pushback_header(const c_text &name, pushbac
     netlib_retry_options_set_pushback_header(handle(), name.c_str(), static_cast<enum netlib_pushback>(kind));
     return *this;
 }
+inline retry_options &retry_options::budget(optional_ref<retry_budget> budget, const c_text &key) noexcept {
+    netlib_retry_options_set_budget(handle(), budget.handle(), key.c_str());
+    return *this;
+}
 inline retry_options &retry_options::method_whitelist(const texts &methods) noexcept {
     netlib_retry_options_set_method_whitelist(handle(), methods.data(), methods.size());
     return *this;
@@ -3445,6 +3484,9 @@ inline result<netlib::headers> decision::headers(const netlib::headers &request_
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_decision_headers(handle(), request_headers.handle(), &next_headers, &err);
     return detail::finish<false>(status_c, err, netlib::headers(next_headers));
+}
+inline borrowed<error> decision::denied() const & noexcept {
+    return borrowed<error>(netlib_decision_denied(handle()));
 }
 inline netlib::range<decision, text> decision::dropped_headers() const & noexcept {
     return {*this, dropped_header_count(), [](const decision &self, std::size_t index) {

@@ -3,6 +3,7 @@
 //! A [`Retry`] is immutable: [`Retry::increment`] returns the Retry for the next request. [`Retry::decide`] combines
 //! counters, redirects and delays into one decision.
 
+mod attached_budget;
 mod backoff;
 mod classify;
 mod constants;
@@ -26,6 +27,7 @@ use std::sync::Arc;
 use once_cell::race::OnceBox;
 
 pub use crate::name_set::NameSet;
+pub use attached_budget::AttachedBudget;
 pub use backoff::{Backoff, JitterKind};
 pub use constants::{
     DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, RETRY_AFTER_STATUS_CODES, SENSITIVE_HEADERS,
@@ -42,6 +44,7 @@ pub use throttling::Throttling;
 
 use crate::error::{Error, Result};
 use crate::name_set;
+use attached_budget::RetryLease;
 use backoff::DecorrelatedDraw;
 use redirect::ChainState;
 
@@ -56,16 +59,18 @@ pub struct Retry {
     history: History,
     chain: ChainState,
     backoff_draw: Option<DecorrelatedDraw>,
+    /// The lease of the request that this Retry is for, if a budget has granted the request.
+    lease: Option<Arc<RetryLease>>,
 }
 
 impl Retry {
     pub fn new(options: RetryOptions) -> Retry {
-        let RetryOptions { mut counts, mut policy, history, chain, backoff_draw, .. } = options;
+        let RetryOptions { mut counts, mut policy, history, chain, backoff_draw, lease, .. } = options;
         if counts.total == Count::False || counts.redirect == Count::False {
             counts.redirect = Count::Number(0);
             Arc::make_mut(&mut policy).raise_on_redirect = false;
         }
-        Retry { counts, policy, history, chain, backoff_draw }
+        Retry { counts, policy, history, chain, backoff_draw, lease }
     }
 
     /// Returns the Retry for callers that choose no policy: three retries in total.
@@ -110,15 +115,22 @@ impl Retry {
                     && self.policy.retry_after.causes_retry(status)))
     }
 
+    pub fn attached_budget(&self) -> Option<&AttachedBudget> {
+        self.policy.budget.as_ref()
+    }
+
     /// Returns the Retry that a `MaxRetry` error carries.
     pub fn from_error(error: &Error) -> Option<&Arc<Retry>> {
         error.payload()
     }
 
-    /// Returns whether the policy has a callback.
+    /// Returns whether the policy or its budget has a callback.
     pub fn may_call_back(&self) -> bool {
         let callbacks = &self.policy.callbacks;
-        callbacks.wall_clock.is_some() || callbacks.sleep.is_some() || callbacks.random.is_some()
+        callbacks.wall_clock.is_some()
+            || callbacks.sleep.is_some()
+            || callbacks.random.is_some()
+            || self.attached_budget().is_some_and(|attached| attached.budget().may_call_back())
     }
 
     /// Returns whether retries are disabled: nothing is retried, no redirect is followed, and no error is `MaxRetry`.

@@ -42,6 +42,7 @@ use text::utf8;
 pub use url_options::UrlOptions;
 
 use crate::error::Result;
+use crate::memory;
 
 /// A URL with its seven components. A URL is immutable; a clone is another reference to the same data.
 #[derive(Clone)]
@@ -156,6 +157,20 @@ impl Url {
                 _ => false,
             }
             && self.effective_port() == other.effective_port()
+    }
+
+    /// Returns the scheme, the host and the port in lower case, such as `https://example.com:443`. A port is absent if
+    /// the URL has none and its scheme has no default port.
+    pub(crate) fn origin(&self) -> Result<Vec<u8>> {
+        let (scheme, host) = (self.effective_scheme(), self.part(Component::Host).unwrap_or_default());
+        let port = self.effective_port().map(|port| format!(":{port}")).unwrap_or_default();
+        let mut origin = Vec::new();
+        memory::reserve(&mut origin, scheme.len() + "://".len() + host.len() + port.len(), "an origin")?;
+        for part in [scheme, b"://", host, port.as_bytes()] {
+            origin.extend_from_slice(part);
+        }
+        origin.make_ascii_lowercase();
+        Ok(origin)
     }
 
     fn effective_scheme(&self) -> &[u8] {

@@ -12,7 +12,7 @@ use std::fmt;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::overload::Report;
-use crate::overload::key_table::{KeyTable, Slot, check_key};
+use crate::overload::key_table::{self, KeyTable, Slot, check_key};
 use crate::overload::lease_table::LeaseTable;
 use crate::overload::time_source::TimeSource;
 use crate::status::Status;
@@ -62,6 +62,13 @@ impl Budget {
             time: TimeSource::new(options.clock),
             state: fork::Mutex::new(state),
         })
+    }
+
+    pub(crate) const MAX_KEY_LENGTH: usize = key_table::MAX_KEY_LENGTH;
+
+    /// Fails if a key is too long.
+    pub(crate) fn check_key(key: &[u8]) -> Result<()> {
+        check_key(key)
     }
 
     /// Asks whether a request may be sent. Returns the number of a lease, with which [`Budget::report`] is called.

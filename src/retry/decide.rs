@@ -8,6 +8,7 @@ use crate::error::{Error, Result};
 use crate::headers::Headers;
 use crate::limit::Limit;
 use crate::overload::Report;
+use crate::overload::budget::Kind;
 use crate::response::Response;
 use crate::retry::delay::RetryAfterHeader;
 use crate::retry::outcome::{Counter, Outcome, Request, RequestUrl};
@@ -32,6 +33,7 @@ pub struct Decision {
     retry: Arc<Retry>,
     counter: Counter,
     throttled: bool,
+    denied: Option<Arc<Error>>,
     delay: Delay,
     url: Url,
     method: CString,
@@ -58,6 +60,11 @@ impl Decision {
     /// Returns whether the outcome asked the client to slow down.
     pub fn is_throttled(&self) -> bool {
         self.throttled
+    }
+
+    /// Returns the error of the budget that denied a retry; `None` if no budget denied one.
+    pub fn denied(&self) -> Option<&Arc<Error>> {
+        self.denied.as_ref()
     }
 
     pub fn delay(&self) -> &Delay {
@@ -120,27 +127,71 @@ impl Retry {
     pub fn decide(self: &Arc<Retry>, attempt: Attempt<'_>, limit: Option<&Limit>) -> Result<Decision> {
         name_set::check_token("method", attempt.method)?;
         let outcome = Outcome::new(attempt.response, attempt.error);
+        if let Outcome::Unknown = outcome {
+            return Err(Error::new(
+                Status::InvalidArgument,
+                "response and error are both NULL: there is nothing to decide",
+            ));
+        }
         let report = self.report_of(&outcome);
-        let decision = match outcome {
-            Outcome::Unknown => {
-                return Err(Error::new(
-                    Status::InvalidArgument,
-                    "response and error are both NULL: there is nothing to decide",
-                ));
+        self.report_to_budget(attempt.url, report)?;
+        let mut decision = match outcome {
+            Outcome::Redirect(response, _) | Outcome::Answered(response) => {
+                self.decide_response(&attempt, &outcome, response)?
             }
-            Outcome::Failed(_) => {
+            Outcome::Failed(_) | Outcome::Unknown => {
                 let next = self.count(&attempt.request(), &outcome)?;
                 let delay = next.delay(None)?;
                 next.resend(&attempt, outcome.counter(), delay)?
-            }
-            Outcome::Redirect(response, _) | Outcome::Answered(response) => {
-                self.decide_response(&attempt, &outcome, response)?
             }
         };
         if decision.action != Action::ReturnResponse {
             check_time(&decision.delay, limit).map_err(|error| decision.retry.history().with_attempts(error))?;
         }
+        // The budget is asked last, so that a retry that does not take place costs nothing.
+        if decision.action == Action::Retry {
+            decision = self.ask_budget(decision, &attempt, &outcome, report)?;
+        }
         Ok(Decision { throttled: report == Report::Throttled, ..decision })
+    }
+
+    /// Reports the outcome of a request to the budget: the outcome of a retry ends its lease, and any other request
+    /// counts as a first attempt.
+    fn report_to_budget(&self, url: &Url, report: Report) -> Result<()> {
+        match (&self.lease, &self.policy.budget) {
+            (Some(lease), _) => lease.report(report),
+            (None, Some(attached)) => attached.record_request(url, report)?,
+            (None, None) => {}
+        }
+        Ok(())
+    }
+
+    /// Asks the budget for the retry of a decision. If the budget denies the retry, decides as if the retries were used
+    /// up.
+    fn ask_budget(
+        self: &Arc<Retry>,
+        mut decision: Decision,
+        attempt: &Attempt<'_>,
+        outcome: &Outcome<'_>,
+        report: Report,
+    ) -> Result<Decision> {
+        let Some(attached) = &self.policy.budget else { return Ok(decision) };
+        let kind = if report == Report::Throttled { Kind::Throttling } else { Kind::Transient };
+        let denied = match attached.ask(attempt.url, kind) {
+            Ok(lease) => {
+                Arc::make_mut(&mut decision.retry).lease = Some(Arc::new(lease));
+                return Ok(decision);
+            }
+            Err(error) if error.status() == Status::RetryBudgetEmpty => Arc::new(error),
+            Err(error) => return Err(error),
+        };
+        if outcome.error().is_none() && !self.raise_on_status() {
+            let decision = self.return_response(attempt, decision.counter, Delay::NONE)?;
+            return Ok(Decision { denied: Some(denied), ..decision });
+        }
+        let next = Arc::unwrap_or_clone(decision.retry);
+        let how = "the retry budget allows no further retry";
+        Err(next.into_max_retry_error(how, &attempt.request(), outcome.to_error("")).with_cause(denied))
     }
 
     fn decide_response(
@@ -194,6 +245,7 @@ impl Retry {
             retry: Arc::clone(self),
             counter,
             throttled: false,
+            denied: None,
             delay,
             url: attempt.url.clone(),
             method: name_set::copy(attempt.method)?,
@@ -208,6 +260,7 @@ impl Retry {
             action: Action::Retry,
             counter,
             throttled: false,
+            denied: None,
             delay,
             url: attempt.url.clone(),
             method: name_set::copy(attempt.method)?,
@@ -224,6 +277,7 @@ impl Retry {
             action: Action::Redirect,
             counter: Counter::Redirect,
             throttled: false,
+            denied: None,
             delay,
             dropped_headers: self.headers_to_drop(Some(&hop))?,
             resend_body: self.chain.resends_body(),

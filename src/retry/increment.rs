@@ -52,6 +52,7 @@ impl Retry {
             history: self.history.with(entry),
             chain: self.chain,
             backoff_draw: None,
+            lease: None,
         };
         if next.is_exhausted() {
             return Err(next.into_max_retry_error("the retries are used up", request, outcome.to_error("")));

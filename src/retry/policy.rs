@@ -8,7 +8,9 @@ use std::sync::Arc;
 use crate::callback::{Random, Sleep, WallClock};
 use crate::error::{Error, Result};
 use crate::memory;
+use crate::overload::budget::Budget;
 use crate::retry::Retry;
+use crate::retry::attached_budget::{AttachedBudget, RetryLease};
 use crate::retry::backoff::{Backoff, DecorrelatedDraw, JitterKind};
 use crate::retry::constants::{DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT};
 use crate::retry::count::Count;
@@ -133,6 +135,7 @@ pub struct Policy {
     pub(super) remove_headers_on_redirect: Arc<NameSet>,
     pub(super) keep_headers_on_redirect: Option<Arc<NameSet>>,
     pub(super) redirect_profile: RedirectProfile,
+    pub(super) budget: Option<AttachedBudget>,
     pub(super) callbacks: Callbacks,
 }
 
@@ -158,6 +161,7 @@ impl Default for Policy {
             )),
             keep_headers_on_redirect: None,
             redirect_profile: RedirectProfile::default(),
+            budget: None,
             callbacks: Callbacks::default(),
         }
     }
@@ -179,6 +183,7 @@ pub struct RetryOptions {
     pub(super) history: History,
     pub(super) chain: ChainState,
     pub(super) backoff_draw: Option<DecorrelatedDraw>,
+    pub(super) lease: Option<Arc<RetryLease>>,
     methods_setting: Option<MethodsSetting>,
 }
 
@@ -190,6 +195,7 @@ impl RetryOptions {
             history: retry.history.clone(),
             chain: retry.chain,
             backoff_draw: retry.backoff_draw,
+            lease: retry.lease.clone(),
             methods_setting: None,
         }
     }
@@ -357,6 +363,13 @@ impl RetryOptions {
 
     pub fn set_redirect_profile(&mut self, profile: RedirectProfile) {
         self.policy().redirect_profile = profile;
+    }
+
+    /// Attaches a budget; `None` detaches it. The key of every request is `key`, or the origin of the request's URL.
+    pub fn set_budget(&mut self, budget: Option<Arc<Budget>>, key: Option<&CStr>) -> Result<()> {
+        let attached = budget.map(|budget| AttachedBudget::new(budget, key)).transpose()?;
+        self.policy().budget = attached;
+        Ok(())
     }
 
     pub fn add_history(&mut self, entry: HistoryEntry) {

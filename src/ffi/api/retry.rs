@@ -88,7 +88,7 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 
 /// Records the outcome of a request after which another request will be sent, and makes the Retry for that next
 /// request. `netlib_retry_decide` does the same and also decides what to send next: call `netlib_retry_increment` only
-/// if the application makes this decision itself.
+/// if the application makes this decision itself. `netlib_retry_increment` does not use the retry budget of a Retry.
 ///
 /// The call decrements `total` and one other counter. An error decrements the counter of its retry kind
 /// (`netlib_error_retry_kind`); if a response is also passed, an error of the kind CONNECT or OTHER counts as an error
@@ -326,8 +326,8 @@ pub unsafe extern "C" fn netlib_retry_sleep_for_retry(
 }
 
 /// Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
-/// returned Retry is exhausted, unless a header of the response ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`
-/// and `NETLIB_PUSHBACK_GRPC`.
+/// returned Retry is exhausted, unless a header of the response or a retry budget ended the retries: see
+/// `NETLIB_LONG_RETRY_AFTER_STOP`, `NETLIB_PUSHBACK_GRPC` and `netlib_retry_options_set_budget`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry(error: *const netlib_error) -> *const netlib_retry {
     read(error, std::ptr::null(), |error| handle::lend(Retry::from_error(error)))

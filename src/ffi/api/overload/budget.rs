@@ -4,14 +4,18 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
+use crate::ffi::api::retry::decision::netlib_decision;
+use crate::ffi::api::retry::netlib_retry;
+use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::api::timeout::netlib_clock_fn;
-use crate::ffi::args::{arg, arg_bytes, arg_enum, arg_kept_alive};
+use crate::ffi::args::{arg, arg_bytes, arg_cstr_opt, arg_enum, arg_kept_alive, arg_shared_opt};
 use crate::ffi::enums::{enum_netlib_budget_kind, enum_netlib_budget_preset, enum_netlib_report};
 use crate::ffi::out::outs;
-use crate::ffi::strings::{lend_terminated, read};
+use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
 use crate::overload::Report;
 use crate::overload::budget::{Budget, BudgetOptions, Kind, Preset};
+use crate::retry::AttachedBudget;
 
 /// The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset.
 #[repr(C)]
@@ -350,6 +354,66 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
     len: usize,
 ) -> f64 {
     guard::value(-1.0, || arg!(budget).left(arg_bytes!(key, len)))
+}
+
+/// Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
+/// last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
+/// counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: nothing is
+/// asked, and a redirect counts as a success of the server that sent it. Default: no budget.
+///
+/// An outcome is a success if the response is a redirect, or has a status below 500 and is not retried; a failure if
+/// the response is retried, or the request failed; and throttled if the server asked the client to slow down (see
+/// `netlib_retry_options_set_throttling`). The allowed methods do not matter for this. A response with a status of 500
+/// or more that is not retried, and an error that is never retried, such as a cancellation, count as
+/// `NETLIB_REPORT_NONE`. A throttled request is retried as `NETLIB_BUDGET_THROTTLING`, any other as
+/// `NETLIB_BUDGET_TRANSIENT`.
+///
+/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks and
+/// pays a second time. The Retry for the repeated request holds the lease; if this Retry, its clones and its decision
+/// are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+///
+/// A first attempt counts when `netlib_retry_decide` is called for it. With
+/// `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
+/// for first attempts, because `netlib_retry_decide` does not know when they begin; without these calls, the budget
+/// allows `least` retries at a time.
+///
+/// @param budget the budget, which several Retrys can share. May be NULL: no budget.
+/// @param key the key of every request, at most 1,024 bytes. May be NULL: the key is the origin of the request's URL,
+///        in lower case and with the port, such as "https://example.com:443".
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_budget(
+    options: *mut netlib_retry_options,
+    budget: *const netlib_retry_budget,
+    key: *const c_char,
+) {
+    options::set(options, "netlib_retry_options_set_budget", |o| {
+        o.set_budget(arg_shared_opt!(budget), arg_cstr_opt!(key))
+    });
+}
+
+/// Returns the retry budget that is attached to a Retry; NULL if there is none.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_attached_budget(retry: *const netlib_retry) -> *const netlib_retry_budget {
+    read(retry, std::ptr::null(), |retry| handle::lend(retry.attached_budget().map(AttachedBudget::budget)))
+}
+
+/// Returns the key with which a Retry asks its retry budget; NULL if the key is the origin of the request's URL, and if
+/// no budget is attached.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_attached_budget_key(
+    retry: *const netlib_retry,
+    len: *mut usize,
+) -> *const c_char {
+    lend_text(retry, len, |retry| retry.attached_budget().and_then(AttachedBudget::key))
+}
+
+/// Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
+/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`; `netlib_error_budget_key` and
+/// `netlib_error_budget_left` return its details. If `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a
+/// retry was denied, this error is the last cause.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_decision_denied(decision: *const netlib_decision) -> *const netlib_error {
+    read(decision, std::ptr::null(), |decision| handle::lend(decision.denied()))
 }
 
 /// Returns the key of the retry budget that denied a retry; NULL if the error's status is not

@@ -75,6 +75,10 @@ impl Handle for netlib_decision {
 /// `netlib_retry_options_set_long_retry_after`. A pushback header can end the retries in the same way: see
 /// `netlib_retry_options_set_pushback_header`.
 ///
+/// If the Retry has a retry budget (`netlib_retry_options_set_budget`), the call reports the outcome to the budget, and
+/// asks the budget as the last step before a retry. If the budget denies the retry, the call ends as if a counter were
+/// used up: it fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0.
+///
 /// When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
 /// the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
 /// status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
