@@ -2,7 +2,7 @@
  * storm - simulates a thousand clients of a server that is disturbed for some seconds, and shows whether the server
  * recovers with different retry policies.
  *
- *     cc storm.c storm/[a-z]*.c $(pkg-config --cflags --libs netlib) -o storm
+ *     cc storm.c storm/[a-z]*.c $(pkg-config --cflags --libs netlib) -lm -o storm
  *     ./storm table                        every server, policy and trigger
  *     ./storm run queue jitter outage 60   one row: an outage of 60 seconds
  *
@@ -45,9 +45,10 @@ int main(int argc, char **argv) {
         void (*print)(void);
     } commands[] = {
         {"table", "the table of every server, policy and trigger", print_table},
-        {"csv", "the same numbers as CSV", print_csv},
+        {"csv", "the same rows as CSV", print_csv},
         {"series", "the load and the goodput in each second of an outage, as CSV", print_series},
         {"phases", "whether the server recovers from spikes, for each load, as CSV", print_phases},
+        {"demo", "an outage with four policies", print_demo},
     };
     for (size_t i = 0; argc == 2 && i < sizeof commands / sizeof *commands; i++) {
         if (strcmp(argv[1], commands[i].name) == 0) {

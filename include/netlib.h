@@ -1637,9 +1637,9 @@ struct netlib_timeout;
  *         also failed.
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
  *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
- *       `netlib_retry_budget_report`, `netlib_breaker_ask`, `netlib_breaker_report`, `netlib_breaker_state`,
- *       `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`, `netlib_hedge_plan_free`,
- *       `netlib_rate_take` and `netlib_rate_report`.
+ *       `netlib_retry_budget_report`, `netlib_retry_decide`, `netlib_breaker_ask`, `netlib_breaker_report`,
+ *       `netlib_breaker_state`, `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`,
+ *       `netlib_hedge_plan_free`, `netlib_rate_take` and `netlib_rate_report`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -1768,7 +1768,7 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
 
 /** Records the outcome of a request after which another request will be sent, and makes the Retry for that next
  * request. `netlib_retry_decide` does the same and also decides what to send next: call `netlib_retry_increment` only
- * if the application makes this decision itself.
+ * if the application makes this decision itself. `netlib_retry_increment` does not use the retry budget of a Retry.
  *
  * The call decrements `total` and one other counter. An error decrements the counter of its retry kind
  * (`netlib_error_retry_kind`); if a response is also passed, an error of the kind CONNECT or OTHER counts as an error
@@ -1898,8 +1898,8 @@ NETLIB_MUST_USE netlib_status netlib_retry_sleep_for_retry(const netlib_retry *r
                                                            netlib_error **err);
 
 /** Returns the Retry of a `NETLIB_MAX_RETRY` error, with the history of all requests; NULL for every other error. The
- * returned Retry is exhausted, unless a header of the response ended the retries: see `NETLIB_LONG_RETRY_AFTER_STOP`
- * and `NETLIB_PUSHBACK_GRPC`. */
+ * returned Retry is exhausted, unless a header of the response or a retry budget ended the retries: see
+ * `NETLIB_LONG_RETRY_AFTER_STOP`, `NETLIB_PUSHBACK_GRPC` and `netlib_retry_options_set_budget`. */
 const netlib_retry *netlib_error_retry(const netlib_error *error);
 
 /* ---- The recommended settings. ---- */
@@ -2410,6 +2410,10 @@ struct netlib_decision;
  * `netlib_retry_options_set_long_retry_after`. A pushback header can end the retries in the same way: see
  * `netlib_retry_options_set_pushback_header`.
  *
+ * If the Retry has a retry budget (`netlib_retry_options_set_budget`), the call reports the outcome to the budget, and
+ * asks the budget as the last step before a retry. If the budget denies the retry, the call ends as if a counter were
+ * used up: it fails with `NETLIB_MAX_RETRY`, or decides to return the response if `raise_on_status` is 0.
+ *
  * When the limit ends a chain of redirects and retries, the error's causes are the outcomes of the requests, at most
  * the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
  * status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
@@ -2707,6 +2711,26 @@ enum NETLIB_INT32 { NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024 };
 /** The default time after which a lease without a report ends, in seconds. */
 #define NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME 300.0
 
+/** The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset. */
+enum netlib_budget_preset NETLIB_INT32 {
+    /** AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
+     * `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A bucket that is full allows 35 transient
+     * retries, and 14 successes pay for another one. */
+    NETLIB_BUDGET_AWS_2026 = 0,
+    /** AWS's SDKs since 2020 ("standard" mode, version 2.0; source: aws-c-io): `netlib_retry_budget_options_set_tokens`
+     * with 500, 10, 5 and 1. */
+    NETLIB_BUDGET_AWS_2020 = 1,
+    /** gRPC (source: proposal A6, "Throttling Retry Attempts and Hedged RPCs", the example):
+     * `netlib_retry_budget_options_set_failure_tokens` with 10, 0.1 and 0.5. */
+    NETLIB_BUDGET_GRPC = 2,
+    /** Finagle, Linkerd and tower (source: Finagle's RetryBudget): `netlib_retry_budget_options_set_window` with 0.2,
+     * 10 and 10. */
+    NETLIB_BUDGET_FINAGLE = 3,
+    /** Envoy (source: the defaults of RetryBudget in CircuitBreakers): `netlib_retry_budget_options_set_in_flight` with
+     * 0.2 and 3. */
+    NETLIB_BUDGET_ENVOY = 4
+};
+
 /** The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason. */
 enum netlib_budget_kind NETLIB_INT32 {
     /** A first attempt. A budget allows every first attempt. */
@@ -2715,7 +2739,8 @@ enum netlib_budget_kind NETLIB_INT32 {
     NETLIB_BUDGET_TRANSIENT = 1,
     /** A retry after the server asked the client to slow down, for example with the status 429. */
     NETLIB_BUDGET_THROTTLING = 2,
-    /** A further copy of a request that was not answered yet. A hedge costs as much as `NETLIB_BUDGET_TRANSIENT`. */
+    /** A further copy of a request that was not answered yet. A budget treats a hedge as a retry of the kind
+     * `NETLIB_BUDGET_TRANSIENT`. */
     NETLIB_BUDGET_HEDGE = 3
 };
 
@@ -2749,9 +2774,19 @@ NETLIB_MUST_USE netlib_status netlib_retry_budget_options_check(const netlib_ret
 /** Releases options. */
 void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
 
+/** Selects the rule of another library, which replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
+ * `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
+ *
+ * The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
+ * `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
+ * can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which time refills, or
+ * `NETLIB_BUDGET_ENVOY`, which the end of a retry refills. */
+void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options, enum netlib_budget_preset preset);
+
 /** Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
  * the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
- * failure changes nothing. Default: 500, 14, 5 and 1, as in AWS's SDKs since 2026 ("standard" mode, version 2.1).
+ * failure changes nothing. The call replaces the rule of an earlier call, see
+ * `netlib_retry_budget_options_set_preset`. Default: 500, 14, 5 and 1.
  *
  * Each number is 0.001 to 4,000,000 and is rounded to thousandths.
  * @param capacity the number of tokens of a full bucket.
@@ -2761,7 +2796,43 @@ void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
 void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options, double capacity,
                                             double transient_cost, double throttling_cost, double gain);
 
-/** Sets the time after which a lease ends without a report. The lease's tokens are then not returned. Choose a time
+/** Makes each key a bucket of tokens, which is full at first, and which the outcomes of requests change: each failure
+ * takes one token, even if the failed request is not retried, and each success adds `gain`. A retry is denied unless
+ * the bucket has more than `floor * capacity` tokens; the retry itself takes no token. The call replaces the rule of
+ * an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another rule,
+ * `netlib_retry_budget_options_set_tokens`.
+ * @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
+ * @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
+ *        tokens than `capacity`.
+ * @param floor 0 or more and less than 1. */
+void netlib_retry_budget_options_set_failure_tokens(netlib_retry_budget_options *options, double capacity,
+                                                    double gain, double floor);
+
+/** Allows retries in proportion to the first attempts of the last seconds. Within a window of `seconds`, the number of
+ * retries is at most `ratio` times the number of first attempts, plus `least_per_second * seconds`. A first attempt
+ * counts when `netlib_retry_budget_ask` is called for it, and is forgotten between `seconds` and `1.1 * seconds`
+ * later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another
+ * rule, `netlib_retry_budget_options_set_tokens`.
+ * @param ratio 0, or 0.0001 to 1,000.
+ * @param least_per_second 0 to 1,000,000. With 0, a client that sends few requests gets no retries, unless `ratio` is
+ *        large. `ratio` and `least_per_second` must not both be 0.
+ * @param seconds the length of the window, 1 to 60. */
+void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options, double ratio,
+                                            double least_per_second, double seconds);
+
+/** Bounds the retries in flight: at any time, at most `least` retries, or `ratio` times all requests in flight if that
+ * is more. A request is in flight from the call of `netlib_retry_budget_ask` to the report of its outcome, so a retry
+ * that waits for its backoff is in flight. The budget knows only the first attempts for which
+ * `netlib_retry_budget_ask` was called. The call replaces the rule of an earlier call, see
+ * `netlib_retry_budget_options_set_preset`. Default: another rule, `netlib_retry_budget_options_set_tokens`.
+ * @param ratio 0 to 1. A fraction of a retry does not count.
+ * @param least 0 to 1,000,000. With 0, a client with few requests in flight gets no retries. `ratio` and `least` must
+ *        not both be 0.
+ */
+void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
+
+/** Sets the time after which a lease ends without a report: the cost of its retry is not returned, and its request is
+ * no longer in flight. Choose a time
  * that is longer than the wait before a retry and the retry together. Default:
  * `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
  * @param seconds more than 0, finite. */
@@ -2811,10 +2882,62 @@ NETLIB_MUST_USE netlib_status netlib_retry_budget_ask(const netlib_retry_budget 
  * @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`. */
 void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t lease, enum netlib_report outcome);
 
-/** Returns the number of tokens that a key has. A key that was never used has a full bucket.
+/** Returns the number of tokens that a key has; with `netlib_retry_budget_options_set_window` and
+ * `netlib_retry_budget_options_set_in_flight`, the number of retries that the budget allows at present. A key that was
+ * never used has a full budget. The call does not make the key the most recently used one, and calls no clock
+ * callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
+ * `netlib_retry_budget_report` counts.
  * @param key `len` bytes. May be NULL if `len` is 0.
- * @return the number of tokens, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
+ * @return 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
+
+/** Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
+ * last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
+ * counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: nothing is
+ * asked, and a redirect counts as a success of the server that sent it. Default: no budget.
+ *
+ * An outcome is a success if the response is a redirect, or has a status below 500 and is not retried; a failure if
+ * the response is retried, or the request failed; and throttled if the server asked the client to slow down (see
+ * `netlib_retry_options_set_throttling`). The allowed methods do not matter for this. A response with a status of 500
+ * or more that is not retried, and an error that is never retried, such as a cancellation, count as
+ * `NETLIB_REPORT_NONE`. A throttled request is retried as `NETLIB_BUDGET_THROTTLING`, any other as
+ * `NETLIB_BUDGET_TRANSIENT`.
+ *
+ * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks and
+ * pays a second time. The Retry for the repeated request holds the lease; if this Retry, its clones and its decision
+ * are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+ *
+ * A first attempt counts when `netlib_retry_decide` is called for it. With
+ * `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
+ * for first attempts, because `netlib_retry_decide` does not know when they begin; without these calls, the budget
+ * allows `least` retries at a time.
+ * @param budget the budget, which several Retrys can share. May be NULL: no budget.
+ * @param key the key of every request, at most 1,024 bytes. May be NULL: the key is the origin of the request's URL,
+ *        in lower case and with the port, such as "https://example.com:443".
+ */
+void netlib_retry_options_set_budget(netlib_retry_options *options, const netlib_retry_budget *budget,
+                                     const char *key);
+
+/** Returns the retry budget that is attached to a Retry; NULL if there is none. */
+const netlib_retry_budget *netlib_retry_attached_budget(const netlib_retry *retry);
+
+/** Returns the key with which a Retry asks its retry budget; NULL if the key is the origin of the request's URL, and if
+ * no budget is attached. */
+const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *len);
+
+/** Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
+ * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`; `netlib_error_budget_key` and
+ * `netlib_error_budget_left` return its details. If `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a
+ * retry was denied, this error is the last cause. */
+const netlib_error *netlib_decision_denied(const netlib_decision *decision);
+
+/** Returns the key of the retry budget that denied a retry; NULL if the error's status is not
+ * `NETLIB_RETRY_BUDGET_EMPTY`. A key may contain NUL bytes. */
+const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
+
+/** Returns the number that `netlib_retry_budget_left` would have returned when the retry budget denied the retry; -1.0
+ * if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL. */
+double netlib_error_budget_left(const netlib_error *error);
 
 /* ---- Circuit breakers. ---- */
 
@@ -7152,14 +7275,15 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
                sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
-               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_budget_kind) == 4 &&
-               sizeof(enum netlib_circuit_state) == 4 && sizeof(enum netlib_hedge_event) == 4 &&
-               sizeof(enum netlib_hedge_action) == 4 && sizeof(enum netlib_swap) == 4 &&
-               sizeof(enum netlib_request_form) == 4 && sizeof(enum netlib_body_framing) == 4 &&
-               sizeof(enum netlib_address_family) == 4 && sizeof(enum netlib_address_class) == 4 &&
-               sizeof(enum netlib_verify_mode) == 4 && sizeof(enum netlib_verify_flag) == 4 &&
-               sizeof(enum netlib_tls_version) == 4 && sizeof(enum netlib_early_data_status) == 4 &&
-               sizeof(enum netlib_ech_status) == 4 && sizeof(enum netlib_certificate_name_kind) == 4 &&
+               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_budget_preset) == 4 &&
+               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_circuit_state) == 4 &&
+               sizeof(enum netlib_hedge_event) == 4 && sizeof(enum netlib_hedge_action) == 4 &&
+               sizeof(enum netlib_swap) == 4 && sizeof(enum netlib_request_form) == 4 &&
+               sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_family) == 4 &&
+               sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
+               sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&
+               sizeof(enum netlib_early_data_status) == 4 && sizeof(enum netlib_ech_status) == 4 &&
+               sizeof(enum netlib_certificate_name_kind) == 4 &&
                sizeof(enum netlib_distinguished_name) == 4 && sizeof(enum netlib_purpose) == 4 &&
                sizeof(enum netlib_trust_kind) == 4 && sizeof(enum netlib_ssl_version) == 4 &&
                sizeof(enum netlib_tls_option) == 4,

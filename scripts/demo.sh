@@ -4,7 +4,7 @@
 # password, and answers the fourth with 32 MiB and a checksum. Then fetch downloads the same 32 MiB with TLS in TLS,
 # through an https proxy to an origin that only the proxy can resolve. The certificates of proxy and origin must match
 # their names, and a wrong name is refused. The last download fails because --refuse-addresses forbids all addresses of
-# the host.
+# the host. At the end, a simulation shows with which retry policies an overloaded server recovers.
 #
 # The script needs only the tools of the build, and always removes its files and ends its processes.
 set -eu
@@ -35,6 +35,8 @@ build() {
     cargo build --quiet --example misbehaving-server --target-dir "$target"
     ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Iinclude examples-c/fetch.c examples-c/fetch/*.c \
         -L"$library" -lnetlib -o "$work/fetch"
+    ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Iinclude examples-c/storm.c examples-c/storm/*.c \
+        -L"$library" -lnetlib -lm -o "$work/storm"
 }
 
 start_server() {
@@ -146,3 +148,6 @@ echo
 echo "A host name that resolves to a refused loopback address:"
 check_refusal 19 'the address policy refuses .*: loopback' --refuse-addresses loopback \
     "https://localhost:$(port https)/hello"
+
+echo
+LD_LIBRARY_PATH=$library "$work/storm" demo

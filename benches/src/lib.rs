@@ -7,6 +7,7 @@
 
 pub mod rng;
 pub mod library;
+pub mod overload;
 // rustfmt would put each word of the lists in `words` on its own line.
 #[rustfmt::skip]
 mod words;

@@ -36,7 +36,7 @@ struct event events_take(struct events *events);
 
 void events_free(struct events *events);
 
-/* Returns memory for `count` elements of `size` bytes, with the contents of `old`; ends the program if there is none. */
+/* Returns memory for `count` elements of `size` bytes, with the contents of `old`; ends the program on failure. */
 void *storm_realloc(void *old, size_t count, size_t size);
 
 #endif

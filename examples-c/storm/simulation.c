@@ -1,6 +1,7 @@
 /* Implements simulation.h. */
 #include "simulation.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,16 +23,20 @@ const struct trigger *trigger_find(const char *name) {
 enum { NOBODY = UINT32_MAX };
 
 struct attempt {
-    uint32_t request; /* NOBODY after the client has given up */
+    uint32_t request;            /* NOBODY after the client has given up */
+    uint32_t request_generation; /* if the request has another generation, it has ended without this attempt */
     uint32_t generation;
     uint32_t next_free;
+    int32_t number; /* in the plan of the request; 0 for a retry */
+    enum outcome refusal;
+    uint64_t permit; /* of the breaker */
 };
 
 struct request {
     uint32_t process;
     uint32_t generation;
     uint32_t next_free;
-    netlib_decision *decision; /* about the last attempt; NULL before the first decision */
+    struct call call;
 };
 
 struct simulation {
@@ -43,7 +48,6 @@ struct simulation {
     struct process *processes;
     struct random arrivals; /* its own generator, so that the policy does not change the arrivals */
     int64_t now;
-    double seconds; /* `now` in seconds, for the clock callbacks */
     struct attempt *attempts;
     uint32_t attempt_count, free_attempt;
     struct request *requests;
@@ -65,7 +69,7 @@ static double load_factor(const struct simulation *s) {
     if (!is_triggered(s)) return 1.0;
     if (trigger->kind == TRIGGER_SPIKE) return trigger->size;
     if (trigger->kind != TRIGGER_RAMP) return 1.0;
-    return 1.0 + (trigger->size - 1.0) * (s->seconds - START) / s->scenario->lasts;
+    return 1.0 + (trigger->size - 1.0) * (s->world.now - START) / s->scenario->lasts;
 }
 
 static void count(const struct simulation *s, uint32_t *counts) { counts[s->now / SECOND]++; }
@@ -90,6 +94,7 @@ static uint32_t new_attempt(struct simulation *s, uint32_t request) {
     uint32_t id = s->free_attempt;
     s->free_attempt = s->attempts[id].next_free;
     s->attempts[id].request = request;
+    s->attempts[id].request_generation = s->requests[request].generation;
     return id;
 }
 
@@ -100,34 +105,66 @@ static void release_attempt(struct simulation *s, uint32_t id) {
     s->free_attempt = id;
 }
 
-static void send_attempt(struct simulation *s, uint32_t request) {
-    uint32_t id = new_attempt(s, request), generation = s->attempts[id].generation;
+static struct process *process_of(const struct simulation *s, uint32_t request) {
+    return &s->processes[s->requests[request].process];
+}
+
+/* Sends an attempt, unless the breaker refuses it. */
+static void send_attempt(struct simulation *s, uint32_t request, int32_t number) {
+    uint32_t id = new_attempt(s, request);
+    struct attempt *attempt = &s->attempts[id];
+    attempt->number = number;
+    if (!call_permits(process_of(s, request), &attempt->permit)) {
+        attempt->refusal = OUTCOME_OPEN;
+        events_add(&s->events, s->now, EVENT_REFUSED, id, 0);
+        return;
+    }
     count(s, s->result->sent);
-    if (!server_submit(&s->server, s->now, id)) events_add(&s->events, s->now + REFUSAL, EVENT_REFUSED, id, generation);
-    events_add(&s->events, s->now + s->scenario->model->timeout, EVENT_TIMEOUT, id, generation);
+    if (!server_submit(&s->server, s->now, id)) {
+        attempt->refusal = s->server.is_stalled ? OUTCOME_REFUSED : OUTCOME_UNAVAILABLE;
+        events_add(&s->events, s->now + REFUSAL, EVENT_REFUSED, id, 0);
+    }
+    events_add(&s->events, s->now + s->scenario->model->timeout, EVENT_TIMEOUT, id, attempt->generation);
+}
+
+/* Sends a copy if that is the next step, and announces the next time at which the plan may send another one. */
+static void continue_plan(struct simulation *s, uint32_t id, enum next next) {
+    struct call *call = &s->requests[id].call;
+    if (next == NEXT_COPY) send_attempt(s, id, netlib_hedge_plan_attempts(call->plan));
+    double timer = call_timer(call);
+    if (isinf(timer)) return;
+    int64_t time = (int64_t)(timer * 1e9) + 1;
+    events_add(&s->events, time > s->now ? time : s->now + 1, EVENT_TIMER, id, s->requests[id].generation);
 }
 
 static void end_request(struct simulation *s, uint32_t id) {
     struct request *request = &s->requests[id];
-    netlib_decision_free(request->decision);
-    request->decision = NULL;
+    call_end(&request->call, process_of(s, id));
     request->generation++;
     request->next_free = s->free_request;
     s->free_request = id;
 }
 
 static void end_attempt(struct simulation *s, uint32_t id, enum outcome outcome) {
-    uint32_t request_id = s->attempts[id].request;
-    if (request_id == NOBODY) return;
-    s->attempts[id].request = NOBODY;
+    struct attempt *attempt = &s->attempts[id];
+    uint32_t request_id = attempt->request;
+    attempt->request = NOBODY;
+    if (request_id == NOBODY || attempt->request_generation != s->requests[request_id].generation) return;
     struct request *request = &s->requests[request_id];
+    struct process *process = process_of(s, request_id);
     double delay = 0.0;
-    if (process_decide(&s->processes[request->process], &request->decision, outcome, &delay)) {
+    enum next next = call_decide(&request->call, process, outcome, attempt->number, attempt->permit, &delay);
+    switch (next) {
+    case NEXT_WAIT: break;
+    case NEXT_COPY: continue_plan(s, request_id, next); break;
+    case NEXT_RETRY:
         events_add(&s->events, s->now + (int64_t)(delay * 1e9), EVENT_RETRY, request_id, request->generation);
-        return;
+        break;
+    case NEXT_END:
+        if (outcome == OUTCOME_SUCCESS) count(s, s->result->good);
+        end_request(s, request_id);
+        break;
     }
-    if (outcome == OUTCOME_SUCCESS) count(s, s->result->good);
-    end_request(s, request_id);
 }
 
 /* Begins a request of a random client, and announces the next arrival. The arrivals of all clients together are one
@@ -144,7 +181,9 @@ static void arrive(struct simulation *s) {
     uint32_t request = new_request(s);
     s->requests[request].process = client % s->scenario->processes;
     count(s, s->result->first);
-    send_attempt(s, request);
+    call_begin(&s->requests[request].call, process_of(s, request));
+    send_attempt(s, request, 1);
+    continue_plan(s, request, NEXT_WAIT);
 }
 
 static void pull_trigger(struct simulation *s) {
@@ -161,7 +200,7 @@ static void handle(struct simulation *s, const struct event *event) {
     case EVENT_ARRIVAL: arrive(s); break;
     case EVENT_TRIGGER: pull_trigger(s); break;
     case EVENT_RETRY:
-        if (event->generation == s->requests[id].generation) send_attempt(s, id);
+        if (event->generation == s->requests[id].generation) send_attempt(s, id, 0);
         break;
     case EVENT_SERVED:
         if (!server_finish(&s->server, event, &id)) break;
@@ -169,13 +208,16 @@ static void handle(struct simulation *s, const struct event *event) {
         release_attempt(s, id);
         break;
     case EVENT_REFUSED:
-        end_attempt(s, id, s->server.is_stalled ? OUTCOME_REFUSED : OUTCOME_UNAVAILABLE);
+        end_attempt(s, id, s->attempts[id].refusal);
         release_attempt(s, id);
         break;
     case EVENT_TIMEOUT:
         if (event->generation == s->attempts[id].generation) end_attempt(s, id, OUTCOME_TIMEOUT);
         break;
-    case EVENT_TIMER: break;
+    case EVENT_TIMER:
+        if (event->generation == s->requests[id].generation)
+            continue_plan(s, id, call_time_out(&s->requests[id].call, process_of(s, id)));
+        break;
     }
 }
 
@@ -183,12 +225,16 @@ void simulate(const struct scenario *scenario, struct result *result) {
     struct simulation s = {.scenario = scenario, .result = result, .free_attempt = NOBODY, .free_request = NOBODY};
     int64_t end = (START + scenario->lasts + scenario->after) * SECOND;
     size_t seconds = (size_t)(end / SECOND);
-    *result = (struct result){(int)seconds, calloc(seconds, sizeof(uint32_t)), calloc(seconds, sizeof(uint32_t)),
-                              calloc(seconds, sizeof(uint32_t))};
+    *result = (struct result){(int)seconds,
+                              calloc(seconds, sizeof(uint32_t)),
+                              calloc(seconds, sizeof(uint32_t)),
+                              calloc(seconds, sizeof(uint32_t)),
+                              0.0,
+                              0.0};
     if (result->first == NULL || result->sent == NULL || result->good == NULL) abort();
     s.arrivals.state = scenario->seed;
     server_init(&s.server, scenario->model, &s.events, scenario->seed + 1);
-    world_init(&s.world, &s.seconds, scenario->seed + 2);
+    world_init(&s.world, scenario->seed + 2);
     s.processes = storm_realloc(NULL, scenario->processes, sizeof *s.processes);
     for (uint32_t i = 0; i < scenario->processes; i++) process_init(&s.processes[i], &s.world, scenario->policy);
     events_add(&s.events, START * SECOND, EVENT_TRIGGER, 0, 0);
@@ -196,11 +242,15 @@ void simulate(const struct scenario *scenario, struct result *result) {
     events_add(&s.events, 0, EVENT_ARRIVAL, 0, 0);
     for (struct event event = events_take(&s.events); event.time < end; event = events_take(&s.events)) {
         s.now = event.time;
-        s.seconds = (double)s.now / 1e9;
+        s.world.now = (double)s.now / 1e9;
         handle(&s, &event);
     }
-    for (uint32_t i = 0; i < s.request_count; i++) netlib_decision_free(s.requests[i].decision);
-    for (uint32_t i = 0; i < scenario->processes; i++) process_free(&s.processes[i]);
+    for (uint32_t i = 0; i < s.request_count; i++) call_end(&s.requests[i].call, process_of(&s, i));
+    for (uint32_t i = 0; i < scenario->processes; i++) {
+        result->retries += s.processes[i].retries;
+        result->used = fmax(result->used, s.processes[i].used);
+        process_free(&s.processes[i]);
+    }
     free(s.requests), free(s.attempts), free(s.processes);
     world_free(&s.world), server_free(&s.server), events_free(&s.events);
 }
@@ -222,11 +272,13 @@ static double success(const struct result *result, int from, int to) {
 }
 
 int result_recovery(const struct result *result, const struct scenario *scenario) {
-    int end = START + scenario->lasts, last = result->seconds - WINDOW;
+    int end = START + scenario->lasts;
     double level = 0.95 * success(result, BASELINE, START);
-    int back = last + 1;
-    while (back > end && success(result, back - 1, back - 1 + WINDOW) >= level) back--;
-    return back > last ? -1 : back - end;
+    for (int second = end, steady = 0; second + WINDOW <= result->seconds; second++) {
+        steady = success(result, second, second + WINDOW) >= level ? steady + 1 : 0;
+        if (steady == STEADY) return second + 1 - STEADY - end;
+    }
+    return -1;
 }
 
 void result_free(struct result *result) { free(result->first), free(result->sent), free(result->good); }

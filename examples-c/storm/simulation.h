@@ -31,6 +31,7 @@ enum {
     BASELINE = 10, /* the second at which the level before the trigger begins to be measured */
     START = 20,    /* the second at which the trigger begins */
     WINDOW = 5,    /* seconds over which the goodput is averaged, to find the time of recovery */
+    STEADY = 10,   /* the number of windows in a row in which a server that has recovered has its goodput */
 };
 
 struct scenario {
@@ -49,6 +50,8 @@ struct result {
     uint32_t *first; /* for each second, the number of first attempts */
     uint32_t *sent;  /* for each second, the number of attempts */
     uint32_t *good;  /* for each second, the number of requests that succeeded */
+    double retries;  /* the number of retries and hedges */
+    double used;     /* the largest part of the budget's bound that a process used; above 1 if one broke the bound */
 };
 
 /* Returns the scenario in which the trigger lasts ten seconds, with the load and the processes of the model. */
@@ -63,7 +66,7 @@ double result_mean(const uint32_t *counts, int from, int to);
 double result_extra(const struct result *result, int from, int to);
 
 /* Returns the seconds from the end of the trigger until the goodput, divided by the arrivals, is at least 95 % of the
- * level before the trigger, and stays there until the end of the simulation; -1 if it does not return. */
+ * level before the trigger for ten seconds; -1 if it does not return before the end of the simulation. */
 int result_recovery(const struct result *result, const struct scenario *scenario);
 
 void result_free(struct result *result);

@@ -7,12 +7,13 @@ use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
 use netlib_bench::{
-    Counts, before, bindings, chart, client, compare_with, growth, python, sections, size, sockets, tls, urls,
+    Counts, before, bindings, chart, client, compare_with, growth, overload, python, sections, size, sockets, tls,
+    urls,
 };
 
 const NAMES: &[&str] = &[
-    "url", "resolve", "policy", "heads", "growth", "sockets", "races", "stopping", "tls", "client", "python",
-    "bindings", "size",
+    "url", "resolve", "policy", "heads", "overload", "growth", "sockets", "races", "stopping", "tls", "client",
+    "python", "bindings", "size",
 ];
 
 fn main() -> ExitCode {
@@ -94,6 +95,9 @@ fn run() -> Result<bool, String> {
             }
             Err(reason) => eprintln!("tls: skipped: {reason}"),
         }
+    }
+    if wants("overload") {
+        overload::run()?;
     }
     if wants("growth") {
         growth::run(&mut rng)?;

@@ -1,7 +1,7 @@
 //! Draws what examples-c/storm printed: the load and the goodput in each second of an outage, and the diagram of the
 //! spikes from which the server recovers.
 
-use super::svg::{BLUE, BOLD, GREEN, GREY, PALE, PLAIN, Picture, RED, SMALL, TITLE, WIDTH};
+use super::svg::{BLUE, BOLD, GREEN, GREY, PALE, PLAIN, Picture, RED, SMALL, TITLE, wrap};
 
 /// The files with the recorded output of examples-c/storm, and its arguments.
 pub const RECORDINGS: &[(&str, &str)] = &[
@@ -48,7 +48,7 @@ pub fn draw(csv: &str) -> String {
         self::panel(&mut picture, (x, y), panel, most);
     }
     let bottom = 52.0 + panels.len().div_ceil(2) as f64 * DOWN;
-    let note = format!("Each panel: 60 seconds, 0 to {most:.0} per second; 700 arrivals per second, capacity 1,000.");
+    let note = format!("Each panel: 50 seconds, 0 to {most:.0} per second; 700 arrivals per second, capacity 1,000.");
     picture.text(LEFT, bottom + 10.0, SMALL, &note);
     picture.finish(bottom + 22.0)
 }
@@ -95,7 +95,11 @@ pub fn draw_phases(csv: &str) -> String {
             picture.text(x + 40.0 + column as f64 * CELL.0, bottom + 12.0, SMALL, &format!("{size}"));
         }
     }
-    let note = "Upwards: the load in percent of the capacity. To the right: the spike as a multiple of the load.";
-    picture.text(LEFT, bottom + 30.0, SMALL, note);
-    picture.finish((bottom + 42.0).min(bottom + WIDTH))
+    let note =
+        "Upwards: the load in percent of the capacity. To the right: the load in the spike divided by this load.";
+    let lines = wrap(note, 84);
+    for (at, line) in lines.iter().enumerate() {
+        picture.text(LEFT, bottom + 30.0 + at as f64 * 14.0, SMALL, line);
+    }
+    picture.finish(bottom + 28.0 + lines.len() as f64 * 14.0)
 }

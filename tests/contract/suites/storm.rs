@@ -23,6 +23,11 @@ pub fn run(env: &Env, report: &mut Report) {
         Ok(outputs) => {
             for (file, text) in outputs {
                 compare(file, &env.read(file), &text, report);
+                match file {
+                    "docs/pictures/storm.txt" => check_table(&text, report),
+                    "docs/pictures/storm-phases.csv" => check_phases(&text, report),
+                    _ => {}
+                }
             }
         }
         Err(text) => return report.fail(text),
@@ -37,4 +42,68 @@ fn compare(file: &str, recorded: &str, text: &str, report: &mut Report) {
         None => format!("recorded {} lines, printed {}", recorded.lines().count(), text.lines().count()),
     };
     report.check(recorded == text, format!("{file} is not what examples-c/storm prints: {what}; run `make storm`"));
+}
+
+/// The policies with a budget but without a breaker and hedging, and the policies that retry without a budget.
+const BUDGETS: &[&str] = &["aws-2026", "aws-2020", "grpc", "finagle", "envoy"];
+const UNBOUNDED: &[&str] = &["immediate", "backoff", "jitter"];
+/// The servers that a storm of retries can keep overloaded, at 70 % load.
+const SERVERS: &[&str] = &["queue", "database"];
+
+/// Checks the numbers of the table: the server recovers from each trigger with each budget, and not from each without
+/// one; no budget exceeds its bound.
+pub fn check_table(table: &str, report: &mut Report) {
+    let mut server = "";
+    let (mut recoveries, mut storms, mut bounds) = (0, 0, 0);
+    for line in table.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let has = |names: &[&str]| words.first().is_some_and(|name| names.contains(name));
+        match words.as_slice() {
+            [name, ..] if name.ends_with(':') => server = name.trim_end_matches(':'),
+            // The row of a policy and a trigger, which ends with the time of recovery.
+            [policy, trigger, .., "%", _, "s"] if has(BUDGETS) && SERVERS.contains(&server) => {
+                recoveries += usize::from(words.len() == 13);
+                report.check(words.len() == 13, format!("{server}, {policy}, {trigger}: {line}"));
+            }
+            [policy, trigger, .., "never"] if SERVERS.contains(&server) && words.len() == 12 => {
+                storms += usize::from(has(UNBOUNDED));
+                report.check(has(UNBOUNDED), format!("{server} recovers from {trigger} with {policy}"));
+            }
+            [policy, outage, "s", requests, retries, _, "%", _, "%", held, ..] => {
+                bounds += 1;
+                report.check(*held == "yes", format!("{policy} keeps its bound in an outage of {outage} s"));
+                check_extra_load(policy, requests, retries, report);
+            }
+            _ => {}
+        }
+    }
+    report.check(recoveries == BUDGETS.len() * SERVERS.len() * 5, format!("{recoveries} rows with a budget recover"));
+    report.check(storms >= 20, format!("{storms} rows without a budget never recover"));
+    report.check(bounds == 21, format!("the table has {bounds} rows with bounds"));
+}
+
+/// Checks that AWS_2026 and GRPC add at most 10 % load and the burst of the ten processes.
+fn check_extra_load(policy: &str, requests: &str, retries: &str, report: &mut Report) {
+    let burst = match policy {
+        "aws-2026" => 10.0 * 500.0 / 14.0,
+        "grpc" => 10.0 * 5.0,
+        _ => return,
+    };
+    let (requests, retries) = (requests.parse().unwrap_or(0.0), retries.parse().unwrap_or(f64::INFINITY));
+    report.check(
+        retries <= 0.1 * requests + burst,
+        format!("{policy} sends {retries} retries for {requests} requests"),
+    );
+}
+
+/// Checks the diagram: without a budget, the server does not recover from some spikes; with a budget, it recovers from
+/// all.
+pub fn check_phases(csv: &str, report: &mut Report) {
+    let lost = |has_budget: bool| {
+        let rows = csv.lines().skip(1).filter(|line| line.contains("budget") == has_budget);
+        let rows: Vec<&str> = rows.collect();
+        (rows.len(), rows.iter().filter(|line| line.ends_with(",-1")).count())
+    };
+    report.check(lost(true) == (90, 0), format!("with a budget, simulations and failures: {:?}", lost(true)));
+    report.check(lost(false).1 > 30, format!("without a budget, simulations and failures: {:?}", lost(false)));
 }

@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
     advisories, bindings, docs, doxygen, generated, guards, imports, incidents, language_pages, languages, links,
-    man, packaging, platforms, site, spec_map, unsafe_code,
+    man, packaging, platforms, site, spec_map, storm, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -379,6 +379,39 @@ pub(super) fn recorded_demo(env: &Env, _: &Path, report: &mut Report) {
         let difference = pictures::difference(&recorded, &ran);
         report.check(difference.is_some() == differs, format!("{from} instead of {to}: {difference:?}"));
     }
+}
+
+/// The recorded table and diagram of the simulation, with a number that contradicts what they must show.
+pub(super) fn simulated_storm(env: &Env, _: &Path, report: &mut Report) {
+    let (table, phases) = (env.read("docs/pictures/storm.txt"), env.read("docs/pictures/storm-phases.csv"));
+    let row = |start: &str| table.lines().find(|line| line.starts_with(start)).expect("the table has the row");
+    let grpc = row("grpc            60 s");
+    for (from, to, complaint) in [
+        (
+            row("aws-2026    outage"),
+            row("jitter      outage").replacen("jitter  ", "aws-2026", 1),
+            "recovers from outage with aws-2026",
+        ),
+        (row("jitter      outage"), row("none        outage").to_owned(), "rows without a budget never recover"),
+        (row("envoy       ramp"), String::new(), "rows with a budget recover"),
+        (grpc, grpc.replacen("yes", " NO", 1), "grpc keeps its bound in an outage of 60 s"),
+        (grpc, grpc.replacen("      40", "   40000", 1), "grpc sends 40000 retries"),
+        (grpc, String::new(), "the table has 20 rows with bounds"),
+    ] {
+        finds(report, "storm", &[complaint], |inner| storm::check_table(&table.replacen(from, &to, 1), inner));
+    }
+    let lost = phases.replacen("AWS_2026,90,10,7", "AWS_2026,90,10,-1", 1);
+    finds(report, "storm", &["with a budget, simulations and failures: (90, 1)"], |inner| {
+        storm::check_phases(&lost, inner)
+    });
+    let recovered = phases.replace(",-1", ",1");
+    finds(report, "storm", &["without a budget, simulations and failures: (90, 0)"], |inner| {
+        storm::check_phases(&recovered, inner)
+    });
+    let mut inner = Report::default();
+    storm::check_table(&table, &mut inner);
+    storm::check_phases(&phases, &mut inner);
+    report.check(inner.failed() == 0, format!("the suite storm accepts the recordings: {:?}", inner.failures));
 }
 
 pub(super) fn unguarded_functions(_: &Env, _: &Path, report: &mut Report) {

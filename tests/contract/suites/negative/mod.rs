@@ -33,6 +33,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::dead_links,
         documents::platforms,
         documents::recorded_demo,
+        documents::simulated_storm,
         documents::scenario_of_a_binding,
         documents::pages_of_languages,
         documents::locked_versions,
