@@ -3150,11 +3150,12 @@ enum netlib_hedge_action NETLIB_INT32 {
     /** Start another attempt, if possible to another server. `netlib_hedge_plan_attempts` returns its number. The timer
      * has changed. */
     NETLIB_HEDGE_ACTION_START = 1,
-    /** The attempt of the event has decided the request. Cancel all other running attempts. */
+    /** The event has decided the request: the success or the fatal failure of its attempt is the result. Cancel all
+     * other running attempts. */
     NETLIB_HEDGE_ACTION_CANCEL_OTHERS = 2,
-    /** The attempt of the event has decided the request by a success, and no other attempt is running. */
+    /** The event has decided the request: the success of its attempt is the result. No other attempt is running. */
     NETLIB_HEDGE_ACTION_DONE = 3,
-    /** The request has failed, and no attempt is running. The failure of the last event's attempt is the result. */
+    /** The request has failed: the failure that was reported last is the result. No attempt is running. */
     NETLIB_HEDGE_ACTION_FAILED = 4
 };
 
@@ -3239,11 +3240,11 @@ void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, con
 /** Sets the retry budget that bounds the copies of all requests together. Default: none. Set the budget of the retries
  * of the same requests, so that it bounds retries and copies together.
  *
- * `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed. Each
- * further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no further
- * attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget: success and
- * failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
- * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled.
+ * `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
+ * Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
+ * further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
+ * success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
+ * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled copy does not return its cost.
  *
  * If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
  * has already reported the outcome, and a second report would pay tokens back twice.
@@ -3292,8 +3293,8 @@ void netlib_hedge_plan_free(netlib_hedge_plan *plan);
  * time. Returns `NETLIB_TIMEOUT_NONE` if the timer is not due before another event, and for NULL. */
 double netlib_hedge_plan_timer(const netlib_hedge_plan *plan);
 
-/** Returns the number of attempts that were started, the first one included. This is also the number of the latest
- * attempt. */
+/** Returns the number of attempts that were started, the first one included. This number is also the number of the
+ * attempt that was started last. */
 int32_t netlib_hedge_plan_attempts(const netlib_hedge_plan *plan);
 
 /** Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`, or
@@ -3302,7 +3303,7 @@ const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
 
 /** Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
  *
- * The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless the server has
+ * The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
  * asked to wait. The timer then starts again with the delay that the plan had at the start. If no attempt is running
  * and no further one may start, the request has failed.
  *

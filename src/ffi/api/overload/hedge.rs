@@ -36,11 +36,12 @@ pub enum netlib_hedge_action {
     /// Start another attempt, if possible to another server. `netlib_hedge_plan_attempts` returns its number. The timer
     /// has changed.
     NETLIB_HEDGE_ACTION_START = 1,
-    /// The attempt of the event has decided the request. Cancel all other running attempts.
+    /// The event has decided the request: the success or the fatal failure of its attempt is the result. Cancel all
+    /// other running attempts.
     NETLIB_HEDGE_ACTION_CANCEL_OTHERS = 2,
-    /// The attempt of the event has decided the request by a success, and no other attempt is running.
+    /// The event has decided the request: the success of its attempt is the result. No other attempt is running.
     NETLIB_HEDGE_ACTION_DONE = 3,
-    /// The request has failed, and no attempt is running. The failure of the last event's attempt is the result.
+    /// The request has failed: the failure that was reported last is the result. No attempt is running.
     NETLIB_HEDGE_ACTION_FAILED = 4,
 }
 
@@ -151,11 +152,11 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
 /// Sets the retry budget that bounds the copies of all requests together. Default: none. Set the budget of the retries
 /// of the same requests, so that it bounds retries and copies together.
 ///
-/// `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed. Each
-/// further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no further
-/// attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget: success and
-/// failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
-/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled.
+/// `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
+/// Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
+/// further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
+/// success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
+/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled copy does not return its cost.
 ///
 /// If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
 /// has already reported the outcome, and a second report would pay tokens back twice.
@@ -300,8 +301,8 @@ pub unsafe extern "C" fn netlib_hedge_plan_timer(plan: *const netlib_hedge_plan)
     read(plan, f64::INFINITY, Plan::timer)
 }
 
-/// Returns the number of attempts that were started, the first one included. This is also the number of the latest
-/// attempt.
+/// Returns the number of attempts that were started, the first one included. This number is also the number of the
+/// attempt that was started last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_attempts(plan: *const netlib_hedge_plan) -> i32 {
     read(plan, 0, Plan::attempts)
@@ -316,7 +317,7 @@ pub unsafe extern "C" fn netlib_hedge_plan_denied(plan: *const netlib_hedge_plan
 
 /// Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
 ///
-/// The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless the server has
+/// The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
 /// asked to wait. The timer then starts again with the delay that the plan had at the start. If no attempt is running
 /// and no further one may start, the request has failed.
 ///
