@@ -2346,7 +2346,7 @@ int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t inde
  * because the entry does not record the headers of a response. */
 int32_t netlib_retry_is_throttled(const netlib_retry *retry);
 
-/** Returns the number of seconds by which the wait that the server asks for may exceed the backoff;
+/** Returns the time by which the wait that the server asks for may exceed the backoff, in seconds;
  * `NETLIB_TIMEOUT_NONE` for no upper bound; -1.0 if `netlib_retry_options_set_retry_after_clamp` was not called, and
  * for NULL. */
 double netlib_retry_retry_after_clamp(const netlib_retry *retry);

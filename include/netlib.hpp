@@ -1242,7 +1242,7 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     std::size_t throttling_status_count() const noexcept;
     std::int32_t throttling_status_at(std::size_t index) const noexcept;
     bool is_throttled() const noexcept;
-    double retry_after_clamp() const noexcept;
+    seconds retry_after_clamp() const noexcept;
     text pushback_header() const & noexcept;
     text pushback_header() const && = delete;
     pushback pushback_kind() const noexcept;
@@ -3073,8 +3073,8 @@ inline std::int32_t retry::throttling_status_at(std::size_t index) const noexcep
 inline bool retry::is_throttled() const noexcept {
     return netlib_retry_is_throttled(handle()) != 0;
 }
-inline double retry::retry_after_clamp() const noexcept {
-    return netlib_retry_retry_after_clamp(handle());
+inline seconds retry::retry_after_clamp() const noexcept {
+    return seconds(netlib_retry_retry_after_clamp(handle()));
 }
 inline text retry::pushback_header() const & noexcept {
     std::size_t len = 0;

@@ -114,7 +114,7 @@ pub unsafe extern "C" fn netlib_retry_is_throttled(retry: *const netlib_retry) -
     read_bool(retry, false, Retry::is_throttled)
 }
 
-/// Returns the number of seconds by which the wait that the server asks for may exceed the backoff;
+/// Returns the time by which the wait that the server asks for may exceed the backoff, in seconds;
 /// `NETLIB_TIMEOUT_NONE` for no upper bound; -1.0 if `netlib_retry_options_set_retry_after_clamp` was not called, and
 /// for NULL.
 #[unsafe(no_mangle)]

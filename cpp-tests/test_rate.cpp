@@ -1,0 +1,75 @@
+/* Rates, and the retry settings for servers that ask their clients to slow down. */
+#include "harness.hpp"
+
+#include <cstdlib>
+
+#include <unistd.h>
+
+using netlib::seconds;
+using netlib::status;
+using namespace std::chrono_literals;
+
+static void a_limited_request_has_a_wait_and_a_progress_status() {
+    double now = 0;
+    netlib::rate_options options;
+    options.limit(2, 1).max_keys(8).clock([&now] { return now; });
+    netlib::rate rate(options);
+    CHECK(rate.take("key", 1));
+    netlib::progress<seconds> limited = rate.take("key", 1);
+    CHECK(!limited);
+    EQUAL(limited.status, status::rate_limited);
+    EQUAL(limited->count(), 0.5);
+    now += limited->count();
+    CHECK(rate.take("key", 1));
+    CHECK(rate.take("another key", 1));
+    FAILS(rate.take("key", 2), status::invalid_argument, "burst");
+    netlib::rate copy = rate;
+    EQUAL(copy.take("key", 1).status, status::rate_limited);
+}
+
+static void an_adaptive_rate_limits_after_a_throttled_report() {
+    double now = 0;
+    netlib::rate_options options;
+    options.adaptive().clock([&now] { return now; });
+    netlib::rate rate(options);
+    CHECK(rate.take("key", 100));
+    rate.report("key", netlib::report::throttled);
+    netlib::progress<seconds> limited = rate.take("key", 1);
+    EQUAL(limited->count(), 2.0);
+    options.limit(0, 1);
+    FAILS(options.check(), status::invalid_argument, "per_second");
+}
+
+static void two_rates_share_a_store() {
+    char path[] = "/tmp/netlib-rate-XXXXXX";
+    close(mkstemp(path));
+    netlib::store store = netlib::store::file(path, 16);
+    unlink(path);
+    netlib::rate_options options;
+    options.limit(0.001, 1).store(store, netlib::unavailable::closed);
+    netlib::rate first(options), second(options);
+    CHECK(first.take("key", 1));
+    EQUAL(second.take("key", 1).status, status::rate_limited);
+}
+
+static void settings_for_throttling_can_be_read_back() {
+    netlib::retry_options options;
+    const std::int32_t statuses[] = {509};
+    options.throttling(1s, statuses).retry_after_clamp(5s).pushback_header("x-wait", netlib::pushback::grpc);
+    netlib::retry retry(options);
+    EQUAL(retry.throttling_base().count(), 1.0);
+    EQUAL(retry.throttling_status_count(), 1u);
+    EQUAL(retry.throttling_status_at(0), 509);
+    EQUAL(retry.retry_after_clamp().count(), 5.0);
+    EQUAL(retry.pushback_header(), std::string_view("x-wait"));
+    EQUAL(retry.pushback_kind(), netlib::pushback::grpc);
+    CHECK(!retry.is_throttled());
+}
+
+int main() {
+    a_limited_request_has_a_wait_and_a_progress_status();
+    an_adaptive_rate_limits_after_a_throttled_report();
+    two_rates_share_a_store();
+    settings_for_throttling_can_be_read_back();
+    return finish("rate");
+}
