@@ -1042,7 +1042,7 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     borrowed<netlib::retry> retry() const && = delete;
     text budget_key() const & noexcept;
     text budget_key() const && = delete;
-    seconds budget_left() const noexcept;
+    double budget_left() const noexcept;
     double breaker_seconds() const noexcept;
     span<const std::uint8_t> ech_retry_configs() const & noexcept;
     span<const std::uint8_t> ech_retry_configs() const && = delete;
@@ -1405,7 +1405,7 @@ class retry_budget : public detail::copyable<netlib_retry_budget, netlib_retry_b
 #endif
     result<std::uint64_t> ask(std::string_view key, budget_kind kind) const;
     void report(std::uint64_t lease, netlib::report outcome) const;
-    seconds left(std::string_view key) const noexcept;
+    double left(std::string_view key) const noexcept;
 };
 
 /** The handle netlib_retry_budget_options. */
@@ -2617,8 +2617,8 @@ inline text error::budget_key() const & noexcept {
     auto *data = netlib_error_budget_key(handle(), &len);
     return text(data, len);
 }
-inline seconds error::budget_left() const noexcept {
-    return seconds(netlib_error_budget_left(handle()));
+inline double error::budget_left() const noexcept {
+    return netlib_error_budget_left(handle());
 }
 inline double error::breaker_seconds() const noexcept {
     return netlib_error_breaker_seconds(handle());
@@ -3514,8 +3514,8 @@ inline void retry_budget::report(std::uint64_t lease, netlib::report outcome) co
     netlib_retry_budget_report(handle(), lease, static_cast<enum netlib_report>(outcome));
     detail::rethrow();
 }
-inline seconds retry_budget::left(std::string_view key) const noexcept {
-    return seconds(netlib_retry_budget_left(handle(), key.data(), key.size()));
+inline double retry_budget::left(std::string_view key) const noexcept {
+    return netlib_retry_budget_left(handle(), key.data(), key.size());
 }
 inline result<void> retry_budget_options::check() const {
     netlib_error *err = nullptr;

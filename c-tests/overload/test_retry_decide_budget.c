@@ -13,8 +13,8 @@ static netlib_retry *retry_with(netlib_retry_budget *budget, const char *key, in
     return retry_of(options);
 }
 
-/* Decides about a request to `url` that was answered with `status`, or failed with the status of an error if `status` is
- * above 999. Stores the decision, and returns the status of the call. */
+/* Decides about a request to `url` that was answered with `status`, or, if `status` is above 999, failed with an error of
+ * the status `status` - 1000. Stores the decision, and returns the status of the call. */
 static netlib_status decide_with(const netlib_retry *retry, const char *method, const char *url, int status,
                                  const char *fields, netlib_decision **decision, netlib_error **err) {
     netlib_url *parsed = url_of(url);
@@ -190,7 +190,8 @@ static void a_retry_that_another_rule_ends_costs_nothing(void) {
     netlib_decision *decision = NULL;
     netlib_retry_budget *budget = budget_of(netlib_retry_budget_options_new(), NULL);
     netlib_url *url = url_of("http://h/");
-    netlib_response *malformed = response_of(503, "Retry-After: soon\r\n"), *late = response_of(503, "Retry-After: 60\r\n");
+    netlib_response *malformed = response_of(503, "Retry-After: soon\r\n");
+    netlib_response *late = response_of(503, "Retry-After: 60\r\n");
     netlib_retry *retry = retry_with(budget, "k", 3, 1), *none = retry_with(budget, "k", 0, 1);
     CHECK_OK(netlib_limit_new(5, NULL, &limit, &err));
     CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_retry_decide(retry, "GET", url, malformed, NULL, NULL, &decision, &err));

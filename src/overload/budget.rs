@@ -13,8 +13,8 @@ use crate::error::{Error, Result};
 use crate::fork;
 use crate::overload::Report;
 use crate::overload::key_table::{self, KeyTable, Slot, check_key};
-use crate::overload::lease_table::LeaseTable;
-use crate::overload::time_source::TimeSource;
+use crate::overload::lease_table::{LeaseTable, MAX_ENDED_AT_ONCE};
+use crate::overload::time_source::{SteadyTime, TimeSource};
 use crate::status::Status;
 
 pub use kind::Kind;
@@ -32,15 +32,14 @@ const MAX_SHOWN_KEY: usize = 100;
 pub struct Budget {
     rule: Rule,
     lease_time: f64,
-    time: TimeSource,
+    clock: TimeSource,
     state: fork::Mutex<State>,
 }
 
 struct State {
     keys: KeyTable<KeyState>,
     leases: LeaseTable<Lease>,
-    /// The latest time that a call has passed.
-    now: f64,
+    time: SteadyTime,
 }
 
 /// A request whose outcome was not reported yet.
@@ -54,12 +53,12 @@ impl Budget {
         let state = State {
             keys: KeyTable::new(options.max_keys),
             leases: LeaseTable::new(MAX_LEASES),
-            now: f64::NEG_INFINITY,
+            time: SteadyTime::default(),
         };
         Ok(Budget {
             rule: options.rule()?,
             lease_time: options.lease_time,
-            time: TimeSource::new(options.clock),
+            clock: TimeSource::new(options.clock),
             state: fork::Mutex::new(state),
         })
     }
@@ -74,13 +73,14 @@ impl Budget {
     /// Asks whether a request may be sent. Returns the number of a lease, with which [`Budget::report`] is called.
     /// Fails with `RetryBudgetEmpty` if the request is not allowed.
     pub fn ask(&self, key: &[u8], kind: Kind) -> Result<u64> {
-        let now = self.time.now()?;
+        let reading = self.clock.coarse_now()?;
         let mut state = self.state.lock();
-        let slot = self.find_key(&mut state, key, now)?;
-        let State { keys, leases, now } = &mut *state;
+        let now = self.advance(&mut state, Some(reading));
+        let State { keys, leases, .. } = &mut *state;
+        let slot = keys.find_or_add(key, || self.rule.start(now))?;
         let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
-        if !self.rule.allows(key_state, kind, *now) {
-            let (left, why) = (self.rule.left(key_state, *now), self.rule.describe_denial(key_state, kind));
+        if !self.rule.allows(key_state, kind, now) {
+            let (left, why) = (self.rule.left(key_state, now), self.rule.describe_denial(key_state, kind));
             drop(state);
             return Err(denied(key, left, &why));
         }
@@ -89,19 +89,19 @@ impl Budget {
         {
             self.end(keys, &oldest, Report::None);
         }
-        let number = leases.add(Lease { key: slot, kind }, *now)?;
+        let number = leases.add(Lease { key: slot, kind }, now)?;
         // Found again, because the oldest lease may belong to the same key.
         let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
-        self.rule.take(key_state, kind, *now);
+        self.rule.take(key_state, kind, now);
         Ok(number)
     }
 
     /// Ends a lease and records the outcome of its request. A lease that has ended before is ignored. If the
     /// application's clock fails, the time of the last call counts.
     pub fn report(&self, lease: u64, report: Report) {
-        let now = self.time.now().unwrap_or(f64::NEG_INFINITY);
+        let reading = self.clock.coarse_now().ok();
         let mut state = self.state.lock();
-        self.advance(&mut state, now);
+        self.advance(&mut state, reading);
         let State { keys, leases, .. } = &mut *state;
         if let Some(lease) = leases.remove(lease) {
             self.end(keys, &lease, report);
@@ -119,12 +119,12 @@ impl Budget {
 
     /// Records a first attempt that has already ended, for callers that did not ask for it.
     pub(crate) fn record_request(&self, key: &[u8], report: Report) -> Result<()> {
-        let now = self.time.now()?;
+        let reading = self.clock.coarse_now()?;
         let mut state = self.state.lock();
-        let slot = self.find_key(&mut state, key, now)?;
-        let State { keys, now, .. } = &mut *state;
-        let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
-        self.rule.take(key_state, Kind::Request, *now);
+        let now = self.advance(&mut state, Some(reading));
+        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        let Some(key_state) = state.keys.get_mut(slot) else { return Err(lost_key()) };
+        self.rule.take(key_state, Kind::Request, now);
         self.rule.end(key_state, Kind::Request, report);
         Ok(())
     }
@@ -133,34 +133,30 @@ impl Budget {
     /// present. Calls no callback: with the application's clock, the time of the last call counts.
     pub fn left(&self, key: &[u8]) -> Result<f64> {
         check_key(key)?;
-        let now = self.time.now_without_callback();
+        let reading = self.clock.coarse_now_without_callback();
         let mut state = self.state.lock();
-        self.advance(&mut state, now);
-        let State { keys, now, .. } = &mut *state;
+        let now = self.advance(&mut state, reading);
+        let keys = &mut state.keys;
         match keys.find(key).and_then(|slot| keys.get_mut(slot)) {
-            Some(key_state) => Ok(self.rule.left(key_state, *now)),
-            None => Ok(self.rule.left(&mut self.rule.start(*now), *now)),
+            Some(key_state) => Ok(self.rule.left(key_state, now)),
+            None => Ok(self.rule.left(&mut self.rule.start(now), now)),
         }
     }
 
     /// Returns whether a call may call a callback of the application.
     pub fn may_call_back(&self) -> bool {
-        self.time.may_call_back()
+        self.clock.may_call_back()
     }
 
-    /// Records the time, and ends the leases that are too old.
-    fn advance(&self, state: &mut State, now: f64) {
-        let State { keys, leases, now: latest } = state;
-        *latest = latest.max(now);
-        while let Some(lease) = leases.remove_given_before(*latest - self.lease_time) {
+    /// Advances the time, and ends leases that are too old. Returns the time.
+    fn advance(&self, state: &mut State, reading: Option<f64>) -> f64 {
+        let State { keys, leases, time } = state;
+        let now = time.advance(reading);
+        for _ in 0..MAX_ENDED_AT_ONCE {
+            let Some(lease) = leases.remove_given_before(now - self.lease_time) else { break };
             self.end(keys, &lease, Report::None);
         }
-    }
-
-    fn find_key(&self, state: &mut State, key: &[u8], now: f64) -> Result<Slot> {
-        self.advance(state, now);
-        let now = state.now;
-        state.keys.find_or_add(key, || self.rule.start(now))
+        now
     }
 
     fn end(&self, keys: &mut KeyTable<KeyState>, lease: &Lease, report: Report) {
@@ -172,7 +168,7 @@ impl Budget {
 
 impl fmt::Debug for Budget {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Budget").field("rule", &self.rule).field("time", &self.time).finish_non_exhaustive()
+        f.debug_struct("Budget").field("rule", &self.rule).field("clock", &self.clock).finish_non_exhaustive()
     }
 }
 

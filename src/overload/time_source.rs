@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use crate::callback::Clock;
 use crate::error::{Error, Result};
+use crate::socket::sys;
 use crate::status::Status;
 
 /// The largest time of a clock in seconds, 285 years. Larger numbers are not seconds, but smaller units.
@@ -25,7 +26,28 @@ impl TimeSource {
 
     /// Returns a number of seconds between `-MAX_SECONDS` and `MAX_SECONDS`.
     pub(crate) fn now(&self) -> Result<f64> {
-        let Some(clock) = &self.clock else { return Ok(self.start.elapsed().as_secs_f64()) };
+        match &self.clock {
+            Some(clock) => TimeSource::read(clock),
+            None => Ok(self.start.elapsed().as_secs_f64()),
+        }
+    }
+
+    /// Does what [`TimeSource::now`] does, with a resolution of a few milliseconds and for less time. The time 0 is not
+    /// the one of [`TimeSource::now`], so an object uses only one of the two functions.
+    pub(crate) fn coarse_now(&self) -> Result<f64> {
+        match &self.clock {
+            Some(clock) => TimeSource::read(clock),
+            None => Ok(sys::coarse_monotonic_seconds()),
+        }
+    }
+
+    /// Does what [`TimeSource::coarse_now`] does, but calls no callback: returns `None` if the application's clock
+    /// replaces the system's clock.
+    pub(crate) fn coarse_now_without_callback(&self) -> Option<f64> {
+        self.clock.is_none().then(sys::coarse_monotonic_seconds)
+    }
+
+    fn read(clock: &Clock) -> Result<f64> {
         match clock()? {
             seconds if seconds.abs() <= MAX_SECONDS => Ok(seconds),
             seconds => Err(Error::new(
@@ -33,11 +55,6 @@ impl TimeSource {
                 format!("the clock callback reported {seconds} s; it must report at most {MAX_SECONDS} s"),
             )),
         }
-    }
-
-    /// Returns the time of the system's clock, or the lowest number if the application's clock replaces it.
-    pub(crate) fn now_without_callback(&self) -> f64 {
-        if self.clock.is_some() { f64::NEG_INFINITY } else { self.start.elapsed().as_secs_f64() }
     }
 
     /// Returns whether [`TimeSource::now`] calls a callback.
@@ -100,6 +117,8 @@ mod tests {
     #[test]
     fn the_time_of_the_system_begins_at_0_and_never_decreases() {
         let source = TimeSource::new(None);
+        let coarse = source.coarse_now().unwrap();
+        assert!(coarse > 0.0 && source.coarse_now_without_callback() >= Some(coarse));
         let first = source.now().unwrap();
         assert!(first >= 0.0 && source.now().unwrap() >= first);
     }

@@ -23,7 +23,8 @@ use poll_group::owned_fd;
 #[cfg(test)]
 pub(crate) use process::is_signal_blocked;
 pub(crate) use process::{
-    ForkHandler, SignalsBlocked, at_fork, environment_variable, monotonic_seconds, wipe_on_fork_word,
+    ForkHandler, SignalsBlocked, at_fork, coarse_monotonic_seconds, environment_variable, monotonic_seconds,
+    wipe_on_fork_word,
 };
 
 pub(crate) const POLL_IN: i16 = libc::POLLIN;

@@ -61,6 +61,19 @@ pub(crate) fn monotonic_seconds() -> f64 {
     now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
 }
 
+/// Returns the time of the monotonic clock, in seconds, with a resolution of a few milliseconds. On Linux, the call
+/// takes a fifth of the time of [`monotonic_seconds`].
+pub(crate) fn coarse_monotonic_seconds() -> f64 {
+    #[cfg(any(target_os = "linux", target_os = "android"))]
+    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC_COARSE;
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    const CLOCK: libc::clockid_t = libc::CLOCK_MONOTONIC;
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is writable. The clock exists on every system for which the constant is chosen.
+    unsafe { libc::clock_gettime(CLOCK, &mut now) };
+    now.tv_sec as f64 + now.tv_nsec as f64 / 1e9
+}
+
 /// Returns an integer that is 0 in every forked child, even if no fork handler ran: the kernel wipes its memory page
 /// (MADV_WIPEONFORK, Linux 4.14). `None` if the system cannot wipe pages.
 pub(crate) fn wipe_on_fork_word() -> Option<&'static AtomicU64> {

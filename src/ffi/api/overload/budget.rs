@@ -246,9 +246,10 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
     options::set(options, "netlib_retry_budget_options_set_max_keys", |o| o.set_max_keys(max_keys));
 }
 
-/// Replaces the clock of the budget, for tests and simulations. A time before the time of an earlier call counts as the
-/// time of that earlier call. The callback may run on several threads at the same time. Default: the system's monotonic
-/// clock.
+/// Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
+/// does not change the time, because several threads may read the clock at once. If the clock steps back further, the
+/// time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
+/// several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
@@ -346,7 +347,7 @@ pub unsafe extern "C" fn netlib_retry_budget_report(
 /// `netlib_retry_budget_report` counts.
 ///
 /// @param key `len` bytes. May be NULL if `len` is 0.
-/// @return 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
+/// @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_left(
     budget: *const netlib_retry_budget,
@@ -423,8 +424,8 @@ pub unsafe extern "C" fn netlib_error_budget_key(error: *const netlib_error, len
     lend_terminated(error, len, |error| error.denied_budget().map(|(key, _)| key))
 }
 
-/// Returns the number that `netlib_retry_budget_left` would have returned when the retry budget denied the retry; -1.0
-/// if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL.
+/// Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
+/// returns it; -1.0 if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_budget_left(error: *const netlib_error) -> f64 {
     read(error, -1.0, |error| error.denied_budget().map_or(-1.0, |(_, left)| left))
