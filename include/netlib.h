@@ -2842,9 +2842,10 @@ void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *opt
  * @param max_keys 1 to 1,048,576. */
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
 
-/** Replaces the clock of the budget, for tests and simulations. A time before the time of an earlier call counts as the
- * time of that earlier call. The callback may run on several threads at the same time. Default: the system's monotonic
- * clock.
+/** Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
+ * does not change the time, because several threads may read the clock at once. If the clock steps back further, the
+ * time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
+ * several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
                                            netlib_ctx_free_fn ctx_free);
@@ -2888,7 +2889,7 @@ void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t leas
  * callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
  * `netlib_retry_budget_report` counts.
  * @param key `len` bytes. May be NULL if `len` is 0.
- * @return 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
+ * @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 
 /** Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
@@ -2935,8 +2936,8 @@ const netlib_error *netlib_decision_denied(const netlib_decision *decision);
  * `NETLIB_RETRY_BUDGET_EMPTY`. A key may contain NUL bytes. */
 const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
 
-/** Returns the number that `netlib_retry_budget_left` would have returned when the retry budget denied the retry; -1.0
- * if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL. */
+/** Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
+ * returns it; -1.0 if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL. */
 double netlib_error_budget_left(const netlib_error *error);
 
 /* ---- Circuit breakers. ---- */
