@@ -190,6 +190,32 @@ class Injection(Test):
         netlib.urllib3.extract_from_urllib3()
         self.assertIs(urllib3.util.ssl_.SSLContext, ssl.SSLContext)
 
+    def test_parse_url_is_replaced_on_request_until_extracting(self) -> None:
+        original = urllib3.util.parse_url
+        netlib.urllib3.inject_into_urllib3(parse_url=True)
+        for module in (urllib3.util, urllib3.util.url, urllib3.poolmanager, urllib3.connectionpool):
+            self.assertIs(module.parse_url, netlib.urllib3.parse_url_with_netlib)
+        with urllib3.PoolManager(ca_certs=CA) as pool:
+            self.assertEqual(pool.request("GET", f"{self.serve().url}/a/../").data, b"TLSv1.3")
+        with self.assertRaises(urllib3.exceptions.LocationParseError) as raised:
+            urllib3.PoolManager().request("GET", "http://a:99999/")
+        self.assertIsInstance(raised.exception.__cause__, netlib.UrlError)
+        with self.assertRaisesRegex(urllib3.exceptions.LocationParseError, "not valid UTF-8 at byte 9"):
+            urllib3.util.parse_url("http://a/\udc00")
+        self.assertRaises(TypeError, urllib3.util.parse_url, b"http://a/")
+        netlib.urllib3.extract_from_urllib3()
+        for module in (urllib3.util, urllib3.util.url, urllib3.poolmanager, urllib3.connectionpool):
+            self.assertIs(module.parse_url, original)
+
+    def test_both_parsers_return_equal_urls(self) -> None:
+        for text in (
+            "", "http://a", "https://u:p@Host.COM:8443/a/../b?q=1#f", "//a/b", "/a?b", "http://[::1]:80/",
+            "http://[fe80::1%25eth0]/", "http://\u00e9.de/\u00fc", "http://a:/", "http://u:p%20q@h/", "google.com/mail",
+            "http://a/%zz%2f", "http://a?#", "http://EX%41MPLE/", "mailto:x@y",
+        ):  # fmt: skip
+            with self.subTest(text):
+                self.assertEqual(netlib.urllib3.parse_url_with_netlib(text), urllib3.util.parse_url(text))
+
     def test_pools_use_sockets_of_netlib(self) -> None:
         server = self.serve()
         with urllib3.HTTPSConnectionPool("localhost", server.server_port, ca_certs=CA) as pool:

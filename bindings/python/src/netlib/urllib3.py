@@ -16,6 +16,7 @@ import errno
 import os
 import socket
 import ssl
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -25,27 +26,39 @@ from ipaddress import IPv6Address
 from typing import Any, NoReturn, Union
 
 from urllib3 import util
+from urllib3.exceptions import LocationParseError
 from urllib3.util import ssl_
+from urllib3.util import url as url_
 
 from . import _api
 from ._api import Certificate, CertificateNameKind, DistinguishedName, Limit, Status, TlsContext, TlsEngine, TlsOptions
-from ._errors import CertificateError, Error, IOFailure, OutOfMemoryError, TimeLimitError
+from ._errors import ArgumentError, CertificateError, Error, IOFailure, OutOfMemoryError, TimeLimitError, UrlError
 from ._runtime import Data, Path, WritableData
 
-__all__ = ["SSLContext", "SSLObject", "SSLSocket", "extract_from_urllib3", "inject_into_urllib3"]
+__all__ = [
+    "SSLContext",
+    "SSLObject",
+    "SSLSocket",
+    "extract_from_urllib3",
+    "inject_into_urllib3",
+    "parse_url_with_netlib",
+]
 
 Password = Union[str, bytes, bytearray, Callable[[], Union[str, bytes, bytearray]], None]
 
 _modules: tuple[Any, ...] = (util, ssl_)
 _replaced: list[Any] = []
+_parse_url = url_.parse_url
 
 
-def inject_into_urllib3() -> None:
-    """Makes urllib3 use netlib for the TLS of new connections."""
+def inject_into_urllib3(*, parse_url: bool = False) -> None:
+    """Makes urllib3 use netlib for the TLS of new connections, and on request also for parsing URLs."""
     if not _replaced:
         _replaced.extend(module.SSLContext for module in _modules)
         for module in _modules:
             module.SSLContext = SSLContext
+    if parse_url:
+        _replace_parse_url(_parse_url, parse_url_with_netlib)
 
 
 def extract_from_urllib3() -> None:
@@ -53,6 +66,38 @@ def extract_from_urllib3() -> None:
     for module, original in zip(_modules, _replaced):
         module.SSLContext = original
     _replaced.clear()
+    _replace_parse_url(parse_url_with_netlib, _parse_url)
+
+
+def _replace_parse_url(old: object, new: object) -> None:
+    """Replaces the function in each module of urllib3 that has imported it."""
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] == "urllib3" and getattr(module, "parse_url", None) is old:
+            module.parse_url = new  # type: ignore[attr-defined]
+
+
+def parse_url_with_netlib(url: str) -> Any:
+    """Parses a URL with netlib, and returns a `urllib3.util.Url`."""
+    if not url:
+        return url_.Url()
+    if not isinstance(url, str):
+        raise TypeError(f"the URL must be str, not {type(url).__name__}")
+    try:
+        # Without "surrogatepass", a lone surrogate could stand for any byte. netlib refuses its encoding.
+        parsed = _api.parse_url(url.encode("utf-8", "surrogatepass"))
+    except (ArgumentError, UrlError) as error:
+        raise LocationParseError(f"{url!r}, {error}") from error
+    with parsed:
+        port = parsed.port()
+        return url_.Url(
+            parsed.scheme(),
+            parsed.auth(),
+            parsed.host(),
+            None if port < 0 else port,
+            parsed.path(),
+            parsed.query(),
+            parsed.fragment(),
+        )
 
 
 # ---- Exceptions.
