@@ -264,7 +264,7 @@ func TestACallbackReturnsAResultAndTwoNumbers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, expected := range []Status{StatusOK, StatusOK, StatusRateLimited} {
+	for _, expected := range []Status{StatusOk, StatusOk, StatusRateLimited} {
 		if _, status, err := rate.Take(Text("a\x00b"), 1); status != expected || err != nil {
 			t.Fatal(status, err)
 		}
