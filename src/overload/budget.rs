@@ -117,11 +117,16 @@ impl Budget {
         }
     }
 
-    /// Records a first attempt that has already ended, for callers that did not ask for it.
+    /// Records a first attempt that has already ended, for callers that did not ask for it. If the application's clock
+    /// fails, the time of the last call counts.
     pub(crate) fn record_request(&self, key: &[u8], report: Report) -> Result<()> {
-        let reading = self.clock.coarse_now()?;
+        let reading = self.clock.coarse_now().ok();
         let mut state = self.state.lock();
-        let now = self.advance(&mut state, Some(reading));
+        let now = self.advance(&mut state, reading);
+        // A server that redirects to many origins would otherwise fill the table, and so drop the states of other keys.
+        if self.rule.ignores_first(report) && state.keys.find(key).is_none() {
+            return Ok(());
+        }
         let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
         let Some(key_state) = state.keys.get_mut(slot) else { return Err(lost_key()) };
         self.rule.take(key_state, Kind::Request, now);
@@ -213,10 +218,36 @@ mod tests {
         let lease = budget.ask(b"h", Kind::Transient).unwrap();
         time.store(f64::NAN.to_bits(), Ordering::Relaxed);
         assert_eq!(budget.ask(b"h", Kind::Transient).unwrap_err().status(), Status::CallbackFailed);
-        assert_eq!(budget.record_request(b"h", Report::Success).unwrap_err().status(), Status::CallbackFailed);
-        assert_eq!(budget.left(b"h").unwrap(), 486.0);
+        budget.record_request(b"h", Report::Success).unwrap();
+        assert_eq!(budget.left(b"h").unwrap(), 487.0);
         budget.report(lease, Report::Success);
         assert_eq!(budget.left(b"h").unwrap(), 500.0);
+    }
+
+    #[test]
+    fn first_attempts_that_change_nothing_do_not_drop_the_states_of_other_keys() {
+        type Set = fn(&mut BudgetOptions) -> Result<()>;
+        let rules: [(&str, Set, Report, f64); 5] = [
+            ("costs", |_| Ok(()), Report::Failure, 486.0),
+            ("costs", |_| Ok(()), Report::Success, 486.0),
+            ("failures", |o| o.set_failure_tokens(10.0, 0.1, 0.5), Report::Success, 9.0),
+            ("failures", |o| o.set_failure_tokens(10.0, 0.1, 0.5), Report::Failure, 10.0),
+            ("in flight", |o| o.set_in_flight(0.0, 3), Report::Failure, 2.0),
+        ];
+        for (name, set, report, expected) in rules {
+            let budget = budget(|o| {
+                set(o).unwrap();
+                o.set_max_keys(2).unwrap();
+            });
+            let lease = budget.ask(b"kept", Kind::Transient).unwrap();
+            if name == "failures" {
+                budget.report(lease, Report::Failure);
+            }
+            for origin in ["a", "b", "c"] {
+                budget.record_request(origin.as_bytes(), report).unwrap();
+            }
+            assert_eq!(budget.left(b"kept").unwrap(), expected, "{name} {report:?}");
+        }
     }
 
     #[test]

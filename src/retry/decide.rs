@@ -182,8 +182,10 @@ impl Retry {
                 Arc::make_mut(&mut decision.retry).lease = Some(Arc::new(lease));
                 return Ok(decision);
             }
-            Err(error) if error.status() == Status::RetryBudgetEmpty => Arc::new(error),
-            Err(error) => return Err(error),
+            Err(error) if matches!(error.status(), Status::RetryBudgetEmpty | Status::StoreUnavailable) => {
+                Arc::new(error)
+            }
+            Err(error) => return Err(decision.retry.history().with_attempts(error)),
         };
         if outcome.error().is_none() && !self.raise_on_status() {
             let decision = self.return_response(attempt, decision.counter, Delay::NONE)?;

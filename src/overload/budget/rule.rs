@@ -60,6 +60,15 @@ impl Rule {
         }
     }
 
+    /// Returns whether a first attempt that has ended leaves the state of a new key unchanged.
+    pub(crate) fn ignores_first(&self, report: Report) -> bool {
+        match self {
+            Rule::Tokens(rule) => rule.after(rule.capacity(), Kind::Request, report) == rule.capacity(),
+            Rule::Window(_) => false,
+            Rule::InFlight(_) => true,
+        }
+    }
+
     /// Returns the number of tokens, or, for rules without tokens, the number of retries that are allowed at present.
     pub(crate) fn left(&self, state: &mut KeyState, now: f64) -> f64 {
         match (self, state) {
