@@ -2867,7 +2867,7 @@ void netlib_retry_budget_free(netlib_retry_budget *budget);
  * the outcome of the request is known. An application that uses `netlib_retry_decide` need not ask.
  *
  * A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
- * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param key `len` bytes, at most 1,024.
  * @param lease out: the number of the lease, never 0; 0 on failure.
  * @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
@@ -2888,7 +2888,7 @@ void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t leas
  * never used has a full budget. The call does not make the key the most recently used one, and calls no clock
  * callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
  * `netlib_retry_budget_report` counts.
- * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param key `len` bytes, at most 1,024.
  * @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 
@@ -2932,12 +2932,12 @@ const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *
  * retry was denied, this error is the last cause. */
 const netlib_error *netlib_decision_denied(const netlib_decision *decision);
 
-/** Returns the key of the retry budget that denied a retry; NULL if the error's status is not
- * `NETLIB_RETRY_BUDGET_EMPTY`. A key may contain NUL bytes. */
+/** Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
+ * contain NUL bytes. */
 const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
 
 /** Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
- * returns it; -1.0 if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL. */
+ * returns it; -1.0 for NULL and for an error that no retry budget made. */
 double netlib_error_budget_left(const netlib_error *error);
 
 /* ---- Circuit breakers. ---- */
@@ -3093,7 +3093,7 @@ void netlib_breaker_free(netlib_breaker *breaker);
 /** Asks whether a request may be sent now. If the request is permitted, send it, and pass the permit to
  * `netlib_breaker_report` when its outcome is known. A breaker has at most 1,048,576 permits without a report; a
  * further permit ends the oldest one.
- * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param key `len` bytes, at most 1,024.
  * @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
  * @param seconds out: the time after which to ask again, at least 0.000001, if the result is `NETLIB_BREAKER_OPEN`;
  *        otherwise 0. For an open key, the time until the key closes or is half-open. For a half-open key, which may
@@ -3117,7 +3117,7 @@ void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum 
 
 /** Stores the state of a key. A key that was never used is closed. With `netlib_breaker_options_set_adaptive`, a key is
  * half-open while the probability is above 0. The call does not count as a use of the key.
- * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param key `len` bytes, at most 1,024.
  * @param state out: the state; `NETLIB_CIRCUIT_CLOSED` on failure.
  * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
@@ -3429,7 +3429,7 @@ NETLIB_MUST_USE netlib_rate *netlib_rate_clone(const netlib_rate *rate);
 void netlib_rate_free(netlib_rate *rate);
 
 /** Takes permissions to send requests. The call does not wait, and takes either all `n` permissions or none.
- * @param key `len` bytes. May be NULL if `len` is 0.
+ * @param key `len` bytes, at most 1,024.
  * @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
  *        a
  *        limit, `n` is at most the limit's burst. For an adaptive rate, an `n` above the capacity is taken as soon as
@@ -3449,7 +3449,7 @@ NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const ch
  * included: an adaptive rate also counts the reports, to measure the rate at which requests are sent. Outcomes other
  * than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
  * changes nothing.
- * @param key the key that was passed to `netlib_rate_take`: `len` bytes. May be NULL if `len` is 0.
+ * @param key the key that was passed to `netlib_rate_take`: `len` bytes.
  * @param outcome the outcome, for example THROTTLED if `netlib_decision_throttled` returns 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len,

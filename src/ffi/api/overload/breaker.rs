@@ -278,7 +278,7 @@ pub unsafe extern "C" fn netlib_breaker_free(breaker: *mut netlib_breaker) {
 /// `netlib_breaker_report` when its outcome is known. A breaker has at most 1,048,576 permits without a report; a
 /// further permit ends the oldest one.
 ///
-/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param key `len` bytes, at most 1,024.
 /// @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
 /// @param seconds out: the time after which to ask again, at least 0.000001, if the result is `NETLIB_BREAKER_OPEN`;
 ///        otherwise 0. For an open key, the time until the key closes or is half-open. For a half-open key, which may
@@ -338,7 +338,7 @@ pub unsafe extern "C" fn netlib_breaker_report(
 /// Stores the state of a key. A key that was never used is closed. With `netlib_breaker_options_set_adaptive`, a key is
 /// half-open while the probability is above 0. The call does not count as a use of the key.
 ///
-/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param key `len` bytes, at most 1,024.
 /// @param state out: the state; `NETLIB_CIRCUIT_CLOSED` on failure.
 /// @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]

@@ -299,7 +299,7 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
 ///
 /// A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
 ///
-/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param key `len` bytes, at most 1,024.
 /// @param lease out: the number of the lease, never 0; 0 on failure.
 /// @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn netlib_retry_budget_report(
 /// callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
 /// `netlib_retry_budget_report` counts.
 ///
-/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param key `len` bytes, at most 1,024.
 /// @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_left(
@@ -417,15 +417,15 @@ pub unsafe extern "C" fn netlib_decision_denied(decision: *const netlib_decision
     read(decision, std::ptr::null(), |decision| handle::lend(decision.denied()))
 }
 
-/// Returns the key of the retry budget that denied a retry; NULL if the error's status is not
-/// `NETLIB_RETRY_BUDGET_EMPTY`. A key may contain NUL bytes.
+/// Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
+/// contain NUL bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_budget_key(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_terminated(error, len, |error| error.denied_budget().map(|(key, _)| key))
 }
 
 /// Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
-/// returns it; -1.0 if the error's status is not `NETLIB_RETRY_BUDGET_EMPTY`, and for NULL.
+/// returns it; -1.0 for NULL and for an error that no retry budget made.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_budget_left(error: *const netlib_error) -> f64 {
     read(error, -1.0, |error| error.denied_budget().map_or(-1.0, |(_, left)| left))

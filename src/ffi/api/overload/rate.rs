@@ -201,7 +201,7 @@ pub unsafe extern "C" fn netlib_rate_free(rate: *mut netlib_rate) {
 
 /// Takes permissions to send requests. The call does not wait, and takes either all `n` permissions or none.
 ///
-/// @param key `len` bytes. May be NULL if `len` is 0.
+/// @param key `len` bytes, at most 1,024.
 /// @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
 ///        a
 ///        limit, `n` is at most the limit's burst. For an adaptive rate, an `n` above the capacity is taken as soon as
@@ -240,7 +240,7 @@ pub unsafe extern "C" fn netlib_rate_take(
 /// than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
 /// changes nothing.
 ///
-/// @param key the key that was passed to `netlib_rate_take`: `len` bytes. May be NULL if `len` is 0.
+/// @param key the key that was passed to `netlib_rate_take`: `len` bytes.
 /// @param outcome the outcome, for example THROTTLED if `netlib_decision_throttled` returns 1.
 /// @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
