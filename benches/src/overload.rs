@@ -123,7 +123,7 @@ fn rate(c: &'static Functions) -> Result<Protection, String> {
     let mut handle = null_mut();
     unsafe {
         let options = (c.netlib_rate_options_new)();
-        (c.netlib_rate_options_set_limit)(options, 1e9, 1e6);
+        (c.netlib_rate_options_set_limit)(options, 1e9, 1e9);
         (c.netlib_rate_options_set_max_keys)(options, 2 * KEYS as i32);
         expect("netlib_rate_new", (c.netlib_rate_new)(options, &mut handle, null_mut()))?;
     }
@@ -204,7 +204,9 @@ pub fn run() -> Result<(), String> {
     let c: &'static Functions = Box::leak(Box::new(Functions::load(&crate::netlib())?));
     let mut protections = Vec::new();
     for preset in PRESETS {
-        for kind in KINDS {
+        // The measurement would make more retries than FINAGLE and ENVOY allow.
+        let kinds = if ["FINAGLE", "ENVOY"].contains(&preset.0) { &KINDS[..1] } else { &KINDS };
+        for &kind in kinds {
             protections.push(budget(c, preset, kind)?);
         }
     }
