@@ -3123,8 +3123,8 @@ void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum 
 NETLIB_MUST_USE netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
                                                    enum netlib_circuit_state *state, netlib_error **err);
 
-/** Returns the number of seconds that `netlib_breaker_ask` stored together with an error, for languages that convert
- * errors to exceptions; -1.0 when the error does not come from `netlib_breaker_ask`, and for NULL. */
+/** Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 when the error does not
+ * come from `netlib_breaker_ask`, and for NULL. Languages that convert errors to exceptions need this function. */
 double netlib_error_breaker_seconds(const netlib_error *error);
 
 /* ---- Hedging. ---- */

@@ -1043,7 +1043,7 @@ class error : public detail::copyable<netlib_error, netlib_error_free, netlib_er
     text budget_key() const & noexcept;
     text budget_key() const && = delete;
     double budget_left() const noexcept;
-    double breaker_seconds() const noexcept;
+    seconds breaker_seconds() const noexcept;
     span<const std::uint8_t> ech_retry_configs() const & noexcept;
     span<const std::uint8_t> ech_retry_configs() const && = delete;
     netlib::range<error, borrowed<error>> causes() const & noexcept;
@@ -2620,8 +2620,8 @@ inline text error::budget_key() const & noexcept {
 inline double error::budget_left() const noexcept {
     return netlib_error_budget_left(handle());
 }
-inline double error::breaker_seconds() const noexcept {
-    return netlib_error_breaker_seconds(handle());
+inline seconds error::breaker_seconds() const noexcept {
+    return seconds(netlib_error_breaker_seconds(handle()));
 }
 inline span<const std::uint8_t> error::ech_retry_configs() const & noexcept {
     std::size_t len = 0;

@@ -95,7 +95,7 @@ static void nothing_is_refused_below_the_minimum(void) {
     netlib_breaker_free(breaker);
 }
 
-/* zeromicro/go-zero#5011: requests that were counted only when they ended had left the window, or were not yet in it. */
+/* A breaker of go-zero counted requests only when they ended. */
 static void a_server_that_answers_nothing_is_noticed_before_the_first_timeout(void) {
     struct world world = {0};
     netlib_breaker *breaker = adaptive_breaker(&world, 2, 10, 10, 1);

@@ -117,9 +117,11 @@ static void a_key_that_could_not_open_opens_after_5_further_failures_when_anothe
     send_requests(breaker, "b", 1, NETLIB_REPORT_SUCCESS);
     send_requests(breaker, "a", 5, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_OPEN, state_of(breaker, "a"));
-    send_requests(breaker, "b", 9, NETLIB_REPORT_FAILURE);
+    send_requests(breaker, "b", 5, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "b"));
     world.now = 30;
+    send_requests(breaker, "b", 4, NETLIB_REPORT_FAILURE);
+    CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "b"));
     send_requests(breaker, "b", 1, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_OPEN, state_of(breaker, "b"));
     CHECK_DOUBLE(30, wait_of(breaker, "b"));

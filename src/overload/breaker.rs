@@ -198,3 +198,6 @@ struct RefusedFor(f64);
 pub(crate) fn refused_seconds(error: &Error) -> Option<f64> {
     error.payload::<RefusedFor>().map(|refused| refused.0)
 }
+
+#[cfg(test)]
+mod tests;

@@ -39,7 +39,7 @@ impl Circuit {
 
     fn close_after_open_time(&mut self, now: f64) {
         if self.is_open && now >= self.until {
-            (self.is_open, self.failures) = (false, 0);
+            self.is_open = false;
             self.round += 1;
         }
     }

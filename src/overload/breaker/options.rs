@@ -104,7 +104,7 @@ impl BreakerOptions {
         Ok(())
     }
 
-    /// Sets the clock; `None` means the system's monotonic clock. Returns the previous callback, which the caller drops.
+    /// Sets the clock; `None` means the system's clock. Returns the previous callback, which the caller drops.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Option<Clock> {
         mem::replace(&mut self.clock, clock)
     }

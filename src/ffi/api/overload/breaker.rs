@@ -357,8 +357,8 @@ pub unsafe extern "C" fn netlib_breaker_state(
     })
 }
 
-/// Returns the number of seconds that `netlib_breaker_ask` stored together with an error, for languages that convert
-/// errors to exceptions; -1.0 when the error does not come from `netlib_breaker_ask`, and for NULL.
+/// Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 when the error does not
+/// come from `netlib_breaker_ask`, and for NULL. Languages that convert errors to exceptions need this function.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_breaker_seconds(error: *const netlib_error) -> f64 {
     read(error, -1.0, |error| breaker::refused_seconds(error).unwrap_or(-1.0))
