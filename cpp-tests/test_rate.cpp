@@ -66,10 +66,33 @@ static void settings_for_throttling_can_be_read_back() {
     CHECK(!retry.is_throttled());
 }
 
+static void a_callable_can_store_the_words_of_a_store() {
+    std::uint64_t word = 0;
+    std::string name;
+    auto swap = [&](netlib::text key, std::uint64_t expected, std::uint64_t desired, seconds ttl, seconds,
+                    std::uint64_t &actual, double &now) {
+        name = key;
+        EQUAL(ttl.count(), 1.0);
+        now = 1000;
+        actual = word;
+        if (word != expected) return netlib::swap::changed;
+        word = desired;
+        return netlib::swap::swapped;
+    };
+    netlib::rate_options options;
+    options.limit(1, 1).store(netlib::store::make(swap, 1s), netlib::unavailable::closed);
+    netlib::rate first(options), second(options);
+    CHECK(first.take(std::string_view("keys", 3), 1));
+    EQUAL(name, "rate:key");
+    netlib::progress<seconds> limited = second.take("key", 1);
+    EQUAL(limited->count(), 1.0);
+}
+
 int main() {
     a_limited_request_has_a_wait_and_a_progress_status();
     an_adaptive_rate_limits_after_a_throttled_report();
     two_rates_share_a_store();
+    a_callable_can_store_the_words_of_a_store();
     settings_for_throttling_can_be_read_back();
     return finish("rate");
 }

@@ -2425,12 +2425,14 @@ std::int32_t random(void *ctx, double *value) noexcept {
     });
 }
 
-/** netlib_store_swap_fn: swap (text key, std::uint64_t expected, std::uint64_t desired, seconds ttl, seconds timeout) */
+/** netlib_store_swap_fn: swap (text key, std::uint64_t expected, std::uint64_t desired, seconds ttl,
+    seconds timeout, std::uint64_t &actual, double &now) */
 template <class Held, std::size_t at>
 enum netlib_swap store_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
     double timeout, uint64_t *actual, double *now) noexcept {
     return detail::guarded(static_cast<enum netlib_swap>(0), [&] {
-        auto decided = detail::callable<Held, at>(ctx)(text(key), expected, desired, seconds(ttl), seconds(timeout));
+        auto decided = detail::callable<Held, at>(ctx)(text(key, len), expected, desired, seconds(ttl),
+            seconds(timeout), *actual, *now);
         return static_cast<enum netlib_swap>(decided);
     });
 }

@@ -16,6 +16,7 @@ fn write_one(header: &Header, callback: &Function) -> String {
     let (mut before, mut after) = (Vec::new(), String::new());
     let (mut args, mut signature) = (Vec::new(), Vec::new());
     let mut output = None;
+    let result = kinds::of_result(header, callback);
     for param in &callback.params {
         let name = &param.name;
         let (ctype, arg) = match kinds::of_param(header, callback, param) {
@@ -23,7 +24,14 @@ fn write_one(header: &Header, callback: &Function) -> String {
             Kind::Length(_) if !param.ctype.ends_with('*') => continue,
             Kind::Buffer => ("§span<std::uint8_t>".to_owned(), format!("detail::bytes_of({name}, len)")),
             Kind::Bytes => ("§span<const std::uint8_t>".to_owned(), format!("detail::bytes_of({name}, len)")),
-            Kind::Text => ("§text".to_owned(), format!("§text({name})")),
+            Kind::Text => {
+                let length = callback.params.iter().find(
+                    |other| matches!(kinds::of_param(header, callback, other), Kind::Length(of) if of == *name),
+                );
+                // A text with a length is not NUL-terminated.
+                let arg = length.map_or(name.clone(), |length| format!("{name}, {}", length.name));
+                ("§text".to_owned(), format!("§text({arg})"))
+            }
             Kind::Handle(handle) if param.ctype.ends_with("**") => {
                 let class = names::of(&handle);
                 before.push(format!("§{class} {name}_owned(nullptr);"));
@@ -34,6 +42,10 @@ fn write_one(header: &Header, callback: &Function) -> String {
                 let class = names::of(&handle);
                 before.push(format!("detail::lent<§{class}> {name}_lent({name});"));
                 (format!("{class} &{name}"), format!("{name}_lent.object"))
+            }
+            // A callback that returns an enum stores its outputs itself.
+            _ if param.ctype.ends_with('*') && matches!(result, Kind::Enum(_)) => {
+                (format!("{} &{name}", scalar(names::pointed(&param.ctype))), format!("*{name}"))
             }
             kind if param.ctype.ends_with('*') => {
                 output = Some((name.clone(), kind, scalar(names::pointed(&param.ctype))));
@@ -51,7 +63,6 @@ fn write_one(header: &Header, callback: &Function) -> String {
         args.push(arg);
     }
     let call = format!("detail::callable<Held, at>(ctx)({})", args.join(", "));
-    let result = kinds::of_result(header, callback);
     let (returns, mut body) = match (&result, &output) {
         (Kind::Enum(listed), _) => (names::of(listed), vec![format!("auto decided = {call};")]),
         (_, Some((name, Kind::Seconds, _))) => {
@@ -84,7 +95,7 @@ fn write_one(header: &Header, callback: &Function) -> String {
     let mut text = String::new();
     let scope = callback.params.iter().map(|param| param.name.clone()).collect();
     let signature = signature.join(", ").replace('§', "");
-    let _ = writeln!(text, "/** {}: {returns} ({signature}) */", callback.name);
+    wrap(&format!("/** {}: {returns} ({signature}) */", callback.name), &mut text);
     let _ = writeln!(text, "template <class Held, std::size_t at>");
     let name = callback_name(&callback.name);
     wrap(&format!("{c_returns} {name}({}) noexcept {{", params.join(", ")), &mut text);
