@@ -16,6 +16,7 @@ typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry netlib_retry;
 typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
+typedef struct netlib_store netlib_store;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
 typedef struct netlib_breaker netlib_breaker;
@@ -25,7 +26,6 @@ typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
 typedef struct netlib_rate netlib_rate;
 typedef struct netlib_rate_options netlib_rate_options;
-typedef struct netlib_store netlib_store;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -313,6 +313,13 @@ enum netlib_unavailable {
     NETLIB_UNAVAILABLE_CLOSED = 2
 };
 
+enum netlib_swap {
+    NETLIB_SWAP_FAILED = 0,
+    NETLIB_SWAP_SWAPPED = 1,
+    NETLIB_SWAP_CHANGED = 2,
+    NETLIB_SWAP_UNAVAILABLE = 3
+};
+
 enum {
     NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024
 };
@@ -359,13 +366,6 @@ enum netlib_hedge_action {
 
 enum {
     NETLIB_RATE_DEFAULT_MAX_KEYS = 1024
-};
-
-enum netlib_swap {
-    NETLIB_SWAP_FAILED = 0,
-    NETLIB_SWAP_SWAPPED = 1,
-    NETLIB_SWAP_CHANGED = 2,
-    NETLIB_SWAP_UNAVAILABLE = 3
 };
 
 enum netlib_request_form {
@@ -824,6 +824,11 @@ const char *const *netlib_sensitive_headers(size_t *count);
 const int32_t *netlib_retry_after_status_codes(size_t *count);
 const int32_t *netlib_redirect_status_codes(size_t *count);
 double netlib_retry_default_backoff_max(void);
+netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store, netlib_error **err);
+netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx, netlib_ctx_free_fn ctx_free,
+                               netlib_store **store, netlib_error **err);
+netlib_store *netlib_store_clone(const netlib_store *store);
+void netlib_store_free(netlib_store *store);
 netlib_retry_budget_options *netlib_retry_budget_options_new(void);
 netlib_retry_budget_options *netlib_retry_budget_options_clone(const netlib_retry_budget_options *options);
 netlib_status netlib_retry_budget_options_check(const netlib_retry_budget_options *options, netlib_error **err);
@@ -838,6 +843,8 @@ void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options
 void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
+void netlib_retry_budget_options_set_store(netlib_retry_budget_options *options, const netlib_store *store,
+                                           enum netlib_unavailable unavailable);
 void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
                                            netlib_ctx_free_fn ctx_free);
 netlib_status netlib_retry_budget_new(const netlib_retry_budget_options *options, netlib_retry_budget **budget,
@@ -923,11 +930,6 @@ netlib_status netlib_rate_take(const netlib_rate *rate, const char *key, size_t 
                                netlib_error **err);
 netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len, enum netlib_report outcome,
                                  netlib_error **err);
-netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store, netlib_error **err);
-netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx, netlib_ctx_free_fn ctx_free,
-                               netlib_store **store, netlib_error **err);
-netlib_store *netlib_store_clone(const netlib_store *store);
-void netlib_store_free(netlib_store *store);
 netlib_status netlib_headers_new(const netlib_header_field *fields, size_t count, netlib_headers **headers,
                                  netlib_error **err);
 netlib_headers_options *netlib_headers_options_new(void);

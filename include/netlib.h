@@ -327,6 +327,7 @@ typedef struct netlib_timeout netlib_timeout;
 typedef struct netlib_retry netlib_retry;
 typedef struct netlib_retry_options netlib_retry_options;
 typedef struct netlib_decision netlib_decision;
+typedef struct netlib_store netlib_store;
 typedef struct netlib_retry_budget netlib_retry_budget;
 typedef struct netlib_retry_budget_options netlib_retry_budget_options;
 typedef struct netlib_breaker netlib_breaker;
@@ -336,7 +337,6 @@ typedef struct netlib_hedge_options netlib_hedge_options;
 typedef struct netlib_hedge_plan netlib_hedge_plan;
 typedef struct netlib_rate netlib_rate;
 typedef struct netlib_rate_options netlib_rate_options;
-typedef struct netlib_store netlib_store;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
@@ -2437,7 +2437,7 @@ struct netlib_decision;
  *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
  *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
  * @blocks never: the call compares the time left until `limit` ends with the wait before the next request, but does
- *        not wait.
+ *        not wait. If the retry budget has a store with a callback, the call takes as long as the callback.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
@@ -2703,6 +2703,118 @@ enum netlib_unavailable NETLIB_INT32 {
     NETLIB_UNAVAILABLE_CLOSED = 2
 };
 
+/* ---- Stores: state that processes share. ---- */
+
+/** The results of a swap callback. */
+enum netlib_swap NETLIB_INT32 {
+    /** The callback failed in a way that is a bug, for example by an exception. The outer call fails with
+     * `NETLIB_CALLBACK_FAILED`. */
+    NETLIB_SWAP_FAILED = 0,
+    /** The word was `expected`, and is now `desired`. */
+    NETLIB_SWAP_SWAPPED = 1,
+    /** The word was not `expected`, and was not changed. The callback has stored the word in `actual`. */
+    NETLIB_SWAP_CHANGED = 2,
+    /** The store could not be reached, or did not answer within `timeout`. The policy decides. */
+    NETLIB_SWAP_UNAVAILABLE = 3
+};
+
+/** A store: budgets and rates that several processes share, for example the workers of one server. **Thread-safe**.
+ *
+ * A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
+ * file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
+ * for example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store`.
+ * All processes that share a store must use the same settings of the budget and of the rate, because a word contains
+ * no settings.
+ *
+ * A retry budget asks the store only before a retry, and never before a first attempt, because an application should
+ * not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
+ * its next retry. A rate asks the store at each `netlib_rate_take`.
+ *
+ * If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
+ * key starts full. After fork(2), parent and child use the store together. */
+struct netlib_store;
+
+/** Replaces a word of the store, if the word has an expected value: a compare-and-swap. netlib calls the callback
+ * without a lock, possibly on several threads at once. The callback must make the comparison and the replacement
+ * atomic for all processes that use the store, for example in a Lua script on a Redis server.
+ *
+ * netlib reads a word by replacing 0 by 0, so a decision that grants needs two calls, and a decision that denies needs
+ * one. If other processes change the word between two calls, netlib makes up to 64 calls, and then treats the store as
+ * unavailable. If the server does not answer, the callback should return `NETLIB_SWAP_UNAVAILABLE` at once for a
+ * while, for example for a second, so that not every decision waits for the timeout.
+ * @param key the name of the word: `budget:` or `rate:` and the key that was passed to netlib, which may contain any
+ *        bytes. The key is not NUL-terminated. The callback may put a name of the application before it.
+ * @param len the length of `key`, at most 1,031.
+ * @param expected the expected word. 0 is the word of a key that the store does not have.
+ * @param desired the new word.
+ * @param ttl the seconds without a change after which the store may forget the word.
+ * @param timeout the seconds until an answer is of no use, more than 0: what is left of the timeout that was passed to
+ *        `netlib_store_new`, or of the limit that was passed to the outer call.
+ * @param actual out: the word, if it was not `expected`.
+ * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
+ *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
+ *        server. If the clock is set back by more than a second, a rate is empty at that moment, and fills again.
+ *        netlib presets `now` to NaN.
+ * @return the result. For any other number, and if the callback did not store what the result promises, the outer
+ *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
+ * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`. */
+typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
+                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
+                                                 double *now);
+
+/** Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
+ * process maps the file into its memory and changes words by an atomic instruction, so an update takes no system call
+ * and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share the
+ * words.
+ *
+ * The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
+ * slot share one budget, and one rate. With n keys, a key shares its slot with probability of about n / `slots`:
+ * choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
+ * server cannot choose names that collide.
+ *
+ * The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
+ * process that opens the file after the machine was started sets all words to 0. On systems without
+ * /proc/sys/kernel/random/boot_id, the words are kept, and a rate that is used for the first time after the start is
+ * empty.
+ *
+ * Put the file in a directory that only the user of the workers can write to, on a local file system, such as
+ * /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
+ * of the host. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
+ * effective user, if its mode gives its group or others any permission, if it has another number of slots, another
+ * size or another format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
+ *
+ * Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
+ * full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each
+ * process that opens the file reserves its blocks; btrfs and ZFS write to new blocks. To replace the file, stop
+ * all processes that use it.
+ * @param path the path of the file. Its directory must exist.
+ * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The size of the file
+ *        is 64 bytes and 16 bytes for each slot.
+ * @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
+ *         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
+ *         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.
+ * @blocks while another process creates or checks the file: usually for some milliseconds, at most 5 seconds. */
+NETLIB_MUST_USE netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store,
+                                                netlib_error **err);
+
+/** Makes a store whose words the application keeps, for example on a server. The call does not call `swap`.
+ * @param swap the callback that reads and changes a word.
+ * @param timeout the seconds that all calls of `swap` for one decision may take together, more than 0, or
+ *        `NETLIB_TIMEOUT_NONE`. If an earlier limit is passed to the outer call, that limit applies. After this time,
+ *        the store counts as unavailable. netlib cannot interrupt the callback, so the callback must obey its
+ *        parameter `timeout`.
+ * @param ctx_free is called when the store and everything that uses it have been freed, or before this call returns if
+ *        the call fails. May be NULL: `ctx` is not released.
+ * @return `NETLIB_INVALID_ARGUMENT` for a timeout that is 0, negative or NaN. */
+NETLIB_MUST_USE netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx,
+                                               netlib_ctx_free_fn ctx_free, netlib_store **store, netlib_error **err);
+
+/** Returns another reference to the same store. */
+NETLIB_MUST_USE netlib_store *netlib_store_clone(const netlib_store *store);
+
+/** Releases a store. The words stay in the file or on the server. */
+void netlib_store_free(netlib_store *store);
+
 /* ---- Retry budgets. ---- */
 
 /** The default maximum number of keys of a budget. */
@@ -2752,7 +2864,8 @@ enum netlib_budget_kind NETLIB_INT32 {
  * the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
  * full budget. Keys appear in error messages, so do not use secrets as keys.
  *
- * After fork(2), parent and child have separate copies of the state, and count separately. */
+ * After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
+ * a store. */
 struct netlib_retry_budget;
 
 /** Settings from which `netlib_retry_budget_new` makes a retry budget. **One call at a time**. */
@@ -2842,6 +2955,22 @@ void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *opt
  * @param max_keys 1 to 1,048,576. */
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
 
+/** Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
+ * a hedge asks the store; a first attempt never does. What requests pay back, and what failures cost, reaches the
+ * store with the next retry of the process. Meanwhile, other processes do not see it.
+ *
+ * Only the rules of `netlib_retry_budget_options_set_tokens` and `netlib_retry_budget_options_set_failure_tokens`, and
+ * presets with such a rule, can have a store. A store may forget a bucket that was not used for an hour; the bucket is
+ * then full. An answer of a server takes one or two round trips, for which `netlib_retry_decide` and
+ * `netlib_retry_budget_ask` wait.
+ * @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
+ *        default.
+ * @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
+ *        process continues with the number of tokens that it saw last.
+ */
+void netlib_retry_budget_options_set_store(netlib_retry_budget_options *options, const netlib_store *store,
+                                           enum netlib_unavailable unavailable);
+
 /** Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
  * does not change the time, because several threads may read the clock at once. If the clock steps back further, the
  * time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
@@ -2852,7 +2981,10 @@ void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options,
 
 /** Makes a retry budget.
  * @param options the settings, which can be used for several calls. May be NULL: the default settings.
- * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error. */
+ * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error; `NETLIB_UNSUPPORTED` if the
+ *         options
+ *         have a store, and a rule without tokens.
+ */
 NETLIB_MUST_USE netlib_status netlib_retry_budget_new(const netlib_retry_budget_options *options,
                                                       netlib_retry_budget **budget, netlib_error **err);
 
@@ -2870,7 +3002,8 @@ void netlib_retry_budget_free(netlib_retry_budget *budget);
  * @param key `len` bytes, at most 1,024.
  * @param lease out: the number of the lease, never 0; 0 on failure.
  * @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
- *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+ *         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
+ *         `NETLIB_UNAVAILABLE_CLOSED`; `NETLIB_CALLBACK_FAILED`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const char *key, size_t len,
                                                       enum netlib_budget_kind kind, uint64_t *lease,
@@ -2927,9 +3060,9 @@ const netlib_retry_budget *netlib_retry_attached_budget(const netlib_retry *retr
 const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *len);
 
 /** Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
- * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`; `netlib_error_budget_key` and
- * `netlib_error_budget_left` return its details. If `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a
- * retry was denied, this error is the last cause. */
+ * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`, of which `netlib_error_budget_key` and
+ * `netlib_error_budget_left` return the details, or `NETLIB_STORE_UNAVAILABLE`. If `netlib_retry_decide` fails with
+ * `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause. */
 const netlib_error *netlib_decision_denied(const netlib_decision *decision);
 
 /** Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
@@ -3454,116 +3587,6 @@ NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const ch
  * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len,
                                                  enum netlib_report outcome, netlib_error **err);
-
-/* ---- Stores: state that processes share. ---- */
-
-/** The results of a swap callback. */
-enum netlib_swap NETLIB_INT32 {
-    /** The callback failed in a way that is a bug, for example by an exception. The outer call fails with
-     * `NETLIB_CALLBACK_FAILED`. */
-    NETLIB_SWAP_FAILED = 0,
-    /** The word was `expected`, and is now `desired`. */
-    NETLIB_SWAP_SWAPPED = 1,
-    /** The word was not `expected`, and was not changed. The callback has stored the word in `actual`. */
-    NETLIB_SWAP_CHANGED = 2,
-    /** The store could not be reached, or did not answer within `timeout`. The policy decides. */
-    NETLIB_SWAP_UNAVAILABLE = 3
-};
-
-/** A store: budgets and rates that several processes share, for example the workers of one server. **Thread-safe**.
- *
- * A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
- * file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
- * for example on a Redis server. All processes that share a store must use the same settings of the budget and of the
- * rate, because a word contains no settings.
- *
- * A retry budget asks the store only before a retry, and never before a first attempt, because an application should
- * not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
- * its next retry. A rate asks the store for every permission.
- *
- * If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
- * key starts full. After fork(2), parent and child use the store together. */
-struct netlib_store;
-
-/** Replaces a word of the store, if the word has an expected value: a compare-and-swap. netlib calls the callback
- * without a lock, possibly on several threads at once. The callback must make the comparison and the replacement
- * atomic for all processes that use the store, for example in a Lua script on a Redis server.
- *
- * netlib reads a word by replacing 0 by 0, so a decision that grants needs two calls, and a decision that denies needs
- * one. If other processes change the word between two calls, netlib makes up to 64 calls, and then treats the store as
- * unavailable. If the server does not answer, the callback should return `NETLIB_SWAP_UNAVAILABLE` at once for a
- * while, for example for a second, so that not every decision waits for the timeout.
- * @param key the name of the word: `budget:` or `rate:` and the key that was passed to netlib, which may contain any
- *        bytes. The key is not NUL-terminated. The callback may put a name of the application before it.
- * @param len the length of `key`, at most 1,031.
- * @param expected the expected word. 0 is the word of a key that the store does not have.
- * @param desired the new word.
- * @param ttl the seconds without a change after which the store may forget the word.
- * @param timeout the seconds until an answer is of no use, more than 0: what is left of the timeout that was passed to
- *        `netlib_store_new`, or of the limit that was passed to the outer call.
- * @param actual out: the word, if it was not `expected`.
- * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
- *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
- *        server. If the clock is set back, netlib counts no time until the clock reaches the earlier time again, at
- *        most until the budget or rate would be full. netlib presets `now` to NaN.
- * @return the result. For any other number, and if the callback did not store what the result promises, the outer
- *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
- * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`. */
-typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
-                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
-                                                 double *now);
-
-/** Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
- * process maps the file into its memory and changes words by an atomic instruction, so an update takes no system call
- * and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share the
- * words.
- *
- * The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
- * slot share one budget, and one rate. With n keys, a key shares its slot with probability of about n / `slots`:
- * choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
- * server cannot choose names that collide.
- *
- * The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
- * process that opens the file after the machine was started sets all words to 0. On systems without
- * /proc/sys/kernel/random/boot_id, the words are kept, and a rate may deny until it would be full.
- *
- * Put the file in a directory that only the user of the workers can write to, on a local file system, such as
- * /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
- * of the host. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
- * effective user, if its mode gives its group or others any permission, if it has another number of slots, another
- * size or another format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
- *
- * Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
- * full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each
- * process that opens the file reserves its blocks; btrfs and ZFS write to new blocks. To replace the file, stop
- * all processes that use it.
- * @param path the path of the file. Its directory must exist.
- * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The size of the file
- *        is 64 bytes and 16 bytes for each slot.
- * @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
- *         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
- *         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.
- * @blocks while another process creates or checks the file: usually for some milliseconds, at most 5 seconds. */
-NETLIB_MUST_USE netlib_status netlib_store_file(const char *path, size_t slots, netlib_store **store,
-                                                netlib_error **err);
-
-/** Makes a store whose words the application keeps, for example on a server. The call does not call `swap`.
- * @param swap the callback that reads and changes a word.
- * @param timeout the seconds that all calls of `swap` for one decision may take together, more than 0, or
- *        `NETLIB_TIMEOUT_NONE`. If an earlier limit is passed to the outer call, that limit applies. After this time,
- *        the store counts as unavailable. netlib cannot interrupt the callback, so the callback must obey its
- *        parameter `timeout`.
- * @param ctx_free is called when the store and everything that uses it have been freed, or before this call returns if
- *        the call fails. May be NULL: `ctx` is not released.
- * @return `NETLIB_INVALID_ARGUMENT` for a timeout that is 0, negative or NaN. */
-NETLIB_MUST_USE netlib_status netlib_store_new(netlib_store_swap_fn swap, double timeout, void *ctx,
-                                               netlib_ctx_free_fn ctx_free, netlib_store **store, netlib_error **err);
-
-/** Returns another reference to the same store. */
-NETLIB_MUST_USE netlib_store *netlib_store_clone(const netlib_store *store);
-
-/** Releases a store. The words stay in the file or on the server. */
-void netlib_store_free(netlib_store *store);
 
 /* ==================================================================================================================
  * headers: Request headers, and the bytes in which they are sent.
@@ -7277,10 +7300,10 @@ _Static_assert(sizeof(enum netlib_status_code) == 4 && sizeof(enum netlib_class)
                sizeof(enum netlib_jitter_kind) == 4 && sizeof(enum netlib_long_retry_after) == 4 &&
                sizeof(enum netlib_pushback) == 4 && sizeof(enum netlib_action) == 4 &&
                sizeof(enum netlib_counter) == 4 && sizeof(enum netlib_report) == 4 &&
-               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_budget_preset) == 4 &&
-               sizeof(enum netlib_budget_kind) == 4 && sizeof(enum netlib_circuit_state) == 4 &&
-               sizeof(enum netlib_hedge_event) == 4 && sizeof(enum netlib_hedge_action) == 4 &&
-               sizeof(enum netlib_swap) == 4 && sizeof(enum netlib_request_form) == 4 &&
+               sizeof(enum netlib_unavailable) == 4 && sizeof(enum netlib_swap) == 4 &&
+               sizeof(enum netlib_budget_preset) == 4 && sizeof(enum netlib_budget_kind) == 4 &&
+               sizeof(enum netlib_circuit_state) == 4 && sizeof(enum netlib_hedge_event) == 4 &&
+               sizeof(enum netlib_hedge_action) == 4 && sizeof(enum netlib_request_form) == 4 &&
                sizeof(enum netlib_body_framing) == 4 && sizeof(enum netlib_address_family) == 4 &&
                sizeof(enum netlib_address_class) == 4 && sizeof(enum netlib_verify_mode) == 4 &&
                sizeof(enum netlib_verify_flag) == 4 && sizeof(enum netlib_tls_version) == 4 &&

@@ -685,6 +685,14 @@ enum class unavailable : std::int32_t {
     closed = NETLIB_UNAVAILABLE_CLOSED,
 };
 
+/** enum netlib_swap */
+enum class swap : std::int32_t {
+    failed = NETLIB_SWAP_FAILED,
+    swapped = NETLIB_SWAP_SWAPPED,
+    changed = NETLIB_SWAP_CHANGED,
+    unavailable = NETLIB_SWAP_UNAVAILABLE,
+};
+
 /** enum netlib_budget_preset */
 enum class budget_preset : std::int32_t {
     aws_2026 = NETLIB_BUDGET_AWS_2026,
@@ -724,14 +732,6 @@ enum class hedge_action : std::int32_t {
     cancel_others = NETLIB_HEDGE_ACTION_CANCEL_OTHERS,
     done = NETLIB_HEDGE_ACTION_DONE,
     failed = NETLIB_HEDGE_ACTION_FAILED,
-};
-
-/** enum netlib_swap */
-enum class swap : std::int32_t {
-    failed = NETLIB_SWAP_FAILED,
-    swapped = NETLIB_SWAP_SWAPPED,
-    changed = NETLIB_SWAP_CHANGED,
-    unavailable = NETLIB_SWAP_UNAVAILABLE,
 };
 
 /** enum netlib_request_form */
@@ -970,6 +970,7 @@ class timeout;
 class retry;
 class retry_options;
 class decision;
+class store;
 class retry_budget;
 class retry_budget_options;
 class breaker;
@@ -979,7 +980,6 @@ class hedge_options;
 class hedge_plan;
 class rate;
 class rate_options;
-class store;
 class headers;
 class headers_options;
 class request;
@@ -1393,6 +1393,14 @@ class decision : public detail::copyable<netlib_decision, netlib_decision_free, 
     netlib::range<decision, text> dropped_headers() const && = delete;
 };
 
+/** The handle netlib_store. */
+class store : public detail::copyable<netlib_store, netlib_store_free, netlib_store_clone> {
+  public:
+    using copyable::copyable;
+    static result<store> file(const c_text &path, std::size_t slots);
+    template <class StoreSwap> static result<store> make(StoreSwap swap, seconds timeout);
+};
+
 /** The handle netlib_retry_budget. */
 class retry_budget : public detail::copyable<netlib_retry_budget, netlib_retry_budget_free,
     netlib_retry_budget_clone> {
@@ -1423,6 +1431,7 @@ class retry_budget_options : public detail::copyable<netlib_retry_budget_options
     retry_budget_options &in_flight(double ratio, std::int32_t least) noexcept;
     retry_budget_options &lease_time(netlib::seconds seconds) noexcept;
     retry_budget_options &max_keys(std::int32_t max_keys) noexcept;
+    retry_budget_options &store(optional_ref<netlib::store> store, netlib::unavailable unavailable) noexcept;
     template <class Clock> retry_budget_options &clock(Clock clock);
 };
 
@@ -1525,14 +1534,6 @@ class rate_options : public detail::copyable<netlib_rate_options, netlib_rate_op
     rate_options &max_keys(std::int32_t max_keys) noexcept;
     rate_options &store(optional_ref<netlib::store> store, netlib::unavailable unavailable) noexcept;
     template <class Clock> rate_options &clock(Clock clock);
-};
-
-/** The handle netlib_store. */
-class store : public detail::copyable<netlib_store, netlib_store_free, netlib_store_clone> {
-  public:
-    using copyable::copyable;
-    static result<store> file(const c_text &path, std::size_t slots);
-    template <class StoreSwap> static result<store> make(StoreSwap swap, seconds timeout);
 };
 
 /** The handle netlib_headers. */
@@ -3495,6 +3496,22 @@ inline netlib::range<decision, text> decision::dropped_headers() const & noexcep
         return self.dropped_header(index);
     }};
 }
+inline result<store> store::file(const c_text &path, std::size_t slots) {
+    netlib_store *store = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_store_file(path.c_str(), slots, &store, &err);
+    return detail::finish<false>(status_c, err, netlib::store(store));
+}
+template <class StoreSwap> inline result<store> store::make(StoreSwap swap, seconds timeout) {
+    using Held = std::tuple<StoreSwap>;
+    netlib_store_swap_fn swap_c = nullptr;
+    if constexpr (!std::is_null_pointer_v<StoreSwap>) swap_c = callbacks::store_swap<Held, 0>;
+    netlib_store *store = nullptr;
+    netlib_error *err = nullptr;
+    Held *held = new Held(std::move(swap));
+    netlib_status status_c = netlib_store_new(swap_c, timeout.count(), held, detail::free_held<Held>, &store, &err);
+    return detail::finish<false>(status_c, err, netlib::store(store));
+}
 inline result<retry_budget> retry_budget::make(optional_ref<retry_budget_options> options) {
     netlib_retry_budget *budget = nullptr;
     netlib_error *err = nullptr;
@@ -3553,6 +3570,12 @@ inline retry_budget_options &retry_budget_options::lease_time(netlib::seconds se
 }
 inline retry_budget_options &retry_budget_options::max_keys(std::int32_t max_keys) noexcept {
     netlib_retry_budget_options_set_max_keys(handle(), max_keys);
+    return *this;
+}
+inline retry_budget_options &retry_budget_options::store(optional_ref<netlib::store> store,
+    netlib::unavailable unavailable) noexcept {
+    netlib_retry_budget_options_set_store(handle(), store.handle(),
+        static_cast<enum netlib_unavailable>(unavailable));
     return *this;
 }
 template <class Clock> inline retry_budget_options &retry_budget_options::clock(Clock clock) {
@@ -3758,22 +3781,6 @@ template <class Clock> inline rate_options &rate_options::clock(Clock clock) {
     Held *held = new Held(std::move(clock));
     netlib_rate_options_set_clock(handle(), clock_c, held, detail::free_held<Held>);
     return *this;
-}
-inline result<store> store::file(const c_text &path, std::size_t slots) {
-    netlib_store *store = nullptr;
-    netlib_error *err = nullptr;
-    netlib_status status_c = netlib_store_file(path.c_str(), slots, &store, &err);
-    return detail::finish<false>(status_c, err, netlib::store(store));
-}
-template <class StoreSwap> inline result<store> store::make(StoreSwap swap, seconds timeout) {
-    using Held = std::tuple<StoreSwap>;
-    netlib_store_swap_fn swap_c = nullptr;
-    if constexpr (!std::is_null_pointer_v<StoreSwap>) swap_c = callbacks::store_swap<Held, 0>;
-    netlib_store *store = nullptr;
-    netlib_error *err = nullptr;
-    Held *held = new Held(std::move(swap));
-    netlib_status status_c = netlib_store_new(swap_c, timeout.count(), held, detail::free_held<Held>, &store, &err);
-    return detail::finish<false>(status_c, err, netlib::store(store));
 }
 inline result<headers> headers::make(span<const netlib_header_field> fields) {
     netlib_headers *headers = nullptr;

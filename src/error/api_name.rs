@@ -19,6 +19,7 @@ pub enum ApiName {
     Purpose,
     ResolveSslVersion,
     RetryKind,
+    SetBudgetStore,
     SetCiphers,
     SetEarlyData,
     SetEchConfigList,

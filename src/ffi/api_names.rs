@@ -20,6 +20,7 @@ pub(super) fn c_name(name: ApiName) -> &'static str {
         ApiName::Purpose => "enum netlib_purpose",
         ApiName::ResolveSslVersion => "netlib_resolve_ssl_version",
         ApiName::RetryKind => "netlib_retry_kind",
+        ApiName::SetBudgetStore => "netlib_retry_budget_options_set_store",
         ApiName::SetCiphers => "netlib_tls_options_set_ciphers",
         ApiName::SetEarlyData => "netlib_tls_options_set_early_data",
         ApiName::SetEchConfigList => "netlib_tls_options_set_ech_config_list",

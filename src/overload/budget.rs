@@ -4,16 +4,19 @@ mod in_flight;
 mod kind;
 mod options;
 mod rule;
+mod shared_bucket;
 mod tokens;
 mod window;
 
 use std::fmt;
 
-use crate::error::{Error, Result};
+use crate::error::{ApiName, Error, Result};
 use crate::fork;
+use crate::limit::Limit;
 use crate::overload::Report;
 use crate::overload::key_table::{self, KeyTable, Slot, check_key};
 use crate::overload::lease_table::{LeaseTable, MAX_ENDED_AT_ONCE};
+use crate::overload::store::{SharedStore, SharedUpdate, WordKey, WordKind};
 use crate::overload::time_source::{SteadyTime, TimeSource};
 use crate::status::Status;
 
@@ -21,6 +24,8 @@ pub use kind::Kind;
 pub use options::{BudgetOptions, Preset};
 
 use rule::{KeyState, Rule};
+use shared_bucket::{Bucket, SharedAnswer};
+use tokens::{TokenRule, to_tokens};
 
 /// The maximum number of leases of a budget. When there are more, the oldest lease ends.
 const MAX_LEASES: usize = 1 << 20;
@@ -31,6 +36,8 @@ const MAX_SHOWN_KEY: usize = 100;
 /// A retry budget. Its keys share nothing but the bounds on the numbers of keys and leases.
 pub struct Budget {
     rule: Rule,
+    /// `None` if the process counts by itself.
+    shared: Option<SharedBuckets>,
     lease_time: f64,
     clock: TimeSource,
     state: fork::Mutex<State>,
@@ -55,8 +62,18 @@ impl Budget {
             leases: LeaseTable::new(MAX_LEASES),
             time: SteadyTime::default(),
         };
+        let rule = options.rule()?;
+        let shared = match (options.store, rule) {
+            (None, _) => None,
+            (Some(store), Rule::Tokens(rule)) => Some(SharedBuckets { store, rule }),
+            (Some(_), _) => {
+                let message = "a store keeps only buckets of tokens, and the options choose another rule";
+                return Err(Error::new(Status::Unsupported, message).with_setting(ApiName::SetBudgetStore));
+            }
+        };
         Ok(Budget {
-            rule: options.rule()?,
+            rule,
+            shared,
             lease_time: options.lease_time,
             clock: TimeSource::new(options.clock),
             state: fork::Mutex::new(state),
@@ -73,10 +90,23 @@ impl Budget {
     /// Asks whether a request may be sent. Returns the number of a lease, with which [`Budget::report`] is called.
     /// Fails with `RetryBudgetEmpty` if the request is not allowed.
     pub fn ask(&self, key: &[u8], kind: Kind) -> Result<u64> {
+        self.ask_within(key, kind, None)
+    }
+
+    /// Does what [`Budget::ask`] does, and waits for a store at most until `limit` ends.
+    pub(crate) fn ask_within(&self, key: &[u8], kind: Kind, limit: Option<&Limit>) -> Result<u64> {
+        match &self.shared {
+            Some(shared) if kind != Kind::Request => self.ask_store(shared, key, kind, limit),
+            _ => self.ask_locally(key, kind),
+        }
+    }
+
+    /// Decides by the state of this process.
+    fn ask_locally(&self, key: &[u8], kind: Kind) -> Result<u64> {
         let reading = self.clock.coarse_now()?;
         let mut state = self.state.lock();
         let now = self.advance(&mut state, Some(reading));
-        let State { keys, leases, .. } = &mut *state;
+        let State { keys, .. } = &mut *state;
         let slot = keys.find_or_add(key, || self.rule.start(now))?;
         let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
         if !self.rule.allows(key_state, kind, now) {
@@ -84,16 +114,21 @@ impl Budget {
             drop(state);
             return Err(denied(key, left, &why));
         }
+        let number = self.add_lease(&mut state, Lease { key: slot, kind }, now)?;
+        // Found again, because a lease that has ended may belong to the same key.
+        let Some(key_state) = state.keys.get_mut(slot) else { return Err(lost_key()) };
+        self.rule.take(key_state, kind, now);
+        Ok(number)
+    }
+
+    fn add_lease(&self, state: &mut State, lease: Lease, now: f64) -> Result<u64> {
+        let State { keys, leases, .. } = state;
         if leases.is_full()
             && let Some(oldest) = leases.remove_oldest()
         {
             self.end(keys, &oldest, Report::None);
         }
-        let number = leases.add(Lease { key: slot, kind }, now)?;
-        // Found again, because the oldest lease may belong to the same key.
-        let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
-        self.rule.take(key_state, kind, now);
-        Ok(number)
+        leases.add(lease, now)
     }
 
     /// Ends a lease and records the outcome of its request. A lease that has ended before is ignored. If the
@@ -150,7 +185,7 @@ impl Budget {
 
     /// Returns whether a call may call a callback of the application.
     pub fn may_call_back(&self) -> bool {
-        self.clock.may_call_back()
+        self.clock.may_call_back() || self.shared.as_ref().is_some_and(|shared| shared.store.may_call_back())
     }
 
     /// Advances the time, and ends leases that are too old. Returns the time.
@@ -168,6 +203,67 @@ impl Budget {
         if let Some(key_state) = keys.get_mut(lease.key) {
             self.rule.end(key_state, lease.kind, report);
         }
+    }
+}
+
+/// A store and the rule of the buckets in it.
+#[derive(Clone)]
+struct SharedBuckets {
+    store: SharedStore,
+    rule: TokenRule,
+}
+
+impl Budget {
+    /// Asks for a retry whose tokens are in a store. The state of this process is not locked meanwhile.
+    fn ask_store(&self, shared: &SharedBuckets, key: &[u8], kind: Kind, limit: Option<&Limit>) -> Result<u64> {
+        let SharedBuckets { store, rule } = shared;
+        let reading = self.clock.coarse_now()?;
+        let untold = self.with_bucket(key, reading, Bucket::take_untold)?;
+        let word = WordKey { kind: WordKind::Budget, key, time_to_live: shared_bucket::TIME_TO_LIVE };
+        let mut answer = SharedAnswer::Denied(0);
+        let update = store.update(word, limit, &mut |word, _| {
+            answer = shared_bucket::ask(word, untold, kind, rule);
+            let next = shared_bucket::word_after(answer);
+            // A denial is worth a write only if it tells the store something.
+            (next != word && (untold != 0 || matches!(answer, SharedAnswer::Granted(_)))).then_some(next)
+        });
+        if !matches!(update, Ok(SharedUpdate::Updated)) {
+            self.with_bucket(key, reading, |bucket| bucket.keep_untold(untold))?;
+        }
+        match (update?, answer) {
+            (SharedUpdate::Updated, SharedAnswer::Granted(rest)) => {
+                self.with_bucket(key, reading, |bucket| bucket.see(rest, rule))?;
+                self.lease(key, reading, kind)
+            }
+            (SharedUpdate::Updated, SharedAnswer::Denied(tokens)) => {
+                self.with_bucket(key, reading, |bucket| bucket.see(tokens, rule))?;
+                Err(denied(key, to_tokens(tokens), &rule.describe_denial(tokens, kind)))
+            }
+            (SharedUpdate::Grant, _) => {
+                self.with_bucket(key, reading, |bucket| bucket.take(rule, kind))?;
+                self.lease(key, reading, kind)
+            }
+            (SharedUpdate::DecideLocally, _) => self.ask_locally(key, kind),
+        }
+    }
+
+    /// Calls a function with the bucket of a key, under the lock.
+    fn with_bucket<T>(&self, key: &[u8], reading: f64, use_bucket: impl FnOnce(&mut Bucket) -> T) -> Result<T> {
+        let mut state = self.state.lock();
+        let now = self.advance(&mut state, Some(reading));
+        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        match state.keys.get_mut(slot) {
+            Some(KeyState::Tokens(bucket)) => Ok(use_bucket(bucket)),
+            _ => Err(lost_key()),
+        }
+    }
+
+    /// Adds a lease without taking tokens, which the caller has taken.
+    fn lease(&self, key: &[u8], reading: f64, kind: Kind) -> Result<u64> {
+        let mut state = self.state.lock();
+        let now = self.advance(&mut state, Some(reading));
+        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        self.add_lease(&mut state, Lease { key: slot, kind }, now)
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::Result;
+use crate::limit::Limit;
 use crate::memory;
 use crate::overload::Report;
 use crate::overload::budget::{Budget, Kind};
@@ -42,9 +43,10 @@ impl AttachedBudget {
         self.with_key(url, |key| self.budget.record_request(key, report))
     }
 
-    /// Asks for a retry. Fails with `RetryBudgetEmpty` if the budget denies the retry.
-    pub(super) fn ask(&self, url: &Url, kind: Kind) -> Result<RetryLease> {
-        let number = self.with_key(url, |key| self.budget.ask(key, kind))?;
+    /// Asks for a retry, and waits for a store at most until `limit` ends. Fails with `RetryBudgetEmpty` or
+    /// `StoreUnavailable` if the budget denies the retry.
+    pub(super) fn ask(&self, url: &Url, kind: Kind, limit: Option<&Limit>) -> Result<RetryLease> {
+        let number = self.with_key(url, |key| self.budget.ask_within(key, kind, limit))?;
         Ok(RetryLease { budget: Arc::clone(&self.budget), number: AtomicU64::new(number) })
     }
 
@@ -98,7 +100,7 @@ mod tests {
     fn two_reports_of_one_lease_return_its_cost_once() {
         let budget = Arc::new(Budget::new(BudgetOptions::default()).unwrap());
         let attached = AttachedBudget::new(Arc::clone(&budget), Some(c"key")).unwrap();
-        let lease = attached.ask(&Url::parse(b"http://h/").unwrap(), Kind::Transient).unwrap();
+        let lease = attached.ask(&Url::parse(b"http://h/").unwrap(), Kind::Transient, None).unwrap();
         assert_eq!(budget.left(b"key").unwrap(), 486.0);
         std::thread::scope(|scope| {
             for _ in 0..2 {

@@ -150,7 +150,7 @@ impl Retry {
         }
         // The budget is asked last, so that a retry that does not take place costs nothing.
         if decision.action == Action::Retry {
-            decision = self.ask_budget(decision, &attempt, &outcome, report)?;
+            decision = self.ask_budget(decision, &attempt, &outcome, report, limit)?;
         }
         Ok(Decision { throttled: report == Report::Throttled, ..decision })
     }
@@ -174,10 +174,11 @@ impl Retry {
         attempt: &Attempt<'_>,
         outcome: &Outcome<'_>,
         report: Report,
+        limit: Option<&Limit>,
     ) -> Result<Decision> {
         let Some(attached) = &self.policy.budget else { return Ok(decision) };
         let kind = if report == Report::Throttled { Kind::Throttling } else { Kind::Transient };
-        let denied = match attached.ask(attempt.url, kind) {
+        let denied = match attached.ask(attempt.url, kind, limit) {
             Ok(lease) => {
                 Arc::make_mut(&mut decision.retry).lease = Some(Arc::new(lease));
                 return Ok(decision);

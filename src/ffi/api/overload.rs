@@ -1,10 +1,10 @@
 //! Overload protection.
 
+pub mod store;
 pub mod budget;
 pub mod breaker;
 pub mod hedge;
 pub mod rate;
-pub mod store;
 
 /// The outcomes of requests, which an application reports so that later requests do not overload the server.
 /// `netlib_retry_budget_report`, `netlib_breaker_report` and `netlib_rate_report` take an outcome.

@@ -1,5 +1,7 @@
 //! The settings of a budget.
 
+use std::sync::Arc;
+
 use crate::callback::Clock;
 use crate::error::Result;
 use crate::overload::budget::in_flight::InFlightRule;
@@ -7,6 +9,7 @@ use crate::overload::budget::rule::Rule;
 use crate::overload::budget::tokens::TokenRule;
 use crate::overload::budget::window::WindowRule;
 use crate::overload::range;
+use crate::overload::store::{SharedStore, Store, UnavailablePolicy};
 
 /// The budgets of other libraries, with their values.
 #[repr(i32)]
@@ -50,6 +53,7 @@ pub struct BudgetOptions {
     pub(super) lease_time: f64,
     pub(super) max_keys: usize,
     pub(super) clock: Option<Clock>,
+    pub(super) store: Option<SharedStore>,
 }
 
 impl BudgetOptions {
@@ -96,6 +100,12 @@ impl BudgetOptions {
         Ok(())
     }
 
+    /// Sets the store; `None` means that the process counts by itself. Returns the previous store, which the caller
+    /// drops.
+    pub fn set_store(&mut self, store: Option<Arc<Store>>, policy: UnavailablePolicy) -> Option<SharedStore> {
+        std::mem::replace(&mut self.store, store.map(|store| SharedStore::new(store, policy)))
+    }
+
     /// Sets the clock; `None` means the system's clock. Returns the previous clock, which the caller drops.
     pub fn set_clock(&mut self, clock: Option<Clock>) -> Option<Clock> {
         std::mem::replace(&mut self.clock, clock)
@@ -109,6 +119,7 @@ impl Default for BudgetOptions {
             lease_time: BudgetOptions::DEFAULT_LEASE_TIME,
             max_keys: BudgetOptions::DEFAULT_MAX_KEYS as usize,
             clock: None,
+            store: None,
         }
     }
 }

@@ -3,7 +3,8 @@
 use crate::overload::Report;
 use crate::overload::budget::in_flight::{InFlight, InFlightRule};
 use crate::overload::budget::kind::Kind;
-use crate::overload::budget::tokens::{Millitokens, TokenRule, to_tokens};
+use crate::overload::budget::shared_bucket::Bucket;
+use crate::overload::budget::tokens::{TokenRule, to_tokens};
 use crate::overload::budget::window::{Window, WindowRule};
 
 /// The rule of a budget.
@@ -16,7 +17,7 @@ pub(crate) enum Rule {
 
 /// The state of a key. The variant is the one of the budget's rule.
 pub(crate) enum KeyState {
-    Tokens(Millitokens),
+    Tokens(Bucket),
     /// In a separate allocation, because a window is much larger than the other states.
     Window(Box<Window>),
     InFlight(InFlight),
@@ -26,7 +27,7 @@ impl Rule {
     /// Returns the state of a new key.
     pub(crate) fn start(&self, now: f64) -> KeyState {
         match self {
-            Rule::Tokens(rule) => KeyState::Tokens(rule.capacity()),
+            Rule::Tokens(rule) => KeyState::Tokens(Bucket::new(rule.capacity())),
             Rule::Window(rule) => KeyState::Window(Box::new(rule.start(now))),
             Rule::InFlight(_) => KeyState::InFlight(InFlight::default()),
         }
@@ -34,7 +35,7 @@ impl Rule {
 
     pub(crate) fn allows(&self, state: &mut KeyState, kind: Kind, now: f64) -> bool {
         match (self, state) {
-            (Rule::Tokens(rule), KeyState::Tokens(tokens)) => rule.take(*tokens, kind).is_some(),
+            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => rule.take(bucket.tokens, kind).is_some(),
             (Rule::Window(rule), KeyState::Window(window)) => rule.allows(window, kind, now),
             (Rule::InFlight(rule), KeyState::InFlight(requests)) => rule.allows(*requests, kind),
             _ => false,
@@ -44,7 +45,7 @@ impl Rule {
     /// Records a request that is allowed and about to be sent.
     pub(crate) fn take(&self, state: &mut KeyState, kind: Kind, now: f64) {
         match (self, state) {
-            (Rule::Tokens(rule), KeyState::Tokens(tokens)) => *tokens = rule.take(*tokens, kind).unwrap_or(*tokens),
+            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => bucket.take(rule, kind),
             (Rule::Window(rule), KeyState::Window(window)) => rule.take(window, kind, now),
             (_, KeyState::InFlight(requests)) => *requests = requests.after_start(kind),
             _ => {}
@@ -54,7 +55,7 @@ impl Rule {
     /// Records the outcome of a request that was recorded with [`Rule::take`].
     pub(crate) fn end(&self, state: &mut KeyState, kind: Kind, report: Report) {
         match (self, state) {
-            (Rule::Tokens(rule), KeyState::Tokens(tokens)) => *tokens = rule.after(*tokens, kind, report),
+            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => bucket.change(rule.after(bucket.tokens, kind, report)),
             (_, KeyState::InFlight(requests)) => *requests = requests.after_end(kind),
             _ => {}
         }
@@ -72,7 +73,7 @@ impl Rule {
     /// Returns the number of tokens, or, for rules without tokens, the number of retries that are allowed at present.
     pub(crate) fn left(&self, state: &mut KeyState, now: f64) -> f64 {
         match (self, state) {
-            (Rule::Tokens(_), KeyState::Tokens(tokens)) => to_tokens(*tokens),
+            (Rule::Tokens(_), KeyState::Tokens(bucket)) => to_tokens(bucket.tokens),
             (Rule::Window(rule), KeyState::Window(window)) => rule.left(window, now),
             (Rule::InFlight(rule), KeyState::InFlight(requests)) => rule.left(*requests),
             _ => 0.0,
@@ -82,7 +83,7 @@ impl Rule {
     /// Describes, for an error message, why a request is denied. The subject of the sentence is the budget.
     pub(crate) fn describe_denial(&self, state: &KeyState, kind: Kind) -> String {
         match (self, state) {
-            (Rule::Tokens(rule), KeyState::Tokens(tokens)) => rule.describe_denial(*tokens, kind),
+            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => rule.describe_denial(bucket.tokens, kind),
             (Rule::Window(rule), _) => rule.describe_denial(kind),
             (Rule::InFlight(rule), KeyState::InFlight(requests)) => rule.describe_denial(*requests, kind),
             _ => String::from("is used up"),

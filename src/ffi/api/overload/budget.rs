@@ -4,17 +4,21 @@ use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_ctx_free_fn, netlib_error, netlib_status};
+use crate::ffi::api::overload::store::netlib_store;
 use crate::ffi::api::retry::decision::netlib_decision;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::retry::options::netlib_retry_options;
 use crate::ffi::api::timeout::netlib_clock_fn;
 use crate::ffi::args::{arg, arg_bytes, arg_cstr_opt, arg_enum, arg_kept_alive, arg_shared_opt};
-use crate::ffi::enums::{enum_netlib_budget_kind, enum_netlib_budget_preset, enum_netlib_report};
+use crate::ffi::enums::{
+    enum_netlib_budget_kind, enum_netlib_budget_preset, enum_netlib_report, enum_netlib_unavailable,
+};
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
 use crate::overload::Report;
 use crate::overload::budget::{Budget, BudgetOptions, Kind, Preset};
+use crate::overload::store::UnavailablePolicy;
 use crate::retry::AttachedBudget;
 
 /// The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset.
@@ -75,7 +79,8 @@ impl Handle for netlib_retry_budget_options {
 /// the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
 /// full budget. Keys appear in error messages, so do not use secrets as keys.
 ///
-/// After fork(2), parent and child have separate copies of the state, and count separately.
+/// After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
+/// a store.
 pub struct netlib_retry_budget {
     _private: [u8; 0],
 }
@@ -246,6 +251,37 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
     options::set(options, "netlib_retry_budget_options_set_max_keys", |o| o.set_max_keys(max_keys));
 }
 
+/// Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
+/// a hedge asks the store; a first attempt never does. What requests pay back, and what failures cost, reaches the
+/// store with the next retry of the process. Meanwhile, other processes do not see it.
+///
+/// Only the rules of `netlib_retry_budget_options_set_tokens` and `netlib_retry_budget_options_set_failure_tokens`, and
+/// presets with such a rule, can have a store. A store may forget a bucket that was not used for an hour; the bucket is
+/// then full. An answer of a server takes one or two round trips, for which `netlib_retry_decide` and
+/// `netlib_retry_budget_ask` wait.
+///
+/// @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
+///        default.
+/// @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
+///        process continues with the number of tokens that it saw last.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_budget_options_set_store(
+    options: *mut netlib_retry_budget_options,
+    store: *const netlib_store,
+    unavailable: enum_netlib_unavailable,
+) {
+    guard::nothing(|| {
+        let mut replaced = None;
+        options::set(options, "netlib_retry_budget_options_set_store", |o: &mut BudgetOptions| {
+            let policy = arg_enum!(unavailable, netlib_unavailable, UnavailablePolicy::from_code);
+            replaced = o.set_store(arg_shared_opt!(store), policy);
+            Ok(())
+        });
+        // The store's `ctx_free` may use the options, so the store is released after the options are no longer in use.
+        drop(replaced);
+    });
+}
+
 /// Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
 /// does not change the time, because several threads may read the clock at once. If the clock steps back further, the
 /// time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
@@ -267,7 +303,9 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_clock(
 /// Makes a retry budget.
 ///
 /// @param options the settings, which can be used for several calls. May be NULL: the default settings.
-/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error.
+/// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error; `NETLIB_UNSUPPORTED` if the
+///         options
+///         have a store, and a rule without tokens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_new(
     options: *const netlib_retry_budget_options,
@@ -302,7 +340,8 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
 /// @param key `len` bytes, at most 1,024.
 /// @param lease out: the number of the lease, never 0; 0 on failure.
 /// @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
-///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+///         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
+///         `NETLIB_UNAVAILABLE_CLOSED`; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_ask(
     budget: *const netlib_retry_budget,
@@ -409,9 +448,9 @@ pub unsafe extern "C" fn netlib_retry_attached_budget_key(
 }
 
 /// Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
-/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`; `netlib_error_budget_key` and
-/// `netlib_error_budget_left` return its details. If `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a
-/// retry was denied, this error is the last cause.
+/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`, of which `netlib_error_budget_key` and
+/// `netlib_error_budget_left` return the details, or `NETLIB_STORE_UNAVAILABLE`. If `netlib_retry_decide` fails with
+/// `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_denied(decision: *const netlib_decision) -> *const netlib_error {
     read(decision, std::ptr::null(), |decision| handle::lend(decision.denied()))

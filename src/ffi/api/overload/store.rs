@@ -16,12 +16,13 @@ use crate::overload::store::Store;
 ///
 /// A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
 /// file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
-/// for example on a Redis server. All processes that share a store must use the same settings of the budget and of the
-/// rate, because a word contains no settings.
+/// for example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store`.
+/// All processes that share a store must use the same settings of the budget and of the rate, because a word contains
+/// no settings.
 ///
 /// A retry budget asks the store only before a retry, and never before a first attempt, because an application should
 /// not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
-/// its next retry. A rate asks the store for every permission.
+/// its next retry. A rate asks the store at each `netlib_rate_take`.
 ///
 /// If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
 /// key starts full. After fork(2), parent and child use the store together.
@@ -68,8 +69,8 @@ pub enum netlib_swap {
 /// @param actual out: the word, if it was not `expected`.
 /// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
-///        server. If the clock is set back, netlib counts no time until the clock reaches the earlier time again, at
-///        most until the budget or rate would be full. netlib presets `now` to NaN.
+///        server. If the clock is set back by more than a second, a rate is empty at that moment, and fills again.
+///        netlib presets `now` to NaN.
 /// @return the result. For any other number, and if the callback did not store what the result promises, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
 /// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`.
@@ -99,7 +100,8 @@ pub type netlib_store_swap_fn = Option<
 ///
 /// The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
 /// process that opens the file after the machine was started sets all words to 0. On systems without
-/// /proc/sys/kernel/random/boot_id, the words are kept, and a rate may deny until it would be full.
+/// /proc/sys/kernel/random/boot_id, the words are kept, and a rate that is used for the first time after the start is
+/// empty.
 ///
 /// Put the file in a directory that only the user of the workers can write to, on a local file system, such as
 /// /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those

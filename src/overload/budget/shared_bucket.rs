@@ -1,0 +1,132 @@
+//! A token bucket that processes share through a store. Each process also has a view of the bucket: the tokens that it
+//! saw last, and the changes that it has not told the store yet. Only a retry asks the store; the changes wait for the
+//! next retry.
+
+use crate::overload::budget::kind::Kind;
+use crate::overload::budget::tokens::{Millitokens, TokenRule};
+
+/// The seconds after which a store may forget a bucket that no process has changed. The bucket is then full.
+pub(crate) const TIME_TO_LIVE: f64 = 3600.0;
+
+/// The bucket of a key, as a process sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Bucket {
+    pub tokens: Millitokens,
+    /// The sum of the changes since the store was asked. Always 0 without a store.
+    untold: i64,
+}
+
+impl Bucket {
+    pub(crate) fn new(tokens: Millitokens) -> Bucket {
+        Bucket { tokens, untold: 0 }
+    }
+
+    /// Changes the number of tokens. A change that would exceed the capacity of the view is cut off, so that successes
+    /// from long ago cannot fill a bucket that other processes have emptied.
+    pub(crate) fn change(&mut self, tokens: Millitokens) {
+        self.untold += i64::from(tokens) - i64::from(self.tokens);
+        self.tokens = tokens;
+    }
+
+    /// Takes the cost of a request, or all tokens if there are fewer.
+    pub(crate) fn take(&mut self, rule: &TokenRule, kind: Kind) {
+        self.change(rule.take(self.tokens, kind).unwrap_or(0));
+    }
+
+    /// Returns the changes that the store does not know, and counts them as told.
+    pub(crate) fn take_untold(&mut self) -> i64 {
+        std::mem::take(&mut self.untold)
+    }
+
+    /// Counts changes as untold again, because the store was unavailable.
+    pub(crate) fn keep_untold(&mut self, changes: i64) {
+        self.untold += changes;
+    }
+
+    /// Replaces the view by the tokens of the shared bucket. Changes of other threads since then stay in the view.
+    pub(crate) fn see(&mut self, shared: Millitokens, rule: &TokenRule) {
+        self.tokens = add(shared, self.untold, rule);
+    }
+}
+
+/// The result of asking for a retry, with the tokens that are left in the shared bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SharedAnswer {
+    Granted(Millitokens),
+    Denied(Millitokens),
+}
+
+/// Computes the answer to a retry from the word of a bucket, after the untold changes of the process.
+pub(crate) fn ask(word: u64, untold: i64, kind: Kind, rule: &TokenRule) -> SharedAnswer {
+    let tokens = add(tokens_of(word, rule), untold, rule);
+    match rule.take(tokens, kind) {
+        Some(rest) => SharedAnswer::Granted(rest),
+        None => SharedAnswer::Denied(tokens),
+    }
+}
+
+/// Returns the word of a bucket with this answer.
+pub(crate) fn word_after(answer: SharedAnswer) -> u64 {
+    let (SharedAnswer::Granted(tokens) | SharedAnswer::Denied(tokens)) = answer;
+    u64::from(tokens) + 1
+}
+
+/// The word 0 is a full bucket; another word is the number of tokens and 1. A word that is too large is a full bucket.
+fn tokens_of(word: u64, rule: &TokenRule) -> Millitokens {
+    let tokens = word.checked_sub(1).and_then(|tokens| Millitokens::try_from(tokens).ok());
+    tokens.unwrap_or(Millitokens::MAX).min(rule.capacity())
+}
+
+fn add(tokens: Millitokens, change: i64, rule: &TokenRule) -> Millitokens {
+    // The result is at most the capacity, so it fits.
+    i64::from(tokens).saturating_add(change).clamp(0, i64::from(rule.capacity())) as Millitokens
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::overload::Report;
+
+    const AWS_2026: TokenRule =
+        TokenRule::Costs { capacity: 500_000, transient: 14_000, throttling: 5_000, gain: 1_000 };
+
+    #[test]
+    fn a_retry_takes_its_cost_from_the_shared_word_after_the_untold_changes() {
+        use SharedAnswer::{Denied, Granted};
+        for (word, untold, expected) in [
+            (0, 0, Granted(486_000)),
+            (500_001, 0, Granted(486_000)),
+            (500_002, 0, Granted(486_000)),
+            (u64::MAX, 0, Granted(486_000)),
+            (14_001, 0, Granted(0)),
+            (14_000, 0, Denied(13_999)),
+            (14_000, 1, Granted(0)),
+            (1, 0, Denied(0)),
+            (1, -5, Denied(0)),
+            (1, i64::MAX, Granted(486_000)),
+            (499_001, 5_000, Granted(486_000)),
+            (14_001, -1, Denied(13_999)),
+        ] {
+            assert_eq!(ask(word, untold, Kind::Transient, &AWS_2026), expected, "{word} {untold}");
+        }
+        assert_eq!((word_after(Granted(0)), word_after(Denied(13_999))), (1, 14_000));
+    }
+
+    #[test]
+    fn a_view_collects_changes_up_to_the_capacity_that_it_has_seen() {
+        let mut bucket = Bucket::new(AWS_2026.capacity());
+        bucket.change(AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
+        assert_eq!(bucket, Bucket { tokens: 500_000, untold: 0 });
+        bucket.see(2_000, &AWS_2026);
+        bucket.change(AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
+        bucket.change(AWS_2026.after(bucket.tokens, Kind::Transient, Report::Success));
+        assert_eq!(bucket, Bucket { tokens: 17_000, untold: 15_000 });
+        let untold = bucket.take_untold();
+        assert_eq!((untold, bucket), (15_000, Bucket { tokens: 17_000, untold: 0 }));
+        bucket.change(18_000);
+        bucket.keep_untold(untold);
+        assert_eq!(bucket, Bucket { tokens: 18_000, untold: 16_000 });
+        bucket.see(0, &AWS_2026);
+        assert_eq!(bucket, Bucket { tokens: 16_000, untold: 16_000 });
+    }
+}
