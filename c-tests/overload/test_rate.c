@@ -9,19 +9,8 @@ static void a_limit_gives_the_answers_of_redis_cell(void) {
     static const struct {
         double now, n, wait;
     } rows[] = {
-        {0, 1, 0},
-        {0, 1, 0},
-        {0, 1, 0},
-        {0, 1, 0},
-        {0, 1, 0},
-        {0, 1, 1},
-        {3, 1, 0},
-        {3.1, 1, 0},
-        {4, 1, 0},
-        {8, 1, 0},
-        {9.5, 1, 0},
-        {9.5, 2, 0},
-        {9.5, 5, 3},
+        {0, 1, 0},   {0, 1, 0}, {0, 1, 0}, {0, 1, 0},   {0, 1, 0},   {0, 1, 1},   {3, 1, 0},
+        {3.1, 1, 0}, {4, 1, 0}, {8, 1, 0}, {9.5, 1, 0}, {9.5, 2, 0}, {9.5, 5, 3},
     };
     /* The answers do not depend on the time at which the clock starts. */
     static const double starts[] = {0, -1000, 1.7e9};
@@ -75,10 +64,8 @@ static void waiting_as_told_takes_the_rate_and_the_burst(void) {
         netlib_rate *rate = limit_of(rows[i].per_second, rows[i].burst, &now);
         for (int calls = 0; calls < 2000; calls++) {
             double wait = take(rate, "k", rows[i].n);
-            if (wait > 0)
-                now += wait;
-            else
-                taken += rows[i].n;
+            if (wait > 0) now += wait;
+            else taken += rows[i].n;
             most = rows[i].per_second * (now - start) + rows[i].burst;
             CHECK(taken <= most * (1 + 1e-9));
         }

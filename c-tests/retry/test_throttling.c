@@ -407,12 +407,15 @@ static void clamp_and_pushback_settings_can_be_read_back_and_invalid_ones_are_re
         int kind;
         const char *message;
     } rows[] = {
-        {-1, "a", 0, "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
-                     "no bound; it is -1"},
-        {NAN, "a", 0, "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
-                      "no bound; it is NaN"},
-        {0, "a b", 0, "netlib_retry_options_set_pushback_header: a header name must be letters, digits and "
-                      "!#$%&'*+-.^_`|~ only; byte 1 is not"},
+        {-1, "a", 0,
+         "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
+         "no bound; it is -1"},
+        {NAN, "a", 0,
+         "netlib_retry_options_set_retry_after_clamp: more: must be 0 or more, or NETLIB_TIMEOUT_NONE for "
+         "no bound; it is NaN"},
+        {0, "a b", 0,
+         "netlib_retry_options_set_pushback_header: a header name must be letters, digits and "
+         "!#$%&'*+-.^_`|~ only; byte 1 is not"},
         {0, "", 0, "netlib_retry_options_set_pushback_header: a header name must not be empty"},
         {0, "a", 2, "netlib_retry_options_set_pushback_header: kind must be a netlib_pushback; it is 2"},
         {0, NULL, -1, "netlib_retry_options_set_pushback_header: kind must be a netlib_pushback; it is -1"},

@@ -105,11 +105,6 @@ impl<T> KeyTable<T> {
         (entry.generation == slot.generation).then_some(&mut entry.state)
     }
 
-    /// Returns the states of all keys, in no particular order.
-    pub(crate) fn states(&self) -> impl Iterator<Item = &T> {
-        self.entries.iter().map(|entry| &entry.state)
-    }
-
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
@@ -188,7 +183,7 @@ mod tests {
             if model.len() > 5 {
                 model.remove(0);
             }
-            let mut states: Vec<_> = table.states().cloned().collect();
+            let mut states: Vec<_> = table.entries.iter().map(|entry| entry.state.clone()).collect();
             states.sort();
             let mut expected = model.clone();
             expected.sort();

@@ -72,7 +72,7 @@ impl<L> LeaseTable<L> {
             before => self.entries[before as usize].newer = index,
         }
         self.newest = index;
-        Ok(u64::from(generation) << 32 | u64::from(index) + 1)
+        Ok((u64::from(generation) << 32) | (u64::from(index) + 1))
     }
 
     /// Ends the lease with this number and returns it; `None` if the lease has ended before.
@@ -99,7 +99,7 @@ impl<L> LeaseTable<L> {
     /// Ends the oldest lease and returns it; `None` if there is no lease.
     pub(crate) fn remove_oldest(&mut self) -> Option<L> {
         let entry = self.entries.get(self.oldest as usize)?;
-        self.remove(u64::from(entry.generation) << 32 | u64::from(self.oldest) + 1)
+        self.remove((u64::from(entry.generation) << 32) | (u64::from(self.oldest) + 1))
     }
 
     /// Ends the oldest lease and returns it, if it was given before `time`.

@@ -5,8 +5,11 @@ use std::time::Duration;
 
 const WORD: WordKey<'static> = WordKey { kind: WordKind::Rate, key: b"origin", time_to_live: 3.0 };
 
-/// A callback that answers from a list, and the requests that it got: key, expected, desired.
-fn scripted(answers: Vec<Result<(SwapResult, f64)>>) -> (Swap, Arc<Mutex<Vec<(String, u64, u64)>>>) {
+/// The requests that a callback got: key, expected, desired.
+type Requests = Arc<Mutex<Vec<(String, u64, u64)>>>;
+
+/// Returns a callback that answers from a list, and its requests.
+fn scripted(answers: Vec<Result<(SwapResult, f64)>>) -> (Swap, Requests) {
     let seen = Arc::new(Mutex::new(Vec::new()));
     let (answers, log) = (Mutex::new(answers.into_iter()), Arc::clone(&seen));
     let swap: Swap = Box::new(move |request| {
