@@ -30,7 +30,7 @@ pub fn run(env: &Env, report: &mut Report) {
                 }
             }
         }
-        Err(text) => return report.fail(text),
+        Err(text) => report.fail(text),
     }
 }
 
