@@ -2957,12 +2957,15 @@ void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *optio
 
 /** Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
  * a hedge asks the store; a first attempt never does. What requests pay back, and what failures cost, reaches the
- * store with the next retry of the process. Meanwhile, other processes do not see it.
+ * store with the next retry of the process. Meanwhile, other processes do not see it. With one retry, a process pays
+ * back at most twice the cost of a retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`; further
+ * paybacks are lost. Otherwise, the paybacks that many processes collected before an outage would refill the bucket
+ * again and again during the outage.
  *
  * Only the rules of `netlib_retry_budget_options_set_tokens` and `netlib_retry_budget_options_set_failure_tokens`, and
  * presets with such a rule, can have a store. A store may forget a bucket that was not used for an hour; the bucket is
- * then full. An answer of a server takes one or two round trips, for which `netlib_retry_decide` and
- * `netlib_retry_budget_ask` wait.
+ * then full. If the store is on another host, an answer takes one or two round trips, for which `netlib_retry_decide`
+ * and `netlib_retry_budget_ask` wait.
  * @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
  *        default.
  * @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the

@@ -55,7 +55,9 @@ impl Rule {
     /// Records the outcome of a request that was recorded with [`Rule::take`].
     pub(crate) fn end(&self, state: &mut KeyState, kind: Kind, report: Report) {
         match (self, state) {
-            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => bucket.change(rule.after(bucket.tokens, kind, report)),
+            (Rule::Tokens(rule), KeyState::Tokens(bucket)) => {
+                bucket.change(rule, rule.after(bucket.tokens, kind, report))
+            }
             (_, KeyState::InFlight(requests)) => *requests = requests.after_end(kind),
             _ => {}
         }

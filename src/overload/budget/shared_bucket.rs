@@ -21,16 +21,17 @@ impl Bucket {
         Bucket { tokens, untold: 0 }
     }
 
-    /// Changes the number of tokens. A change that would exceed the capacity of the view is cut off, so that successes
-    /// from long ago cannot fill a bucket that other processes have emptied.
-    pub(crate) fn change(&mut self, tokens: Millitokens) {
-        self.untold += i64::from(tokens) - i64::from(self.tokens);
+    /// Changes the number of tokens. A process tells the store at most [`TokenRule::max_payback`] at once: otherwise the
+    /// successes that each process has collected since the last outage would refill the shared bucket in the next one.
+    pub(crate) fn change(&mut self, rule: &TokenRule, tokens: Millitokens) {
+        let change = i64::from(tokens) - i64::from(self.tokens);
+        self.untold = (self.untold + change).min(i64::from(rule.max_payback()));
         self.tokens = tokens;
     }
 
     /// Takes the cost of a request, or all tokens if there are fewer.
     pub(crate) fn take(&mut self, rule: &TokenRule, kind: Kind) {
-        self.change(rule.take(self.tokens, kind).unwrap_or(0));
+        self.change(rule, rule.take(self.tokens, kind).unwrap_or(0));
     }
 
     /// Returns the changes that the store does not know, and counts them as told.
@@ -113,20 +114,35 @@ mod tests {
     }
 
     #[test]
-    fn a_view_collects_changes_up_to_the_capacity_that_it_has_seen() {
+    fn a_view_collects_the_changes_that_the_store_does_not_know() {
         let mut bucket = Bucket::new(AWS_2026.capacity());
-        bucket.change(AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
+        bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
         assert_eq!(bucket, Bucket { tokens: 500_000, untold: 0 });
         bucket.see(2_000, &AWS_2026);
-        bucket.change(AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
-        bucket.change(AWS_2026.after(bucket.tokens, Kind::Transient, Report::Success));
+        bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
+        bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Transient, Report::Success));
         assert_eq!(bucket, Bucket { tokens: 17_000, untold: 15_000 });
         let untold = bucket.take_untold();
         assert_eq!((untold, bucket), (15_000, Bucket { tokens: 17_000, untold: 0 }));
-        bucket.change(18_000);
+        bucket.change(&AWS_2026, 18_000);
         bucket.keep_untold(untold);
         assert_eq!(bucket, Bucket { tokens: 18_000, untold: 16_000 });
         bucket.see(0, &AWS_2026);
         assert_eq!(bucket, Bucket { tokens: 16_000, untold: 16_000 });
+    }
+
+    #[test]
+    fn a_process_pays_back_at_most_two_retries_at_once() {
+        let grpc = TokenRule::failures(10.0, 0.1, 0.5).unwrap();
+        for (rule, successes, expected) in
+            [(&AWS_2026, 28, 28_000), (&AWS_2026, 1_000, 28_000), (&grpc, 20, 2_000), (&grpc, 100, 2_000)]
+        {
+            let mut bucket = Bucket::new(rule.capacity());
+            bucket.see(0, rule);
+            for _ in 0..successes {
+                bucket.change(rule, rule.after(bucket.tokens, Kind::Request, Report::Success));
+            }
+            assert_eq!(bucket.take_untold(), expected, "{rule:?} {successes}");
+        }
     }
 }

@@ -77,6 +77,14 @@ impl TokenRule {
         }
     }
 
+    /// Returns the most tokens that a process adds to a shared bucket at once: twice the tokens that a failure takes.
+    pub(crate) fn max_payback(&self) -> Millitokens {
+        match *self {
+            TokenRule::Costs { transient, .. } => transient.saturating_mul(2),
+            TokenRule::Failures { .. } => 2 * ONE,
+        }
+    }
+
     /// Describes, for an error message, why a request of this kind is denied.
     pub(crate) fn describe_denial(&self, tokens: Millitokens, kind: Kind) -> String {
         let left = to_tokens(tokens);
