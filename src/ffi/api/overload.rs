@@ -20,15 +20,15 @@ pub enum netlib_report {
     NETLIB_REPORT_NONE = 3,
 }
 
-/// What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
-/// does not answer in time.
+/// The policies of a budget or a rate while its store is unavailable, because the file system or the server of the
+/// store fails or does not answer in time.
 #[repr(C)]
 pub enum netlib_unavailable {
-    /// The process decides by its own state, which starts full. N processes together then have N times the budget or
-    /// rate.
+    /// Each process decides by a state of its own, which starts full. So N processes together have N times the budget
+    /// or rate.
     NETLIB_UNAVAILABLE_LOCAL = 0,
     /// Everything is granted.
     NETLIB_UNAVAILABLE_OPEN = 1,
-    /// Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`.
+    /// Nothing is granted: a call that asks for a retry or for permissions fails with `NETLIB_STORE_UNAVAILABLE`.
     NETLIB_UNAVAILABLE_CLOSED = 2,
 }

@@ -25,8 +25,8 @@ use crate::retry::AttachedBudget;
 #[repr(C)]
 pub enum netlib_budget_preset {
     /// AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
-    /// `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A bucket that is full allows 35 transient
-    /// retries, and 14 successes pay for another one.
+    /// `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A full bucket allows 35 transient retries, and
+    /// 14 successes pay for one more retry.
     NETLIB_BUDGET_AWS_2026 = 0,
     /// AWS's SDKs since 2020 ("standard" mode, version 2.0; source: aws-c-io): `netlib_retry_budget_options_set_tokens`
     /// with 500, 10, 5 and 1.
@@ -51,12 +51,13 @@ pub enum netlib_budget_kind {
     NETLIB_BUDGET_TRANSIENT = 1,
     /// A retry after the server asked the client to slow down, for example with the status 429.
     NETLIB_BUDGET_THROTTLING = 2,
-    /// A further copy of a request that was not answered yet. A budget treats a hedge as a retry of the kind
+    /// A hedge: another copy of a request that has no answer yet. A budget treats a hedge as a retry of the kind
     /// `NETLIB_BUDGET_TRANSIENT`.
     NETLIB_BUDGET_HEDGE = 3,
 }
 
-/// The default time after which a lease without a report ends, in seconds.
+/// The default time after which a lease ends without a report, in seconds. A lease is the permission for one request:
+/// see `netlib_retry_budget_ask`.
 pub const NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME: f64 = 300.0;
 /// The default maximum number of keys of a budget.
 pub const NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS: i32 = 1024;
@@ -123,13 +124,13 @@ pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_r
     guard::nothing(|| handle::free(options));
 }
 
-/// Selects the rule of another library, which replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
+/// Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
 /// `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
 ///
 /// The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
 /// `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
-/// can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which time refills, or
-/// `NETLIB_BUDGET_ENVOY`, which the end of a retry refills.
+/// can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
+/// `NETLIB_BUDGET_ENVOY`, which refills when a retry ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_preset(
     options: *mut netlib_retry_budget_options,
@@ -140,7 +141,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_preset(
     });
 }
 
-/// Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
+/// Gives each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
 /// the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
 /// failure changes nothing. The call replaces the rule of an earlier call, see
 /// `netlib_retry_budget_options_set_preset`. Default: 500, 14, 5 and 1.
@@ -164,16 +165,16 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_tokens(
     });
 }
 
-/// Makes each key a bucket of tokens, which is full at first, and which the outcomes of requests change: each failure
-/// takes one token, even if the failed request is not retried, and each success adds `gain`. A retry is denied unless
-/// the bucket has more than `floor * capacity` tokens; the retry itself takes no token. The call replaces the rule of
-/// an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another rule,
-/// `netlib_retry_budget_options_set_tokens`.
+/// Gives each key a bucket of tokens, which is full at first. The outcomes of requests change the bucket: each failure
+/// (`NETLIB_REPORT_FAILURE` or `NETLIB_REPORT_THROTTLED`) takes one token, even if the failed request is not retried,
+/// and each success adds `gain`. A retry is denied unless the bucket has more than `floor * capacity` tokens; the retry
+/// itself takes no token. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`.
+/// Default: not set; the rule is that of `netlib_retry_budget_options_set_tokens`.
 ///
 /// @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
 /// @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
 ///        tokens than `capacity`.
-/// @param floor 0 or more and less than 1.
+/// @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_failure_tokens(
     options: *mut netlib_retry_budget_options,
@@ -188,13 +189,14 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_failure_tokens(
 
 /// Allows retries in proportion to the first attempts of the last seconds. Within a window of `seconds`, the number of
 /// retries is at most `ratio` times the number of first attempts, plus `least_per_second * seconds`. A first attempt
-/// counts when `netlib_retry_budget_ask` is called for it, and is forgotten between `seconds` and `1.1 * seconds`
-/// later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another
-/// rule, `netlib_retry_budget_options_set_tokens`.
+/// counts when `netlib_retry_budget_ask` is called for it, and stops counting between `seconds` and `1.1 * seconds`
+/// later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: not
+/// set; the rule is that of `netlib_retry_budget_options_set_tokens`.
 ///
-/// @param ratio 0, or 0.0001 to 1,000.
-/// @param least_per_second 0 to 1,000,000. With 0, a client that sends few requests gets no retries, unless `ratio` is
-///        large. `ratio` and `least_per_second` must not both be 0.
+/// @param ratio the number of retries for each first attempt: 0, or 0.0001 to 1,000.
+/// @param least_per_second the number of retries per second that are allowed in addition, 0 to 1,000,000. With 0, a
+///        client that sends few requests gets no retries, unless `ratio` is large. `ratio` and `least_per_second` must
+///        not both be 0.
 /// @param seconds the length of the window, 1 to 60.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_window(
@@ -212,11 +214,12 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_window(
 /// is more. A request is in flight from the call of `netlib_retry_budget_ask` to the report of its outcome, so a retry
 /// that waits for its backoff is in flight. The budget knows only the first attempts for which
 /// `netlib_retry_budget_ask` was called. The call replaces the rule of an earlier call, see
-/// `netlib_retry_budget_options_set_preset`. Default: another rule, `netlib_retry_budget_options_set_tokens`.
+/// `netlib_retry_budget_options_set_preset`. Default: not set; the rule is that of
+/// `netlib_retry_budget_options_set_tokens`.
 ///
-/// @param ratio 0 to 1. A fraction of a retry does not count.
-/// @param least 0 to 1,000,000. With 0, a client with few requests in flight gets no retries. `ratio` and `least` must
-///        not both be 0.
+/// @param ratio the part of the requests in flight that may be retries, 0 to 1. The number of retries is rounded down.
+/// @param least the number of retries in flight that are always allowed, 0 to 1,000,000. With 0, a client with few
+///        requests in flight gets no retries. `ratio` and `least` must not both be 0.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
     options: *mut netlib_retry_budget_options,
@@ -226,9 +229,8 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
     options::set(options, "netlib_retry_budget_options_set_in_flight", |o| o.set_in_flight(ratio, least));
 }
 
-/// Sets the time after which a lease ends without a report: the cost of its retry is not returned, and its request is
-/// no longer in flight. Choose a time
-/// that is longer than the wait before a retry and the retry together. Default:
+/// Sets the time after which a lease ends without a report. The cost of its retry is then not returned, and its request
+/// is no longer in flight. Choose a time that is longer than the wait before a retry and the retry together. Default:
 /// `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
 ///
 /// @param seconds more than 0, finite.
@@ -334,13 +336,15 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
     guard::nothing(|| handle::free(budget));
 }
 
-/// Asks whether a request may be sent now, and takes its cost from the budget. Ask before the wait that precedes a
-/// retry, so that waiting retries count. If the request is allowed, pass the lease to `netlib_retry_budget_report` when
-/// the outcome of the request is known. An application that uses `netlib_retry_decide` need not ask.
+/// Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
+/// lease, which is the permission for this request. Ask before the wait that precedes a retry, so that waiting retries
+/// count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An application that
+/// uses `netlib_retry_decide` need not ask, except for first attempts with `netlib_retry_budget_options_set_in_flight`.
 ///
 /// A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
 ///
 /// @param key `len` bytes, at most 1,024.
+/// @param kind the reason for which the request is sent. `NETLIB_BUDGET_REQUEST` is always allowed.
 /// @param lease out: the number of the lease, never 0; 0 on failure.
 /// @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
@@ -401,19 +405,20 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 
 /// Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
 /// last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
-/// counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: nothing is
-/// asked, and a redirect counts as a success of the server that sent it. Default: no budget.
+/// counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: the call does
+/// not ask the budget, and a redirect counts as a success of the server that sent it. Default: no budget.
 ///
-/// An outcome is a success if the response is a redirect, or has a status below 500 and is not retried; a failure if
-/// the response is retried, or the request failed; and throttled if the server asked the client to slow down (see
-/// `netlib_retry_options_set_throttling`). The allowed methods do not matter for this. A response with a status of 500
-/// or more that is not retried, and an error that is never retried, such as a cancellation, count as
-/// `NETLIB_REPORT_NONE`. A throttled request is retried as `NETLIB_BUDGET_THROTTLING`, any other as
-/// `NETLIB_BUDGET_TRANSIENT`.
+/// An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
+/// other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
+/// failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
+/// effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
+/// such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
+/// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
-/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks and
-/// pays a second time. The Retry for the repeated request holds the lease; if this Retry, its clones and its decision
-/// are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
+/// to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
+/// clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
+/// outcome.
 ///
 /// A first attempt counts when `netlib_retry_decide` is called for it. With
 /// `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
