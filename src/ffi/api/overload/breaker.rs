@@ -22,12 +22,13 @@ pub enum netlib_circuit_state {
     NETLIB_CIRCUIT_CLOSED = 0,
     /// No request is permitted.
     NETLIB_CIRCUIT_OPEN = 1,
-    /// Some requests are permitted: a number of probes, or for `netlib_breaker_options_set_adaptive`, a random part of
-    /// the requests.
+    /// Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random part
+    /// of the requests.
     NETLIB_CIRCUIT_HALF_OPEN = 2,
 }
 
-/// The default time after which a permit without a report ends, in seconds.
+/// The default time after which a permit ends without a report, in seconds. A permit is the permission for one request:
+/// see `netlib_breaker_ask`.
 pub const NETLIB_BREAKER_DEFAULT_PERMIT_TIME: f64 = 300.0;
 /// The default maximum number of keys of a breaker.
 pub const NETLIB_BREAKER_DEFAULT_MAX_KEYS: i32 = 1024;
@@ -105,22 +106,24 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
     guard::nothing(|| handle::free(options));
 }
 
-/// Makes a key open when too large a part of its requests fails, as in Polly and resilience4j. Replaces the settings of
+/// Opens a key when the ratio of failures is too high, as in Polly and resilience4j. The call replaces the settings of
 /// `netlib_breaker_options_set_consecutive` and `netlib_breaker_options_set_adaptive`. Default: 0.1, 100, 30, 5 and 1,
 /// as in Polly 8. The defaults of resilience4j 2 correspond to 0.5, 100, a window of your choice, 60 and 10.
 ///
-/// A closed key opens when a failure is reported, at least `minimum` outcomes were reported within the window, and
-/// failures are at least the part `ratio` of these outcomes. An outcome counts when it is reported, so failures also
-/// count if the timeout of the requests is longer than the window. An open key permits no request for `open_time`
-/// seconds, and is half-open afterwards: `probes` requests are permitted, and no further request until the outcomes of
-/// all of these probes are reported. Then the key closes, or, if failures are at least the part `ratio` of the probes,
-/// opens again. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe.
+/// A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
+/// within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts when it is
+/// reported, so failures also count if the timeout of the requests is longer than the window. An open key permits no
+/// request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
+/// until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
+/// key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
+/// replaced by another probe.
 ///
-/// @param ratio more than 0, at most 1.
-/// @param minimum 1 or more.
-/// @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
-/// @param open_time 0.001 to 1,000,000,000 seconds.
-/// @param probes 1 or more.
+/// @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
+/// @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
+/// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
+///        length.
+/// @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
+/// @param probes the number of requests that a half-open key permits, 1 or more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
     options: *mut netlib_breaker_options,
@@ -135,20 +138,20 @@ pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
     });
 }
 
-/// Makes a key open after consecutive failures, as Envoy's outlier detection ejects a host. Replaces the settings of
-/// `netlib_breaker_options_set_ratio` and `netlib_breaker_options_set_adaptive`, and is not set by default. Envoy's
-/// defaults are 5, 30, 300 and 10.
+/// Opens a key after consecutive failures, as Envoy's outlier detection ejects a host. The call replaces the settings
+/// of `netlib_breaker_options_set_ratio` and `netlib_breaker_options_set_adaptive`. Default: not set. Envoy's defaults
+/// are 5, 30, 300 and 10.
 ///
 /// A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
 /// multiplied by the number of its openings, at most for `open_time_max` seconds, and then closes; it is never
 /// half-open. For every 10 seconds that the key is closed, the number of its openings decreases by 1. A key does not
-/// open if more than `max_open_percent` percent of the breaker's keys would then be open, unless no other key is open.
-/// In this case its failures are counted from 0 again.
+/// open if another key is open, and more than `max_open_percent` percent of the breaker's keys would then be open; the
+/// failures of the key are then counted from 0 again.
 ///
-/// @param failures 1 or more.
-/// @param open_time 0.001 to 1,000,000,000 seconds.
-/// @param open_time_max at most 1,000,000,000 seconds, not less than `open_time`.
-/// @param max_open_percent 0 to 100.
+/// @param failures the number of consecutive failures at which a key opens, 1 or more.
+/// @param open_time the time for which a key stays open after its first opening, 0.001 to 1,000,000,000 seconds.
+/// @param open_time_max the longest time for which a key stays open, `open_time` to 1,000,000,000 seconds.
+/// @param max_open_percent the percentage of the keys that may be open at once, 0 to 100. One key may always be open.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
     options: *mut netlib_breaker_options,
@@ -162,23 +165,25 @@ pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
     });
 }
 
-/// Makes a key refuse a random part of its requests, as in the client-side throttling of Google's book "Site
-/// Reliability Engineering", chapter "Handling Overload". Replaces the settings of `netlib_breaker_options_set_ratio`
-/// and `netlib_breaker_options_set_consecutive`, and is not set by default. The book uses 2, 1, 120 and 1. For Envoy's
-/// admission control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
+/// Refuses a random part of a key's requests, as in the client-side throttling of Google's book "Site Reliability
+/// Engineering", chapter "Handling Overload". The call replaces the settings of `netlib_breaker_options_set_ratio` and
+/// `netlib_breaker_options_set_consecutive`. Default: not set. The book uses 2, 1, 120 and 1. For Envoy's admission
+/// control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
 ///
 /// Each request is refused with the probability (requests - `multiplier` * accepted) / (requests + 1), which is limited
-/// to 0 to `max_probability`. `requests` is the number of requests that asked within the window, with the refused ones;
-/// `accepted` is the number of successes that were reported within the window. Requests count when they ask, so a
-/// server that answers no request is noticed before the first timeout. Requests that are reported with
-/// `NETLIB_REPORT_NONE` do not count. No key is ever open: some requests are always permitted.
+/// to the range from 0 to `max_probability`. `requests` is the number of calls of `netlib_breaker_ask` within the
+/// window, including calls for refused requests; `accepted` is the number of successes that were reported within the
+/// window. A request counts when `netlib_breaker_ask` is called for it, so a server that answers no request is noticed
+/// before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever open:
+/// some requests are always permitted.
 ///
 /// @param multiplier the number of requests per accepted request up to which no request is refused: at least 1, finite.
-/// @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose a
-///        number above the number of requests that wait for an answer at once, because the requests of an application
-///        that starts count before the first answer arrives.
-/// @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
-/// @param max_probability more than 0, at most 1.
+/// @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose more
+///        than the number of requests that wait for an answer at the same time: when an application starts, its
+///        requests count before the first answer arrives.
+/// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
+///        length.
+/// @param max_probability the highest probability with which a request is refused, more than 0, at most 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
     options: *mut netlib_breaker_options,
@@ -280,11 +285,11 @@ pub unsafe extern "C" fn netlib_breaker_free(breaker: *mut netlib_breaker) {
 ///
 /// @param key `len` bytes, at most 1,024.
 /// @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
-/// @param seconds out: the time after which to ask again, at least 0.000001, if the result is `NETLIB_BREAKER_OPEN`;
-///        otherwise 0. For an open key, the time until the key closes or is half-open. For a half-open key, which may
-///        close sooner, the `open_time` of `netlib_breaker_options_set_ratio`. For a request that
-///        `netlib_breaker_options_set_adaptive` refuses, the time until the window moves; an earlier request may be
-///        permitted, too.
+/// @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
+///        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
+///        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
+///        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although an
+///        earlier request may be permitted.
 /// @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
@@ -315,10 +320,10 @@ pub unsafe extern "C" fn netlib_breaker_ask(
 }
 
 /// Reports the outcome of a permitted request, which ends its permit. For `netlib_breaker_options_set_ratio` and
-/// `netlib_breaker_options_set_consecutive`, `NETLIB_REPORT_THROTTLED` counts as a failure. The call changes nothing if
-/// the permit has already ended, because it was reported or is too old; if the number is no permit; or if the key has
-/// opened or closed since the request was permitted. If the clock callback fails, the report counts at the time of the
-/// last call that read the clock.
+/// `netlib_breaker_options_set_consecutive`, `NETLIB_REPORT_THROTTLED` counts as a failure. The call changes nothing in
+/// three cases: the permit has already ended, because it was reported or is too old; the number is no permit; or the
+/// key has opened or closed since the request was permitted. If the clock callback fails, the report counts at the time
+/// of the last call that read the clock.
 ///
 /// @param permit the number that `netlib_breaker_ask` stored.
 /// @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`.

@@ -89,7 +89,7 @@ pub unsafe extern "C" fn netlib_hedge_options_free(options: *mut netlib_hedge_op
 }
 
 /// Sets a fixed delay between two attempts. With a fixed delay, no latencies are recorded. The call replaces the
-/// percentile. Default: none, the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
+/// percentile. Default: not set; the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
 /// attempts, and Polly 8 uses 2 seconds and 2 attempts.
 ///
 /// @param seconds 0 or more, finite. With 0, all attempts start at once.
@@ -102,14 +102,15 @@ pub unsafe extern "C" fn netlib_hedge_options_set_delay(options: *mut netlib_hed
 /// the requests get a second attempt (Dean and Barroso, "The Tail at Scale", CACM 2013). The call replaces a fixed
 /// delay. Default: 95 and 100.
 ///
-/// The latencies of a key are the times of its latest 1,000 to 2,000 successful requests, from the start of the request
-/// to `NETLIB_HEDGE_EVENT_SUCCESS`; attempts that failed before the success do not count. For latencies from 0.1 ms to
-/// 1,000 s, the percentile is at most 5 % too high or too low; a latency outside of this range counts as 0.1 ms or
-/// 1,000 s. The latencies of a key take less than 1 kB of memory, plus the key itself, which is stored twice.
+/// The latencies of a key are the times that its latest 1,000 to 2,000 successful requests took, from the start of the
+/// request to `NETLIB_HEDGE_EVENT_SUCCESS`. The time of attempts that failed before the success does not count. For
+/// latencies from 0.1 ms to 1,000 s, the percentile is at most 5 % too high or too low; a latency outside of this range
+/// counts as 0.1 ms or 1,000 s. The latencies of a key take less than 1 kB of memory, plus the key itself, which is
+/// stored twice.
 ///
 /// @param percentile 50 to 99.9. The number 95 means the 95th percentile; 0.95 is refused.
-/// @param minimum_samples 1 to 1,000: with fewer latencies, the time starts no further attempt, but
-///        `NETLIB_HEDGE_EVENT_FAILURE` does.
+/// @param minimum_samples 1 to 1,000. While a key has fewer latencies, only `NETLIB_HEDGE_EVENT_FAILURE` starts a
+///        further attempt; the timer does not.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_options_set_percentile(
     options: *mut netlib_hedge_options,
@@ -149,17 +150,18 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
     });
 }
 
-/// Sets the retry budget that bounds the copies of all requests together. Default: none. Set the budget of the retries
-/// of the same requests, so that it bounds retries and copies together.
+/// Sets the retry budget that bounds the further attempts of all requests together. Default: none. Use the budget that
+/// the retries of the same requests use, and the same keys, so that the budget bounds retries and further attempts
+/// together. A Retry without a key of its own uses the origin with the port, such as "https://example.com:443".
 ///
 /// `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
 /// Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
 /// further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
 /// success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
-/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled copy does not return its cost.
+/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
 ///
 /// If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
-/// has already reported the outcome, and a second report would pay tokens back twice.
+/// has already reported the outcome, and `netlib_retry_decide` would pay tokens back a second time.
 ///
 /// @param budget the budget. May be NULL: no budget.
 #[unsafe(no_mangle)]
@@ -187,7 +189,7 @@ pub unsafe extern "C" fn netlib_hedge_options_set_max_keys(options: *mut netlib_
 /// one for all requests of a process. After fork(2), the parent process and the child process count separately.
 ///
 /// `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
-/// events and their times to the plan, and does what the plan answers. In an event loop, a hedged GET is:
+/// events and their times to the plan, and takes the next step that the plan stores. In an event loop, a hedged GET is:
 ///
 ///     netlib_hedge_start(hedge, "https://api.example", NETLIB_NTS, "GET", &plan, &err);
 ///     double start = now();
@@ -214,6 +216,7 @@ impl Handle for netlib_hedge {
 
 /// Makes a `netlib_hedge`.
 ///
+/// @param options the settings, which can be used for several calls. May be NULL: the default settings.
 /// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_new(
@@ -295,7 +298,7 @@ pub unsafe extern "C" fn netlib_hedge_plan_free(plan: *mut netlib_hedge_plan) {
 }
 
 /// Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start. Every step may change the
-/// time. Returns `NETLIB_TIMEOUT_NONE` if the timer is not due before another event, and for NULL.
+/// time. Returns `NETLIB_TIMEOUT_NONE` while no timer is set, and for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_timer(plan: *const netlib_hedge_plan) -> f64 {
     read(plan, f64::INFINITY, Plan::timer)
@@ -318,11 +321,12 @@ pub unsafe extern "C" fn netlib_hedge_plan_denied(plan: *const netlib_hedge_plan
 /// Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
 ///
 /// The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
-/// asked to wait. The timer then starts again with the delay that the plan had at the start. If no attempt is running
+/// asked to wait. The timer then starts again, with the delay that the plan got at its start. If no attempt is running
 /// and no further one may start, the request has failed.
 ///
-/// After the request has ended, every event stores `NETLIB_HEDGE_ACTION_DONE` or `NETLIB_HEDGE_ACTION_FAILED` and
-/// changes nothing, for example if a cancelled attempt has succeeded at the same moment.
+/// After the request has ended, the call changes nothing and stores `NETLIB_HEDGE_ACTION_DONE` or
+/// `NETLIB_HEDGE_ACTION_FAILED`. This happens, for example, if a cancelled attempt succeeds before its cancellation
+/// takes effect.
 ///
 /// @param event the event.
 /// @param attempt the number of the event's attempt; ignored for `NETLIB_HEDGE_EVENT_TIMER`.
@@ -349,9 +353,10 @@ pub unsafe extern "C" fn netlib_hedge_plan_step(
     })
 }
 
-/// Reports an attempt that has failed with a wish of the server for the next attempt, for example with a Retry-After
-/// header or gRPC's grpc-retry-pushback-ms, and stores the next step. The rules are those of gRPC's proposal A6,
-/// "Pushback". Except for the wish, the call does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
+/// Reports an attempt that has failed, and a pushback: the server has asked for a wait before the next attempt, or for
+/// no further attempt, for example with a Retry-After header or gRPC's grpc-retry-pushback-ms. Stores the next step.
+/// The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call does what
+/// `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
 ///
 /// @param attempt the number of the attempt that has failed.
 /// @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten

@@ -29,7 +29,7 @@ impl Handle for netlib_rate_options {
     type Ownership = Unique;
 }
 
-/// A rate: how often an application may send requests, so that a server with a quota need not refuse them.
+/// A rate, which limits how often an application sends requests, so that a server with a quota does not refuse them.
 /// **Thread-safe**.
 ///
 /// Call `netlib_rate_take` before each request, retries included. If it returns `NETLIB_RATE_LIMITED`, wait for the
@@ -37,7 +37,7 @@ impl Handle for netlib_rate_options {
 ///
 /// A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
 /// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
-/// number of keys, the least recently used key is dropped; a dropped key that is used again starts anew.
+/// number of keys, the least recently used key is dropped; a dropped key that is used again starts as a new key.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
 /// store.
@@ -83,15 +83,15 @@ pub unsafe extern "C" fn netlib_rate_options_free(options: *mut netlib_rate_opti
 
 /// Limits each key to `per_second` permissions per second on average and `burst` permissions at once, by the generic
 /// cell rate algorithm (GCRA, ITU-T I.371): in any period of T seconds, at most `per_second * T + burst` permissions
-/// are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: no
-/// limit, but an adaptive rate.
+/// are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: not
+/// set; the rate is adaptive.
 ///
-/// If the clock of a store goes back by more than one second, for example because its server was replaced, a key is
-/// empty at that moment, and fills again at `per_second`.
+/// If the clock of a store goes back by more than one second, for example because its server was replaced, a key has no
+/// permissions at that moment, and gets permissions again at `per_second`.
 ///
-/// @param per_second more than 0, finite.
-/// @param burst more than 0, finite; the most permissions that one call can take. `burst / per_second`, the time in
-///        which a key fills, is 0.000000001 to 1,000,000,000 seconds.
+/// @param per_second the permissions per second, more than 0, finite.
+/// @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
+///        which a key without permissions gets `burst` permissions, is 0.000000001 to 1,000,000,000 seconds.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rate_options_set_limit(
     options: *mut netlib_rate_options,
@@ -101,13 +101,14 @@ pub unsafe extern "C" fn netlib_rate_options_set_limit(
     options::set(options, "netlib_rate_options_set_limit", |o| o.set_limit(per_second, burst));
 }
 
-/// Makes the rate adaptive, as in the retry mode "adaptive" of AWS's SDKs. The default. The call replaces
+/// Makes the rate adaptive, as in the retry mode "adaptive" of AWS's SDKs. This is the default. The call replaces
 /// `netlib_rate_options_set_limit`.
 ///
 /// An adaptive rate limits nothing until the first report of `NETLIB_REPORT_THROTTLED` for a key. From then on, the
 /// rate of the key follows the function of CUBIC (RFC 9438) with the constants of botocore and smithy-rs: a report of
-/// THROTTLED lowers the rate to 0.7 of the measured rate; then the rate rises again, slowly near the rate at which the
-/// server refused a request. The rate is at most twice the measured rate, and at least 0.5 per second.
+/// `NETLIB_REPORT_THROTTLED` lowers the rate to 0.7 times the measured rate, which is the rate of the reports.
+/// Afterwards, the rate rises again, slowly near the rate at which the server refused a request. The rate is at most
+/// twice the measured rate, and at least 0.5 per second.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rate_options_set_adaptive(options: *mut netlib_rate_options) {
     options::set(options, "netlib_rate_options_set_adaptive", |o| {
@@ -125,8 +126,8 @@ pub unsafe extern "C" fn netlib_rate_options_set_max_keys(options: *mut netlib_r
 }
 
 /// Sets a store, in which processes share the state of a limit (`netlib_rate_options_set_limit`). All processes must
-/// use the same limit. The clock of the store measures the time. Each `netlib_rate_take` asks the store. An adaptive
-/// rate cannot have a store.
+/// use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` asks the store. An
+/// adaptive rate cannot have a store.
 ///
 /// @param store the store, to which the options and the rate keep references. May be NULL: no store, which is the
 ///        default.
@@ -203,12 +204,10 @@ pub unsafe extern "C" fn netlib_rate_free(rate: *mut netlib_rate) {
 ///
 /// @param key `len` bytes, at most 1,024.
 /// @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
-///        a
-///        limit, `n` is at most the limit's burst. For an adaptive rate, an `n` above the capacity is taken as soon as
-///        the capacity is available, and delays later calls.
-/// @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds
-///        and
-///        at least one; 0 otherwise.
+///        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` may exceed the capacity of the key: the
+///        permissions are taken as soon as the whole capacity is available, and later calls wait longer.
+/// @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds,
+///        at least 1; 0 otherwise.
 /// @return `NETLIB_OK` if the permissions were taken; `NETLIB_RATE_LIMITED` if they are not available yet;
 ///         `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and if `n` is out of range;
 ///         `NETLIB_STORE_UNAVAILABLE` if the policy for an unavailable store is `NETLIB_UNAVAILABLE_CLOSED`;
@@ -241,7 +240,7 @@ pub unsafe extern "C" fn netlib_rate_take(
 /// changes nothing.
 ///
 /// @param key the key that was passed to `netlib_rate_take`: `len` bytes.
-/// @param outcome the outcome, for example THROTTLED if `netlib_decision_throttled` returns 1.
+/// @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.
 /// @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rate_report(

@@ -21,8 +21,8 @@ use crate::overload::store::Store;
 /// no settings.
 ///
 /// A retry budget asks the store only before a retry, and never before a first attempt, because an application should
-/// not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
-/// its next retry. A rate asks the store at each `netlib_rate_take`.
+/// not wait for a store when nothing has failed. A process collects what its successful requests pay back, and adds it
+/// to the store when it asks for its next retry. A rate asks the store at each `netlib_rate_take`.
 ///
 /// If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
 /// key starts full. After fork(2), parent and child use the store together.
@@ -38,18 +38,18 @@ impl Handle for netlib_store {
 /// The results of a swap callback.
 #[repr(C)]
 pub enum netlib_swap {
-    /// The callback failed in a way that is a bug, for example by an exception. The outer call fails with
+    /// The callback failed because of a bug, for example an exception. The outer call fails with
     /// `NETLIB_CALLBACK_FAILED`.
     NETLIB_SWAP_FAILED = 0,
     /// The word was `expected`, and is now `desired`.
     NETLIB_SWAP_SWAPPED = 1,
     /// The word was not `expected`, and was not changed. The callback has stored the word in `actual`.
     NETLIB_SWAP_CHANGED = 2,
-    /// The store could not be reached, or did not answer within `timeout`. The policy decides.
+    /// The store could not be reached, or did not answer within `timeout`. The policy (`netlib_unavailable`) decides.
     NETLIB_SWAP_UNAVAILABLE = 3,
 }
 
-/// Replaces a word of the store, if the word has an expected value: a compare-and-swap. netlib calls the callback
+/// Replaces a word of the store if the word has an expected value (a compare-and-swap). netlib calls the callback
 /// without a lock, possibly on several threads at once. The callback must make the comparison and the replacement
 /// atomic for all processes that use the store, for example in a Lua script on a Redis server.
 ///
@@ -64,8 +64,9 @@ pub enum netlib_swap {
 /// @param expected the expected word. 0 is the word of a key that the store does not have.
 /// @param desired the new word.
 /// @param ttl the seconds without a change after which the store may forget the word.
-/// @param timeout the seconds until an answer is of no use, more than 0: what is left of the timeout that was passed to
-///        `netlib_store_new`, or of the limit that was passed to the outer call.
+/// @param timeout the seconds after which netlib does not use the answer any more, more than 0: the rest of the timeout
+///        that was passed to `netlib_store_new`, or of the limit that was passed to the outer call if that ends
+///        earlier.
 /// @param actual out: the word, if it was not `expected`.
 /// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
@@ -89,12 +90,12 @@ pub type netlib_store_swap_fn = Option<
 >;
 
 /// Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
-/// process maps the file into its memory and changes words by an atomic instruction, so an update takes no system call
-/// and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share the
-/// words.
+/// process maps the file into its memory and changes words with an atomic instruction, so an update takes no system
+/// call and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share
+/// the words.
 ///
 /// The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
-/// slot share one budget, and one rate. With n keys, a key shares its slot with probability of about n / `slots`:
+/// slot share one budget, and one rate. With n keys, a key shares its slot with a probability of about n / `slots`. So
 /// choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
 /// server cannot choose names that collide.
 ///
@@ -105,9 +106,10 @@ pub type netlib_store_swap_fn = Option<
 ///
 /// Put the file in a directory that only the user of the workers can write to, on a local file system, such as
 /// /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
-/// of the host. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
-/// effective user, if its mode gives its group or others any permission, if it has another number of slots, another
-/// size or another format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
+/// of the host. The file is refused if it is a symbolic link or not a regular file, if its owner is not the effective
+/// user, or if its mode gives its group or others any permission. The file is also refused if another program wrote it,
+/// or if it has another number of slots, another size or another format. An empty file and a file of zeros are treated
+/// as new.
 ///
 /// Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
 /// full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each
@@ -115,8 +117,8 @@ pub type netlib_store_swap_fn = Option<
 /// all processes that use it.
 ///
 /// @param path the path of the file. Its directory must exist.
-/// @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The size of the file
-///        is 64 bytes and 16 bytes for each slot.
+/// @param slots the number of slots, 1 to 1,048,576, which must be the same in all processes. The size of the file is
+///        64 bytes plus 16 bytes for each slot.
 /// @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
 ///         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
 ///         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.
@@ -139,7 +141,7 @@ pub unsafe extern "C" fn netlib_store_file(
 ///
 /// @param swap the callback that reads and changes a word.
 /// @param timeout the seconds that all calls of `swap` for one decision may take together, more than 0, or
-///        `NETLIB_TIMEOUT_NONE`. If an earlier limit is passed to the outer call, that limit applies. After this time,
+///        `NETLIB_TIMEOUT_NONE`. If the outer call has a limit that ends earlier, that limit applies. After this time,
 ///        the store counts as unavailable. netlib cannot interrupt the callback, so the callback must obey its
 ///        parameter `timeout`.
 /// @param ctx_free is called when the store and everything that uses it have been freed, or before this call returns if

@@ -16,24 +16,25 @@ use crate::status::Status;
 /// `netlib_retry_options_set_pushback_header` sets the kind.
 #[repr(C)]
 pub enum netlib_pushback {
-    /// The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. An invalid value is ignored: a
-    /// value that is not a number without a sign, or several headers. With 0, the wait is the backoff.
+    /// The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. The header is ignored if its
+    /// value is not a number without a sign, or if the response has several such headers. With 0, the wait is the
+    /// backoff.
     NETLIB_PUSHBACK_MILLISECONDS = 0,
     /// The header has the number of milliseconds to wait, like gRPC's grpc-retry-pushback-ms (gRPC proposal A6). With
-    /// 0, the request is sent again at once. Any other value ends the retries: a negative number, a number above
-    /// `INT32_MAX`, several headers, and a value that is not a number.
+    /// 0, the request is sent again at once. The retries end if the value is a negative number, a number above
+    /// `INT32_MAX` or not a number, or if the response has several such headers.
     NETLIB_PUSHBACK_GRPC = 1,
 }
 
-/// Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down: a
-/// response with status 429, a response with status 503 and a Retry-After header, and a response with a status of this
-/// list. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in this list.
+/// Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down. A
+/// response is throttled if its status is 429, if its status is 503 and it has a Retry-After header, or if its status
+/// is in `statuses`. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in `statuses`.
 ///
 /// If the last outcome is throttled, `base` replaces `backoff_factor` in the formula of the backoff. For other
-/// outcomes, `backoff_factor` stays. The list does not determine which requests are retried: see
-/// `netlib_retry_options_set_status_forcelist`. Default: the list is empty, and `backoff_factor` applies to throttled
-/// outcomes too. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use a base of 1 second, and a backoff
-/// factor of 0.05 seconds for other failures, with `NETLIB_JITTER_FULL` and a `backoff_max` of 20 seconds.
+/// outcomes, `backoff_factor` applies. `statuses` does not determine which requests are retried: see
+/// `netlib_retry_options_set_status_forcelist`. Default: `statuses` is empty, and `backoff_factor` applies to throttled
+/// outcomes, too. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use a base of 1 second, and a
+/// backoff factor of 0.05 seconds for other failures, with `NETLIB_JITTER_FULL` and a `backoff_max` of 20 seconds.
 ///
 /// @param base 0 or more, finite, in seconds.
 /// @param statuses further statuses that are throttled, 100 to 999.
@@ -58,18 +59,19 @@ pub unsafe extern "C" fn netlib_retry_options_set_throttling(
 /// The clamp does not apply to `netlib_retry_sleep_for_retry`, `netlib_retry_get_retry_after` and
 /// `netlib_retry_parse_retry_after`, which compute no backoff.
 ///
-/// @param more 0 or more; `NETLIB_TIMEOUT_NONE` for no upper bound.
+/// @param more the seconds by which the wait may exceed the backoff, 0 or more; `NETLIB_TIMEOUT_NONE` for no upper
+///        bound.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_retry_after_clamp(options: *mut netlib_retry_options, more: f64) {
     options::set(options, "netlib_retry_options_set_retry_after_clamp", |o| o.set_retry_after_clamp(more));
 }
 
 /// Sets the response header in which the server asks for a wait in milliseconds. The pushback header takes precedence
-/// over Retry-After and is obeyed for every response that is retried, whatever its status and
-/// `respect_retry_after_header` are. The pushback header alone does not cause a retry. The maximum `retry_after_max`
-/// applies as for Retry-After. A pushback header that asks not to retry ends the retries as a Retry-After above
-/// `retry_after_max` does with `NETLIB_LONG_RETRY_AFTER_STOP`. Pushback headers of redirects are ignored. Default:
-/// none.
+/// over Retry-After. It is obeyed for every response that is retried, independently of the status and of
+/// `respect_retry_after_header`. The pushback header alone does not cause a retry. The maximum `retry_after_max`
+/// applies as for Retry-After. A pushback header that asks not to retry ends the retries in the same way as a
+/// Retry-After above `retry_after_max` with `NETLIB_LONG_RETRY_AFTER_STOP`. Pushback headers of redirects are ignored.
+/// Default: none.
 ///
 /// @param name the header's name, case-insensitive. May be NULL: there is no pushback header.
 #[unsafe(no_mangle)]
@@ -99,8 +101,8 @@ pub unsafe extern "C" fn netlib_retry_throttling_status_count(retry: *const netl
     read(retry, 0, |retry| retry.throttling().statuses().len())
 }
 
-/// Returns a status that is throttled in addition to 429, and to 503 with a Retry-After header, from a sorted list; -1
-/// for NULL.
+/// Returns the status at `index` in the sorted list of the statuses that are throttled in addition to 429, and to 503
+/// with a Retry-After header; -1 for NULL.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_throttling_status_at(retry: *const netlib_retry, index: usize) -> i32 {
     read(retry, -1, |retry| retry.throttling().statuses().get(index).copied().unwrap_or(-1))
