@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_fails_or_reports_nan_fails_ask_and_changes_no_tokens() {
+    fn a_clock_that_fails_or_reports_nan_makes_ask_fail_and_changes_no_tokens() {
         let time = Arc::new(AtomicU64::new(0));
         let reading = Arc::clone(&time);
         let budget = budget(|o| {

@@ -1,5 +1,5 @@
-//! The permissions that were given and whose outcome was not reported yet. Each has a number, and ages out if the
-//! outcome is never reported.
+//! A table of leases: permissions for requests whose outcome was not reported yet. Each lease has a number, and ages
+//! out if its outcome is never reported.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,8 +9,8 @@ use crate::memory;
 struct Entry<L> {
     /// `None` if the place is free.
     lease: Option<L>,
-    /// The number of leases that had this place before. It is part of the lease's number, so that the number of a
-    /// lease that has ended finds nothing.
+    /// Increases with each lease in this place. It is part of the lease's number, so that the number of a lease that
+    /// has ended finds nothing.
     generation: u32,
     /// The time at which the lease was given, in seconds.
     given: f64,

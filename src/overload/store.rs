@@ -1,8 +1,8 @@
 //! State that processes share: one word of 64 bits for each key.
 //!
 //! A word is 0 until it is changed for the first time. The budget and the rate supply pure functions that compute the
-//! next word from the word and the time, and a [`Store`] replaces the word atomically. A process that dies can therefore
-//! leave no half-changed state.
+//! next word from the word and the time, and a [`Store`] replaces the word atomically. So a process that dies leaves no
+//! half-changed state.
 
 mod mapped_file;
 mod mapping;
@@ -21,7 +21,7 @@ use mapped_file::MappedFile;
 use swap::SwapStore;
 pub(crate) use swap::{Swap, SwapAnswer, SwapRequest, SwapResult};
 
-/// What a word contains. Words of different kinds never share a place, even if their keys are equal.
+/// The kinds of words. Words of different kinds never share a place, even if their keys are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
     Budget,
@@ -42,7 +42,7 @@ pub(crate) struct WordKey<'a> {
 }
 
 /// Computes the next word from the word and the store's time in nanoseconds; `None` leaves the word unchanged. A store
-/// calls the function again if the word was changed in the meantime, so only its last call counts. The word may be any
+/// calls the function again if the word has changed in the meantime, so only the last call counts. The word may be any
 /// number, and the time may be less than at an earlier call.
 pub(crate) type Change<'a> = dyn FnMut(u64, u64) -> Option<u64> + 'a;
 
@@ -79,7 +79,7 @@ impl Store {
     }
 }
 
-/// What an object does while its store is unavailable.
+/// The policy of an object while its store is unavailable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnavailablePolicy {
     /// Decides by state of its own process.

@@ -32,8 +32,8 @@ impl TimeSource {
         }
     }
 
-    /// Does what [`TimeSource::now`] does, with a resolution of a few milliseconds and for less time. The time 0 is not
-    /// the one of [`TimeSource::now`], so an object uses only one of the two functions.
+    /// Does what [`TimeSource::now`] does, but faster and with a resolution of a few milliseconds. The two functions
+    /// have different times 0, so an object uses only one of them.
     pub(crate) fn coarse_now(&self) -> Result<f64> {
         match &self.clock {
             Some(clock) => TimeSource::read(clock),
@@ -66,9 +66,9 @@ impl TimeSource {
 /// The number of seconds by which the readings of several threads may be out of order.
 const MAX_DISORDER: f64 = 1.0;
 
-/// A time that never decreases, made of the readings of a clock. Two threads may pass their readings in the wrong order;
-/// such a reading does not change the time. If the application's clock steps back further, the time continues from the
-/// latest time, so that one wrong reading does not stop the time until the clock has caught up.
+/// A time that never decreases, computed from the readings of a clock. Two threads may pass their readings in the wrong
+/// order; such a reading does not change the time. If the application's clock steps back further, the time continues
+/// from the latest time, so that one wrong reading does not stop the time until the clock has caught up.
 #[derive(Debug, Default)]
 pub(crate) struct SteadyTime {
     /// The latest reading; `None` before the first one.

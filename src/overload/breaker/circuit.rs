@@ -1,4 +1,4 @@
-//! What the three kinds of breaker have in common.
+//! The types that the three kinds of breaker share.
 
 use crate::error::{Error, Result};
 use crate::overload::key_table::{KeyTable, Slot};

@@ -26,9 +26,9 @@ struct Circuit {
     is_open: bool,
     /// The time at which the key closes or has closed.
     until: f64,
-    /// The number of openings at the time `until`, by which the open time is multiplied.
+    /// The number of openings at the time `until`. The open time is multiplied by this number.
     openings: u32,
-    /// The number of changes between open and closed. A permit of an earlier round says nothing about the present one.
+    /// The number of changes between open and closed. A report for a permit of an earlier round is ignored.
     round: u64,
 }
 

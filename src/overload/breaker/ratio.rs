@@ -40,7 +40,7 @@ struct Probes {
 
 struct Circuit {
     phase: Phase,
-    /// The number of changes of the phase. A permit of an earlier phase says nothing about the present one.
+    /// The number of changes of the phase. A report for a permit of an earlier phase is ignored.
     round: u64,
     window: Window,
 }

@@ -15,8 +15,8 @@ struct Bucket {
     accepted: u32,
 }
 
-/// Counts in buckets, each of which covers a tenth of the window. A full tenth is forgotten at a time, so that a count
-/// is forgotten after at least nine tenths of the window and at most the whole window.
+/// Counts in buckets. Each bucket covers a tenth of the window, and is forgotten as a whole. So a count is forgotten
+/// after at least nine tenths of the window, and at most the whole window.
 #[derive(Default)]
 pub(super) struct Window {
     /// The time at which the newest bucket began.

@@ -37,13 +37,13 @@ impl InFlightRule {
         format!("allows no further {}: {retries} of at most {max} retries are in flight", kind.noun())
     }
 
-    /// Like Envoy, discards a fraction.
+    /// Rounds down, like Envoy.
     fn max_retries(&self, state: InFlight) -> u32 {
         ((self.ratio * f64::from(state.active)) as u32).max(self.least)
     }
 }
 
-/// The requests with a key that were sent, or wait for a retry, and whose outcome is unknown.
+/// The requests in flight with one key: the outcome of each is unknown, and a retry counts from the start of its wait.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct InFlight {
     /// All requests, the retries among them.

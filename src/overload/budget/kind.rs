@@ -10,7 +10,7 @@ pub enum Kind {
     Transient = 1,
     /// A retry after the server asked the client to slow down.
     Throttling = 2,
-    /// A further copy of a request that was not answered yet.
+    /// A hedge: another copy of a request that has no answer yet.
     Hedge = 3,
 }
 

@@ -36,7 +36,7 @@ impl Rule {
     }
 }
 
-/// A key. It is dropped when the model removes it from its list, and a new key with the same name has another identity.
+/// A key. Removing it from the model's list drops it. A new key with the same name has another identity.
 struct Key {
     name: u8,
     identity: u64,

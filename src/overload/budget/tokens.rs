@@ -1,5 +1,5 @@
-//! Token buckets, which retries or failures empty and successes fill. Each update is a pure function of the number of
-//! tokens, so the number may also be part of a word in memory that processes share.
+//! Token buckets: retries or failures take tokens, and successes add tokens. Each update is a pure function of the
+//! number of tokens, so the number can also be part of a word in memory that processes share.
 
 use crate::error::{Error, Result};
 use crate::overload::Report;

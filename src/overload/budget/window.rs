@@ -6,8 +6,8 @@ use crate::overload::budget::kind::Kind;
 use crate::overload::range;
 use crate::status::Status;
 
-/// The number of slots into which the window is divided, as in Finagle and tower. A deposit expires after the window's
-/// time, and at most one further slot later.
+/// The number of slots into which the window is divided, as in Finagle and tower. A deposit expires between one window
+/// and one window plus one slot later.
 const SLOTS: i64 = 10;
 
 /// The slots that hold unexpired amounts: those of the window and the current slot.

@@ -87,7 +87,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Makes the plan of a request whose first attempt starts now. With `max_attempts` 1, the plan starts no further
+    /// Makes the plan of a request whose first attempt starts now. If `max_attempts` is 1, the plan starts no further
     /// attempt.
     pub(super) fn new(
         hedge: Arc<Hedge>,
@@ -126,7 +126,7 @@ impl Plan {
         self.started as i32
     }
 
-    /// Returns the reason for which the budget denied a further attempt.
+    /// Returns the error with which the budget denied a further attempt.
     pub fn denied(&self) -> Option<&Arc<Error>> {
         self.denied.as_ref()
     }
@@ -162,8 +162,8 @@ impl Plan {
         })
     }
 
-    /// Reports that an attempt has failed and that the server has asked to start the next attempt after `wait` seconds,
-    /// or, with a negative `wait`, to start none.
+    /// Reports that an attempt has failed, and that the server has asked to start the next attempt after `wait`
+    /// seconds. With a negative `wait`, the server has asked to start no further attempt.
     pub fn push_back(&mut self, attempt: i32, wait: f64, seconds: f64) -> Result<Action> {
         let index = self.index_of(attempt)?;
         if !wait.is_finite() {
@@ -184,7 +184,7 @@ impl Plan {
     }
 
     /// Returns the index of the attempt with this number. Fails if the attempt was never started, or if it has ended
-    /// before the request.
+    /// although the request has not.
     fn index_of(&self, attempt: i32) -> Result<usize> {
         let index = usize::try_from(attempt).ok().and_then(|attempt| attempt.checked_sub(1));
         match index.filter(|&index| index < self.started) {
@@ -468,7 +468,7 @@ mod tests {
                 ],
             ),
             (
-                "time that goes backwards",
+                "a time before an earlier one counts as the earlier one",
                 0.5,
                 4,
                 &[

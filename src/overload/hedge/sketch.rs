@@ -1,8 +1,7 @@
 //! A sketch of the latest latencies of a key, which estimates one percentile with a bounded error and bounded memory.
 //!
 //! The sketch counts latencies in buckets whose bounds grow by the factor [`GROWTH`], as the DDSketch of Masson, Rim
-//! and Lee (VLDB 2019) does. The estimate is a value between the bounds of a bucket whose relative distance from both
-//! bounds is 5 %.
+//! and Lee (VLDB 2019) does. The estimate is the value in a bucket that differs by 5 % from both bounds of the bucket.
 
 /// The maximum relative error of an estimate, for latencies from [`MIN`] to [`MAX`].
 pub(super) const RELATIVE_ERROR: f64 = 0.05;
@@ -43,7 +42,7 @@ impl LatencySketch {
         LatencySketch { percentile, current: EMPTY, previous: EMPTY, position: 0, below: 0 }
     }
 
-    /// Adds a latency in seconds, which is not NaN.
+    /// Adds a latency in seconds. The latency must not be NaN.
     pub(super) fn record(&mut self, seconds: f64) {
         if self.current.total == GENERATION_LENGTH {
             self.previous = self.current;

@@ -1,5 +1,5 @@
-//! The adaptive rate of AWS's SDKs: off until the server asks to slow down for the first time; then a token bucket
-//! whose rate follows a cubic function, like the congestion window of CUBIC (RFC 9438).
+//! The adaptive rate of AWS's SDKs. It limits nothing until the server asks to slow down for the first time. From then
+//! on, it is a token bucket whose rate follows a cubic function, like the congestion window of CUBIC (RFC 9438).
 //!
 //! The constants and formulas are those of botocore (retries/adaptive.py, throttling.py and bucket.py) and smithy-rs
 //! (client_rate_limiter.rs).
@@ -140,8 +140,8 @@ mod tests {
         assert_close(after_throttling(0.0, 8.0).time_to_max_rate(), 1.8171205928321397, "8");
     }
 
-    /// The tables of the tests of smithy-rs, which also are those of aws-sdk-go-v2: seconds and rates after the last
-    /// throttled request at 5 seconds with a rate of 10.
+    /// The tables of the tests of smithy-rs and aws-sdk-go-v2. Each row has a time in seconds and the rate at that
+    /// time. The last request was throttled at 5 seconds, at a rate of 10.
     #[test]
     fn the_cubic_rates_are_those_of_smithy() {
         let mut state = after_throttling(5.0, 10.0);
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn any_times_keep_the_state_in_its_range() {
+    fn the_state_stays_in_its_range_for_any_times() {
         let mut seed = 3u64;
         let mut random = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

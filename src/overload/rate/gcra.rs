@@ -1,4 +1,4 @@
-//! The generic cell rate algorithm (GCRA, ITU-T I.371): a limit whose whole state is one time.
+//! The generic cell rate algorithm (GCRA, ITU-T I.371), which limits a rate and whose whole state is one time.
 //!
 //! The state is the theoretical arrival time in nanoseconds: the time at which the bucket will be full again. It fits
 //! into one word of 64 bits, so processes can share it and change it with one compare-and-swap.
@@ -11,7 +11,7 @@ const NANOSECONDS: f64 = 1e9;
 /// The longest time in which an empty bucket may become full, in nanoseconds: 31 years.
 const MAX_FILL_TIME: f64 = 1e18;
 
-/// If the time is so many nanoseconds before the time of the last change, the clock of a store was set back.
+/// If the time is more nanoseconds than this before the time of the last change, the clock of a store was set back.
 const MIN_STEP_BACK: u64 = 1_000_000_000;
 
 /// A limit of `per_second` on average, and of `burst` at once.
@@ -26,7 +26,7 @@ pub(super) struct Gcra {
 /// The answer to a request for `n` permissions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// The permissions were taken. The state is now this one.
+    /// The permissions were taken. Holds the new state.
     Granted(u64),
     /// The permissions are available after `wait` nanoseconds. The state is now `state`.
     Denied { state: u64, wait: u64 },
@@ -54,7 +54,7 @@ impl Gcra {
         self.fill_time as f64 / NANOSECONDS
     }
 
-    /// Returns the nanoseconds in which the limit makes `n` permissions. Rounds up, so that no rounding exceeds the
+    /// Returns the nanoseconds in which `n` permissions become available. Rounds up, so that rounding never exceeds the
     /// limit.
     pub(super) fn cost(&self, n: f64) -> Result<u64> {
         if !(n > 0.0 && n <= self.burst) {
@@ -85,8 +85,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// The test table of redis-cell, which is also that of its predecessor throttled: 5 at once, 1 per second. Each row
-    /// has the milliseconds, the permissions, and the milliseconds to wait if the permissions are denied.
+    /// The test table of redis-cell and of its predecessor, which is called throttled: 5 at once, 1 per second. Each
+    /// row has the milliseconds, the permissions, and the milliseconds to wait if the permissions are denied.
     const REDIS_CELL: &[(u64, f64, u64)] = &[
         (0, 1.0, 0),
         (0, 1.0, 0),

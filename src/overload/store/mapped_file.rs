@@ -20,7 +20,7 @@ use crate::overload::key_table::check_key;
 use crate::socket::sys;
 use crate::status::Status;
 
-/// The first word of a file. Read with the other byte order it is another number.
+/// The first word of a file. A host with another byte order reads another number, and refuses the file.
 const MAGIC: u64 = u64::from_be_bytes(*b"netlibst");
 const FORMAT: u64 = 1;
 
@@ -103,7 +103,7 @@ fn open_file(path: &Path) -> Result<File> {
         })
 }
 
-/// Refuses a file that another user could change or replace.
+/// Refuses a file that another user can change or replace.
 fn check_file(path: &Path, file: &File) -> Result<()> {
     let metadata = file.metadata().map_err(|error| io_error("examine", path, &error))?;
     if !metadata.is_file() {
@@ -120,8 +120,8 @@ fn check_file(path: &Path, file: &File) -> Result<()> {
     Ok(())
 }
 
-/// The lock of a file, while the file is created or checked. Using the words needs no lock. The delay ends after the
-/// lock: a child that was forked meanwhile would keep the lock.
+/// The lock of a file, while the file is created or checked. Using the words needs no lock. Forks are delayed until the
+/// lock is released, because a forked child would keep the lock.
 struct Lock<'a> {
     file: &'a File,
     _delay: fork::Delay,
@@ -179,7 +179,7 @@ fn is_blank(path: &Path, file: &File) -> Result<bool> {
 /// Writes the words and the header of a new file.
 fn fill_new_file(path: &Path, file: &File, slots: usize) -> Result<()> {
     let write = |bytes: &[u8], at: u64| file.write_all_at(bytes, at).map_err(|error| io_error("write", path, &error));
-    // Writing zeros reserves the blocks, also where `reserve` cannot.
+    // Writing zeros reserves the blocks, also on systems on which `reserve` cannot.
     let zeros = [0; 4096];
     for at in (0..size_for(slots)).step_by(zeros.len()) {
         let length = (size_for(slots) - at).min(zeros.len() as u64);
@@ -225,7 +225,8 @@ fn size_for(slots: usize) -> u64 {
     (word_count(slots) * size_of::<u64>()) as u64
 }
 
-/// Sets all words to 0 if they are from before the machine was started, because their times are of another clock.
+/// Sets all words to 0 if they were written before the last start of the machine, because the clock has started again
+/// at 0.
 fn reset_after_boot(words: &[AtomicU64], header: &[u64; HEADER], boot_id: Option<[u64; 2]>) {
     let Some(boot_id) = boot_id.filter(|id| *id != header[AT_BOOT_ID..AT_BOOT_ID + 2]) else { return };
     let (header, states) = words.split_at(HEADER);
@@ -235,8 +236,8 @@ fn reset_after_boot(words: &[AtomicU64], header: &[u64; HEADER], boot_id: Option
     header[AT_BOOT_ID + 1].store(boot_id[1], Ordering::Release);
 }
 
-/// Returns the identity of the current boot of the machine; `None` if the system does not tell. Then no words are
-/// reset, and the functions that change the words replace times that lie too far in the future.
+/// Returns the identity of the current boot of the machine; `None` if the system does not provide it. In this case, no
+/// words are reset, and the functions that change the words replace times that are too far in the future.
 fn boot_id() -> Option<[u64; 2]> {
     let text = fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     let digits = text.iter().filter_map(|byte| (*byte as char).to_digit(16));

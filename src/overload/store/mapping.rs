@@ -1,4 +1,4 @@
-//! Maps a file of 64-bit words into memory, and locks a file. The system calls that a store needs.
+//! The system calls that a store needs: maps a file of 64-bit words into memory, and locks a file.
 #![allow(unsafe_code)]
 
 use std::fs::File;
@@ -35,8 +35,9 @@ impl Mapping {
     }
 
     pub(super) fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has `count` words until it is dropped, starts at a page, and is zeroed or file content,
-        // of which every bit pattern is a valid word. Changes by other processes are changes of atomic variables.
+        // SAFETY: the mapping has `count` words until it is dropped, starts at a page, and contains zeros or the
+        // contents of the file. Every bit pattern is a valid word. Changes by other processes are changes of atomic
+        // variables.
         unsafe { std::slice::from_raw_parts(self.start.as_ptr(), self.count) }
     }
 }
@@ -67,8 +68,8 @@ pub(super) fn unlock(file: &File) {
     unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_UN) };
 }
 
-/// Reserves the blocks of a file that has this size, because the first change of a word in a hole raises SIGBUS if the
-/// disk is full. Does nothing if the file system or the system cannot do it.
+/// Reserves the blocks of a file of this size. Otherwise, the first change of a word in a hole raises SIGBUS if the
+/// disk is full. Does nothing if the operating system or the file system does not support it.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(super) fn reserve(file: &File, size: u64) -> io::Result<()> {
     let size = libc::off_t::try_from(size).map_err(|_| io::Error::from_raw_os_error(libc::EFBIG))?;

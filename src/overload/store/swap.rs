@@ -11,14 +11,15 @@ use crate::status::Status;
 /// The application's compare-and-swap.
 pub(crate) type Swap = Box<dyn Fn(SwapRequest<'_>) -> Result<SwapAnswer> + Send + Sync>;
 
-/// Replace the word of `key` by `desired` if it is `expected`. A key without a word has the word 0.
+/// A request to replace the word of `key` with `desired` if the word is `expected`. A key without a word has the word
+/// 0.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SwapRequest<'a> {
     pub key: &'a [u8],
     pub expected: u64,
     pub desired: u64,
     pub time_to_live: f64,
-    /// The seconds until the answer is of no use.
+    /// The seconds after which the answer is not used any more.
     pub timeout: f64,
 }
 
@@ -32,7 +33,7 @@ pub(crate) struct SwapAnswer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SwapResult {
     Swapped,
-    /// The word was not the expected one, but this one.
+    /// The word was not the expected one. Holds the word.
     Changed(u64),
     Unavailable,
 }
