@@ -1,6 +1,6 @@
 /*
- * storm - simulates a thousand clients of a server that is disturbed for some seconds, and shows whether the server
- * recovers with different retry policies.
+ * storm - simulates a thousand clients of a server that is disturbed for some seconds. The results show with which
+ * retry policies the server recovers.
  *
  *     cc storm.c storm/[a-z]*.c $(pkg-config --cflags --libs netlib) -lm -o storm
  *     ./storm table                        every server, policy and trigger

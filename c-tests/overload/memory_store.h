@@ -17,7 +17,7 @@ struct memory_store {
     double ttl, timeout;
     /* If not -1, the callback stores nothing and returns this number. */
     int answer;
-    /* The callback stores nothing in the output. */
+    /* If true, the callback does not store its outputs. */
     bool keeps_actual, keeps_now;
     /* The number of further calls before which another process changes the word. */
     int changes;

@@ -137,8 +137,9 @@ static void the_defaults_are_those_of_polly(void) {
     netlib_breaker_free(breaker);
 }
 
-/* resilience4j's CircuitBreakerConfig: 50 % of 100, open for 60 seconds, 10 probes, of which fewer than half may fail.
- * Its default window counts 100 calls; this test uses a window of time, which resilience4j has, too. */
+/* resilience4j's CircuitBreakerConfig: 50 % of 100, open for 60 seconds, 10 probes. The key closes if fewer than half
+ * of the probes fail. The default window of resilience4j counts 100 calls; this test uses a window of time, which
+ * resilience4j has, too. */
 static void the_constants_of_resilience4j_close_a_key_if_4_of_10_probes_fail_and_open_it_if_5_fail(void) {
     struct world world = {0};
     netlib_breaker *breaker = ratio_breaker(&world, .5, 100, 100, 60, 10);
@@ -211,7 +212,7 @@ static void a_failed_probe_opens_the_key_for_another_open_time(void) {
     netlib_breaker_free(breaker);
 }
 
-static void outcomes_of_requests_from_before_the_key_opened_are_no_probes(void) {
+static void outcomes_of_requests_from_before_the_opening_do_not_count_as_probes(void) {
     struct world world = {0};
     netlib_breaker *breaker = ratio_breaker(&world, .5, 2, 10, 5, 1);
     uint64_t early[3] = {ask(breaker, "a"), ask(breaker, "a"), ask(breaker, "a")};
@@ -320,7 +321,7 @@ int main(void) {
     the_constants_of_resilience4j_close_a_key_if_4_of_10_probes_fail_and_open_it_if_5_fail();
     a_half_open_key_permits_exactly_the_probes();
     a_failed_probe_opens_the_key_for_another_open_time();
-    outcomes_of_requests_from_before_the_key_opened_are_no_probes();
+    outcomes_of_requests_from_before_the_opening_do_not_count_as_probes();
     a_probe_without_an_outcome_is_replaced_by_another_probe();
     failures_count_even_if_the_timeout_is_longer_than_the_window();
     a_clone_shares_the_state_and_a_new_key_closes_no_other_key();

@@ -2,7 +2,7 @@
  * Reliability Engineering", chapter "Handling Overload". */
 #include "overload/breaker.h"
 
-/* Lets `requests` requests ask, of which the first `accepted` ones succeed. No request is refused. */
+/* Asks for `requests` requests, which the breaker permits. The first `accepted` requests succeed. */
 static void fill(struct world *world, netlib_breaker *breaker, int requests, int accepted) {
     world->random = 1 - 0x1p-53;
     for (int i = 0; i < requests; i++) {
@@ -70,7 +70,7 @@ static void requests_count_when_they_ask_even_if_they_are_refused(void) {
     netlib_breaker_free(breaker);
 }
 
-static void requests_without_a_statement_about_the_server_do_not_count(void) {
+static void requests_that_are_reported_as_none_do_not_count(void) {
     struct world world = {.random = 1 - 0x1p-53};
     netlib_breaker *breaker = adaptive_breaker(&world, 2, 1, 120, 1);
     uint64_t permits[9];
@@ -186,7 +186,7 @@ static void an_invalid_random_number_is_refused_and_counts_no_request(void) {
 int main(void) {
     the_probability_is_that_of_the_formula();
     requests_count_when_they_ask_even_if_they_are_refused();
-    requests_without_a_statement_about_the_server_do_not_count();
+    requests_that_are_reported_as_none_do_not_count();
     nothing_is_refused_below_the_minimum();
     a_server_that_answers_nothing_is_noticed_before_the_first_timeout();
     a_server_that_is_slower_than_the_window_is_not_throttled();

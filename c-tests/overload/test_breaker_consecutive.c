@@ -76,7 +76,7 @@ static void failures_from_before_the_key_opened_do_not_count_after_it_has_closed
     netlib_breaker_free(breaker);
 }
 
-/* Uses the keys "0", "1" and so on, and opens as many of them as the breaker allows. Returns the number of open keys. */
+/* Uses the keys "0", "1" and so on, and opens as many as the breaker allows. Returns the number of open keys. */
 static int open_all(netlib_breaker *breaker, int keys) {
     char key[16];
     int open = 0;

@@ -61,7 +61,7 @@ static void a_report_after_the_permit_time_is_ignored(void) {
     netlib_breaker_free(breaker);
 }
 
-static void the_time_of_a_breaker_does_not_step_back_and_continues_after_its_clock_stepped_back(void) {
+static void time_continues_after_the_clock_has_stepped_back(void) {
     struct world world = {.now = 1000};
     netlib_breaker *breaker = ratio_breaker(&world, .5, 1, 10, 5, 1);
     send_requests(breaker, "a", 1, NETLIB_REPORT_FAILURE);
@@ -82,7 +82,7 @@ static void the_time_of_a_breaker_does_not_step_back_and_continues_after_its_clo
     netlib_breaker_free(breaker);
 }
 
-static void an_invalid_time_fails_the_ask_and_does_not_lose_the_report(void) {
+static void an_invalid_time_makes_ask_fail_and_loses_no_report(void) {
     static const double times[] = {NAN, INFINITY, -INFINITY};
     netlib_error *err = NULL;
     for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
@@ -181,7 +181,7 @@ static void *ask_for_probes(void *argument) {
     return NULL;
 }
 
-static void of_64_threads_exactly_10_get_a_probe(void) {
+static void exactly_10_of_64_threads_get_a_probe(void) {
     struct world world = {0};
     struct shared shared = {.breaker = ratio_breaker(&world, .5, 1, 10, 5, 10)};
     pthread_t threads[THREADS];
@@ -203,10 +203,10 @@ int main(void) {
     a_permit_ends_once();
     a_lost_probe_is_replaced_after_the_permit_time();
     a_report_after_the_permit_time_is_ignored();
-    the_time_of_a_breaker_does_not_step_back_and_continues_after_its_clock_stepped_back();
-    an_invalid_time_fails_the_ask_and_does_not_lose_the_report();
+    time_continues_after_the_clock_has_stepped_back();
+    an_invalid_time_makes_ask_fail_and_loses_no_report();
     a_callback_may_use_and_free_the_breaker();
     a_forked_child_counts_separately();
-    of_64_threads_exactly_10_get_a_probe();
+    exactly_10_of_64_threads_get_a_probe();
     return report("breaker shared");
 }

@@ -114,7 +114,7 @@ static const struct plan_row {
       {FAILURE, 2, 0.25, 0, START, 0.75},
       {FAILURE, 3, 0.3, 0, START, 0},
       {FAILURE, 4, 0.4, 0, FAILED, 0}}},
-    {"A6: pushback of 2 s, then copies as usual",
+    {"A6: a pushback of 2 s delays the next copy",
      "GET",
      0.5,
      4,
@@ -133,7 +133,7 @@ static const struct plan_row {
       {PUSHBACK, 2, 0.75, -1.0, WAIT, 0},
       {TIMER, 0, 1.0, 0, WAIT, 0},
       {SUCCESS, 1, 2.0, 0, DONE, 0}}},
-    {"A6: pushback after the last attempt",
+    {"A6: the request fails after a pushback to the last attempt",
      "GET",
      0.5,
      2,
@@ -148,7 +148,7 @@ static const struct plan_row {
       {PUSHBACK, 1, 0.75, 2.0, WAIT, 2.75},
       {FAILURE, 2, 1.0, 0, WAIT, 2.75},
       {TIMER, 0, 2.75, 0, START, 3.25}}},
-    {"Polly 8",
+    {"Polly 8: the second attempt starts after 2 s",
      "GET",
      2.0,
      2,
@@ -172,7 +172,7 @@ static const struct plan_row {
      4,
      1,
      {{TIMER, 0, 9.0, 0, WAIT, 0}, {FAILURE, 1, 9.0, 0, FAILED, 0}}},
-    {"events after DONE",
+    {"events after DONE change nothing",
      "GET",
      0.5,
      4,
@@ -182,7 +182,7 @@ static const struct plan_row {
       {FATAL, 1, 0.5, 0, DONE, 0},
       {TIMER, 0, 0.5, 0, DONE, 0},
       {PUSHBACK, 1, 0.5, 1.0, DONE, 0}}},
-    {"time that goes backwards",
+    {"a time before an earlier one counts as the earlier one",
      "GET",
      0.5,
      4,
@@ -193,7 +193,7 @@ static const struct plan_row {
       {PUSHBACK, 1, 0.0, 1.0, WAIT, 1.75}}},
 };
 
-static void each_plan_follows_its_rows(void) {
+static void each_sequence_of_events_gives_the_expected_actions_and_timers(void) {
     for (size_t i = 0; i < LENGTH_OF(plan_rows); i++) {
         const struct plan_row *row = &plan_rows[i];
         unsigned long failed = checks_failed;
@@ -566,7 +566,7 @@ static void getters_of_null_return_their_documented_values(void) {
 }
 
 int main(void) {
-    each_plan_follows_its_rows();
+    each_sequence_of_events_gives_the_expected_actions_and_timers();
     hostile_events_are_refused_by_name_and_leave_the_plan_unchanged();
     options_refuse_values_outside_of_their_range();
     a_delay_and_a_percentile_replace_each_other();

@@ -19,7 +19,7 @@ static netlib_hedge *hedge_of(int32_t max_keys) {
     return hedge;
 }
 
-/* Runs a request with two attempts, the second of which answers at the time `seconds`. */
+/* Runs a request with two attempts. The second attempt is answered at the time `seconds`. */
 static void request(const netlib_hedge *hedge, const char *key, double seconds) {
     netlib_error *err = NULL;
     netlib_hedge_plan *plan = NULL;

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* The test table of redis-cell, a Redis module for GCRA, with 5 permissions at once and 1 per second. The rows in which
- * redis-cell only looks at the state are left out. */
+ * redis-cell only reads the state are left out. */
 static void a_limit_gives_the_answers_of_redis_cell(void) {
     static const struct {
         double now, n, wait;
@@ -55,7 +55,7 @@ static void a_wait_of_less_than_a_nanosecond_is_a_microsecond(void) {
 }
 
 /* After each wait, and not before, the permission is available. */
-static void waiting_as_told_takes_the_rate_and_the_burst(void) {
+static void a_client_that_waits_as_told_gets_the_rate_and_at_most_the_burst_more(void) {
     static const struct {
         double per_second, burst, n;
     } rows[] = {{1, 1, 1}, {10, 5, 1}, {3, 3, 1}, {7, 20, 3}, {1000, 1, 1}, {0.1, 1, 0.3}, {1e8, 65536, 1500}};
@@ -220,7 +220,7 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
 int main(void) {
     a_limit_gives_the_answers_of_redis_cell();
     a_wait_of_less_than_a_nanosecond_is_a_microsecond();
-    waiting_as_told_takes_the_rate_and_the_burst();
+    a_client_that_waits_as_told_gets_the_rate_and_at_most_the_burst_more();
     a_clock_that_steps_back_counts_as_standing_still();
     keys_have_separate_limits_and_the_least_recently_used_one_is_dropped();
     bad_settings_are_refused_with_the_parameter_in_the_message();

@@ -50,7 +50,7 @@ static void two_processes_share_the_word_of_a_key(void) {
     CHECK_DOUBLE(2, word.ttl); /* 4 permissions at 2 per second */
     CHECK_DOUBLE(0, take(second, "k", 1));
     CHECK_DOUBLE(0.5, take(first, "k", 1));
-    /* The clock of the process has no effect, and that of the store has. */
+    /* The clock of the store measures the time; the clock of the process has no effect. */
     clock += 100;
     CHECK_DOUBLE(0.5, take(second, "k", 1));
     word.now += 0.5;
@@ -67,7 +67,7 @@ static void two_processes_share_the_word_of_a_key(void) {
     CHECK_DOUBLE(0.5, take(first, "k", 1));
     word.now += 0.5;
     CHECK_DOUBLE(0, take(first, "k", 1));
-    /* A word that the store has lost is that of a full key. */
+    /* If the store has lost a word, the key is full. */
     word.value = 0;
     CHECK_DOUBLE(0, take(second, "k", 4));
     netlib_rate_free(first);
@@ -76,7 +76,7 @@ static void two_processes_share_the_word_of_a_key(void) {
     CHECK_INT(2, word.freed);
 }
 
-static void an_unavailable_store_decides_by_its_policy(void) {
+static void the_policy_decides_until_the_store_answers_again(void) {
     static const struct {
         enum netlib_unavailable policy;
         netlib_status statuses[6];
@@ -111,6 +111,6 @@ static void an_unavailable_store_decides_by_its_policy(void) {
 
 int main(void) {
     two_processes_share_the_word_of_a_key();
-    an_unavailable_store_decides_by_its_policy();
+    the_policy_decides_until_the_store_answers_again();
     return report("rate_store");
 }

@@ -61,7 +61,7 @@ static void threads_that_share_a_limit_take_the_rate_and_at_most_the_burst_more(
 }
 
 /* A throttled key has at most twice the measured rate, which is at most the number of calls per half-second. */
-static void threads_can_use_an_adaptive_rate(void) {
+static void an_adaptive_rate_makes_threads_wait_and_grants_permissions(void) {
     atomic_store(&now, 0);
     atomic_store(&taken, 0);
     netlib_rate_options *options = netlib_rate_options_new();
@@ -74,6 +74,6 @@ static void threads_can_use_an_adaptive_rate(void) {
 
 int main(void) {
     threads_that_share_a_limit_take_the_rate_and_at_most_the_burst_more();
-    threads_can_use_an_adaptive_rate();
+    an_adaptive_rate_makes_threads_wait_and_grants_permissions();
     return report("rate_threads");
 }

@@ -140,7 +140,7 @@ static void a_dropped_key_starts_again_with_a_full_budget(void) {
     uint64_t a = ask(budget, "a", NETLIB_BUDGET_TRANSIENT);
     uint64_t b = ask(budget, "b", NETLIB_BUDGET_TRANSIENT);
     ask(budget, "a", NETLIB_BUDGET_TRANSIENT);
-    /* Reading the tokens of `b` is no use of `b`. */
+    /* Reading the tokens of `b` does not count as a use of `b`. */
     CHECK_DOUBLE(486, left(budget, "b"));
     ask(budget, "c", NETLIB_BUDGET_THROTTLING);
     CHECK_DOUBLE(472, left(budget, "a"));
@@ -176,7 +176,7 @@ static void time_continues_after_a_clock_has_stepped_back(void) {
     netlib_retry_budget_options_set_window(options, 1, 0, 10);
     netlib_retry_budget *budget = budget_of(options, &now);
     end(budget, ask(budget, "h", NETLIB_BUDGET_REQUEST), NETLIB_REPORT_FAILURE);
-    /* The reading of a thread that was late does not change the time. */
+    /* A late reading of another thread does not change the time. */
     now = 99.5;
     end(budget, ask(budget, "h", NETLIB_BUDGET_REQUEST), NETLIB_REPORT_FAILURE);
     CHECK_DOUBLE(2, left(budget, "h"));
@@ -196,7 +196,7 @@ static int32_t fail_to_read_time(void *ctx, double *seconds) {
     return *(int32_t *)ctx;
 }
 
-static void a_clock_that_fails_fails_ask_but_not_report(void) {
+static void a_failing_clock_makes_ask_fail_but_not_report(void) {
     static const struct {
         int32_t result;
         double time;
@@ -462,7 +462,7 @@ int main(void) {
     a_dropped_key_starts_again_with_a_full_budget();
     a_lost_report_occupies_a_retry_in_flight_until_the_lease_time_has_passed();
     time_continues_after_a_clock_has_stepped_back();
-    a_clock_that_fails_fails_ask_but_not_report();
+    a_failing_clock_makes_ask_fail_but_not_report();
     an_unknown_outcome_counts_as_none_and_an_unknown_kind_is_refused();
     each_bad_parameter_is_refused_with_the_name_of_its_setter();
     the_error_of_a_denial_has_the_key_and_what_is_left();

@@ -13,8 +13,8 @@ static netlib_retry *retry_with(netlib_retry_budget *budget, const char *key, in
     return retry_of(options);
 }
 
-/* Decides about a request to `url` that was answered with `status`, or, if `status` is above 999, failed with an error of
- * the status `status` - 1000. Stores the decision, and returns the status of the call. */
+/* Decides about a request to `url`. A `status` up to 999 is the status of the response; a `status` above 999 is an
+ * error with the status `status` - 1000. Stores the decision, and returns the status of the call. */
 static netlib_status decide_with(const netlib_retry *retry, const char *method, const char *url, int status,
                                  const char *fields, netlib_decision **decision, netlib_error **err) {
     netlib_url *parsed = url_of(url);
@@ -42,12 +42,12 @@ static void decisions_ask_and_pay_the_budget(void) {
         int32_t action;
         double left; /* of http://h:80 */
     } rows[] = {
-        /* A chain of three retries, which all fail; the counter is then used up, and nothing is asked. */
+        /* A chain of three retries, which all fail. The counter is then used up, and the budget is not asked. */
         {NETLIB_BUDGET_AWS_2026, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 486},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 502, "", NETLIB_OK, NETLIB_ACTION_RETRY, 472},
         {NETLIB_BUDGET_AWS_2026, false, "GET", FAILED(NETLIB_READ_TIMEOUT), "", NETLIB_OK, NETLIB_ACTION_RETRY, 458},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 503, "", NETLIB_MAX_RETRY, 0, 458},
-        /* The success of the second retry returns its cost only. */
+        /* The success of the second retry returns only its own cost. */
         {NETLIB_BUDGET_AWS_2026, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 486},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 472},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 200, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 486},
@@ -63,7 +63,7 @@ static void decisions_ask_and_pay_the_budget(void) {
         {NETLIB_BUDGET_AWS_2026, true, "POST", 503, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 483},
         {NETLIB_BUDGET_AWS_2026, true, "POST", FAILED(NETLIB_READ_TIMEOUT), "", NETLIB_READ_TIMEOUT, 0, 483},
         {NETLIB_BUDGET_AWS_2026, true, "GET", FAILED(NETLIB_CANCELLED), "", NETLIB_CANCELLED, 0, 483},
-        /* A redirect is no retry: it counts as a success, and nothing is asked. */
+        /* A redirect is not a retry: it counts as a success, and the budget is not asked. */
         {NETLIB_BUDGET_AWS_2026, true, "GET", 302, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 484},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 470},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 302, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 484},

@@ -69,7 +69,7 @@ static void steps_of_the_clock_of_the_store_grant_at_most_one_burst(void) {
         while (granted < 20 && (wait = take(rate)) == 0.0) granted++;
         CHECK_INT(rows[i].granted, granted);
         CHECK(fabs(wait - rows[i].wait) < 1e-5);
-        /* The bucket fills at its rate from there on. */
+        /* From then on, the bucket fills at its rate. */
         memory.now += 2.0001 + (rows[i].wait - 1.0);
         CHECK_DOUBLE(0.0, take(rate));
         CHECK_DOUBLE(0.0, take(rate));

@@ -152,7 +152,7 @@ void call_begin(struct call *call, struct process *process) {
     if (process->hedge != NULL) {
         check(netlib_hedge_start(process->hedge, KEY, NETLIB_NTS, "GET", &call->plan, &err), &err);
     } else if (process->policy->bound != NULL && process->policy->bound->in_flight > 0.0) {
-        /* This budget has to know the first attempts in flight; netlib_retry_decide learns of an attempt at its end. */
+        /* This budget must know the first attempts in flight. netlib_retry_decide learns of them only at their end. */
         enum netlib_budget_kind kind = NETLIB_BUDGET_REQUEST;
         check(netlib_retry_budget_ask(process->budget, KEY, NETLIB_NTS, kind, &call->lease, &err), &err);
     }

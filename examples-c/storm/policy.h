@@ -54,7 +54,7 @@ struct world {
 void world_init(struct world *world, uint64_t seed);
 void world_free(struct world *world);
 
-/* What the clients in one process share. */
+/* The objects that the clients of one process share. */
 struct process {
     struct world *world;
     const struct policy *policy;
@@ -87,7 +87,7 @@ void call_begin(struct call *call, struct process *process);
 /* Returns true if the breaker permits an attempt, which then has the number `*permit`. */
 bool call_permits(const struct process *process, uint64_t *permit);
 
-/* What follows an event. */
+/* The steps that can follow an event. */
 enum next {
     NEXT_WAIT,  /* another attempt of the request is running */
     NEXT_COPY,  /* send another attempt at once */

@@ -11,7 +11,7 @@ static uint64_t next(struct random *random) {
 
 double random_unit(struct random *random) { return (double)(next(random) >> 11) * 0x1p-53; }
 
-/* Von Neumann's method: it only compares uniform numbers, so that the result does not depend on a logarithm, which
+/* Von Neumann's method: it only compares uniform numbers, so the result does not depend on a logarithm, which
  * differs between C libraries. A descending run of odd length ends the search. */
 int64_t random_exponential(struct random *random, int64_t mean) {
     for (int whole = 0;; whole++) {

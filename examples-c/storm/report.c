@@ -58,7 +58,7 @@ static void print_bounds(void) {
     puts("");
 }
 
-/* Prints what happens if the same clients belong to fewer or more processes, each with a budget of its own. */
+/* Prints the results if the same clients belong to fewer or more processes, each with a budget of its own. */
 static void print_processes(void) {
     static const uint32_t counts[] = {1, 10, 100, 1000};
     puts(

@@ -45,11 +45,11 @@ struct server {
     double slowness; /* the factor of the time of the work */
     double failing;  /* the fraction of the responses that are failures */
 
-    uint32_t *waiting; /* a ring of `limit` attempts; for SERVER_SHARED, of the attempts that run */
+    uint32_t *waiting; /* a ring of `limit` waiting attempts; for SERVER_SHARED, of the running attempts */
     int64_t *targets;  /* for SERVER_SHARED, the progress at which each attempt of the ring ends */
     uint32_t first, count;
     int busy;
-    double progress; /* for SERVER_SHARED, the work in ns done for an attempt that has always run */
+    double progress; /* for SERVER_SHARED, the work in ns done for an attempt that has run since time 0 */
     int64_t updated; /* the time to which `progress` belongs */
     uint32_t generation;
 };
@@ -60,7 +60,7 @@ void server_init(struct server *server, const struct model *model, struct events
  * accepted attempt. */
 bool server_submit(struct server *server, int64_t now, uint32_t attempt);
 
-/* Takes an EVENT_SERVED. Returns false for an event that is void; otherwise stores the attempt that ended. */
+/* Handles an EVENT_SERVED. Returns false if the event is void; otherwise stores the attempt that has ended. */
 bool server_finish(struct server *server, const struct event *event, uint32_t *attempt);
 
 /* Returns true if the next response is a failure. */

@@ -11,7 +11,7 @@ enum trigger_kind {
     TRIGGER_RAMP,      /* a load that grows to `size` times the load */
     TRIGGER_OUTAGE,    /* a server that accepts attempts until it is full, but processes none */
     TRIGGER_BROWN_OUT, /* a server that needs `size` times the time */
-    TRIGGER_FAILING,   /* a server of whose responses the fraction `size` are failures */
+    TRIGGER_FAILING,   /* a server that fails the fraction `size` of its responses */
 };
 
 struct trigger {
@@ -31,7 +31,7 @@ enum {
     BASELINE = 10, /* the second at which the level before the trigger begins to be measured */
     START = 20,    /* the second at which the trigger begins */
     WINDOW = 5,    /* seconds over which the goodput is averaged, to find the time of recovery */
-    STEADY = 10,   /* the number of windows in a row in which a server that has recovered has its goodput */
+    STEADY = 10,   /* the number of windows in a row with the earlier goodput, after which the server has recovered */
 };
 
 struct scenario {
