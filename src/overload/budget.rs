@@ -224,7 +224,7 @@ impl Budget {
         let update = store.update(word, limit, &mut |word, _| {
             answer = shared_bucket::ask(word, untold, kind, rule);
             let next = shared_bucket::word_after(answer);
-            // A denial is worth a write only if it tells the store something.
+            // A denial writes the word only if there are changes to report.
             (next != word && (untold != 0 || matches!(answer, SharedAnswer::Granted(_)))).then_some(next)
         });
         if !matches!(update, Ok(SharedUpdate::Updated)) {

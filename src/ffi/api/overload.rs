@@ -24,8 +24,8 @@ pub enum netlib_report {
 /// store fails or does not answer in time.
 #[repr(C)]
 pub enum netlib_unavailable {
-    /// Each process decides by a state of its own, which starts full. So N processes together have N times the budget
-    /// or rate.
+    /// Each process decides by a state of its own, so N processes together have N times the budget or rate. For a rate,
+    /// this state starts full. A budget continues with the number of tokens that the process saw last.
     NETLIB_UNAVAILABLE_LOCAL = 0,
     /// Everything is granted.
     NETLIB_UNAVAILABLE_OPEN = 1,

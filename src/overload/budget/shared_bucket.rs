@@ -1,6 +1,6 @@
 //! A token bucket that processes share through a store. Each process also has a view of the bucket: the tokens that it
-//! saw last, and the changes that it has not told the store yet. Only a retry asks the store; the changes wait for the
-//! next retry.
+//! saw last, and the changes that it has not reported to the store yet (untold changes). Only a retry asks the store,
+//! and reports the changes.
 
 use crate::overload::budget::kind::Kind;
 use crate::overload::budget::tokens::{Millitokens, TokenRule};
@@ -34,12 +34,12 @@ impl Bucket {
         self.change(rule, rule.take(self.tokens, kind).unwrap_or(0));
     }
 
-    /// Returns the changes that the store does not know, and counts them as told.
+    /// Returns the changes that were not reported to the store, and marks them as reported.
     pub(crate) fn take_untold(&mut self) -> i64 {
         std::mem::take(&mut self.untold)
     }
 
-    /// Counts changes as untold again, because the store was unavailable.
+    /// Marks changes as not reported again, because the store was unavailable.
     pub(crate) fn keep_untold(&mut self, changes: i64) {
         self.untold += changes;
     }

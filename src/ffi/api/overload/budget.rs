@@ -254,16 +254,16 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
 }
 
 /// Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
-/// a hedge asks the store; a first attempt never does. What requests pay back, and what failures cost, reaches the
-/// store with the next retry of the process. Meanwhile, other processes do not see it. With one retry, a process pays
-/// back at most twice the cost of a retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`; further
-/// paybacks are lost. Otherwise, the paybacks that many processes collected before an outage would refill the bucket
-/// again and again during the outage.
+/// a hedge asks the store; a first attempt never does. A process collects the tokens that requests pay back and that
+/// failures cost, and reports them to the store with its next retry. Until then, other processes do not see them. With
+/// one retry, a process pays back at most twice the cost of a retry, or 2 tokens with
+/// `netlib_retry_budget_options_set_failure_tokens`; further paybacks are lost. Without this maximum, the paybacks that
+/// many processes collected before an outage would refill the bucket again and again during the outage.
 ///
-/// Only the rules of `netlib_retry_budget_options_set_tokens` and `netlib_retry_budget_options_set_failure_tokens`, and
-/// presets with such a rule, can have a store. A store may forget a bucket that was not used for an hour; the bucket is
-/// then full. If the store is on another host, an answer takes one or two round trips, for which `netlib_retry_decide`
-/// and `netlib_retry_budget_ask` wait.
+/// Only budgets with tokens can have a store: those with `netlib_retry_budget_options_set_tokens`,
+/// `netlib_retry_budget_options_set_failure_tokens` or a preset of such a rule. A store may forget a bucket that was
+/// not used for an hour; the bucket is then full. If the store is on another host, `netlib_retry_decide` and
+/// `netlib_retry_budget_ask` wait for one or two round trips before a retry.
 ///
 /// @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
 ///        default.
@@ -309,8 +309,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_clock(
 ///
 /// @param options the settings, which can be used for several calls. May be NULL: the default settings.
 /// @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error; `NETLIB_UNSUPPORTED` if the
-///         options
-///         have a store, and a rule without tokens.
+///         options have a store and a rule without tokens.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_new(
     options: *const netlib_retry_budget_options,
@@ -456,9 +455,9 @@ pub unsafe extern "C" fn netlib_retry_attached_budget_key(
 }
 
 /// Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
-/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`, of which `netlib_error_budget_key` and
-/// `netlib_error_budget_left` return the details, or `NETLIB_STORE_UNAVAILABLE`. If `netlib_retry_decide` fails with
-/// `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause.
+/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
+/// `NETLIB_RETRY_BUDGET_EMPTY`, `netlib_error_budget_key` and `netlib_error_budget_left` return the details. If
+/// `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_decision_denied(decision: *const netlib_decision) -> *const netlib_error {
     read(decision, std::ptr::null(), |decision| handle::lend(decision.denied()))

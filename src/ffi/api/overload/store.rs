@@ -70,8 +70,8 @@ pub enum netlib_swap {
 /// @param actual out: the word, if it was not `expected`.
 /// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
-///        server. If the clock is set back by more than a second, a rate is empty at that moment, and fills again.
-///        netlib presets `now` to NaN.
+///        server. If the clock is set back by more than a second, a rate has no permissions at that moment, and fills
+///        again. netlib presets `now` to NaN.
 /// @return the result. For any other number, and if the callback did not store what the result promises, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
 /// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`.
@@ -101,8 +101,8 @@ pub type netlib_store_swap_fn = Option<
 ///
 /// The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
 /// process that opens the file after the machine was started sets all words to 0. On systems without
-/// /proc/sys/kernel/random/boot_id, the words are kept, and a rate that is used for the first time after the start is
-/// empty.
+/// /proc/sys/kernel/random/boot_id, the words are kept, and a rate has no permissions when it is used for the first
+/// time after the start.
 ///
 /// Put the file in a directory that only the user of the workers can write to, on a local file system, such as
 /// /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
