@@ -129,9 +129,10 @@
  * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a
  * stream, fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that
  * handle, which is then released when the outer call ends. The other arguments of the outer call must stay alive until
- * the outer call returns. A callback that decides or acts returns an enum netlib_verdict, netlib_outcome or
- * netlib_interrupt, in which 0 means failure. A callback with an output returns 0 for success, and counts as failed if
- * it does not store the output. A callback must return: do not leave it by longjmp, pthread_exit or a C++ exception.
+ * the outer call returns. A callback that decides or acts returns an enum netlib_verdict, netlib_outcome,
+ * netlib_interrupt or netlib_swap, in which 0 means failure. A callback with an output returns 0 for success, and
+ * counts as failed if it does not store the output. A callback must return: do not leave it by longjmp, pthread_exit or
+ * a C++ exception.
  * The tag "@called-by" of a callback's type names the functions that may invoke the callback.
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
@@ -2286,24 +2287,25 @@ int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 /** Kinds of pushback headers: response headers in which a server asks for a wait, or not to retry.
  * `netlib_retry_options_set_pushback_header` sets the kind. */
 enum netlib_pushback NETLIB_INT32 {
-    /** The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. An invalid value is ignored: a
-     * value that is not a number without a sign, or several headers. With 0, the wait is the backoff. */
+    /** The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. The header is ignored if its
+     * value is not a number without a sign, or if the response has several such headers. With 0, the wait is the
+     * backoff. */
     NETLIB_PUSHBACK_MILLISECONDS = 0,
     /** The header has the number of milliseconds to wait, like gRPC's grpc-retry-pushback-ms (gRPC proposal A6). With
-     * 0, the request is sent again at once. Any other value ends the retries: a negative number, a number above
-     * `INT32_MAX`, several headers, and a value that is not a number. */
+     * 0, the request is sent again at once. The retries end if the value is a negative number, a number above
+     * `INT32_MAX` or not a number, or if the response has several such headers. */
     NETLIB_PUSHBACK_GRPC = 1
 };
 
-/** Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down: a
- * response with status 429, a response with status 503 and a Retry-After header, and a response with a status of this
- * list. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in this list.
+/** Sets the base delay after throttled outcomes. An outcome is throttled if the server asks its clients to slow down. A
+ * response is throttled if its status is 429, if its status is 503 and it has a Retry-After header, or if its status
+ * is in `statuses`. An error is throttled if its HTTP status (`netlib_error_http_status`) is 429 or in `statuses`.
  *
  * If the last outcome is throttled, `base` replaces `backoff_factor` in the formula of the backoff. For other
- * outcomes, `backoff_factor` stays. The list does not determine which requests are retried: see
- * `netlib_retry_options_set_status_forcelist`. Default: the list is empty, and `backoff_factor` applies to throttled
- * outcomes too. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use a base of 1 second, and a backoff
- * factor of 0.05 seconds for other failures, with `NETLIB_JITTER_FULL` and a `backoff_max` of 20 seconds.
+ * outcomes, `backoff_factor` applies. `statuses` does not determine which requests are retried: see
+ * `netlib_retry_options_set_status_forcelist`. Default: `statuses` is empty, and `backoff_factor` applies to throttled
+ * outcomes, too. AWS's SDKs (version 2.1 of their standard mode, as in smithy-rs) use a base of 1 second, and a
+ * backoff factor of 0.05 seconds for other failures, with `NETLIB_JITTER_FULL` and a `backoff_max` of 20 seconds.
  * @param base 0 or more, finite, in seconds.
  * @param statuses further statuses that are throttled, 100 to 999.
  * @param count the number of statuses; may be 0. */
@@ -2317,15 +2319,17 @@ void netlib_retry_options_set_throttling(netlib_retry_options *options, double b
  *
  * The clamp does not apply to `netlib_retry_sleep_for_retry`, `netlib_retry_get_retry_after` and
  * `netlib_retry_parse_retry_after`, which compute no backoff.
- * @param more 0 or more; `NETLIB_TIMEOUT_NONE` for no upper bound. */
+ * @param more the seconds by which the wait may exceed the backoff, 0 or more; `NETLIB_TIMEOUT_NONE` for no upper
+ *        bound.
+ */
 void netlib_retry_options_set_retry_after_clamp(netlib_retry_options *options, double more);
 
 /** Sets the response header in which the server asks for a wait in milliseconds. The pushback header takes precedence
- * over Retry-After and is obeyed for every response that is retried, whatever its status and
- * `respect_retry_after_header` are. The pushback header alone does not cause a retry. The maximum `retry_after_max`
- * applies as for Retry-After. A pushback header that asks not to retry ends the retries as a Retry-After above
- * `retry_after_max` does with `NETLIB_LONG_RETRY_AFTER_STOP`. Pushback headers of redirects are ignored. Default:
- * none.
+ * over Retry-After. It is obeyed for every response that is retried, independently of the status and of
+ * `respect_retry_after_header`. The pushback header alone does not cause a retry. The maximum `retry_after_max`
+ * applies as for Retry-After. A pushback header that asks not to retry ends the retries in the same way as a
+ * Retry-After above `retry_after_max` with `NETLIB_LONG_RETRY_AFTER_STOP`. Pushback headers of redirects are ignored.
+ * Default: none.
  * @param name the header's name, case-insensitive. May be NULL: there is no pushback header. */
 void netlib_retry_options_set_pushback_header(netlib_retry_options *options, const char *name,
                                               enum netlib_pushback kind);
@@ -2337,8 +2341,8 @@ double netlib_retry_throttling_base(const netlib_retry *retry);
 /** Returns the number of statuses that are throttled in addition to 429, and to 503 with a Retry-After header. */
 size_t netlib_retry_throttling_status_count(const netlib_retry *retry);
 
-/** Returns a status that is throttled in addition to 429, and to 503 with a Retry-After header, from a sorted list; -1
- * for NULL. */
+/** Returns the status at `index` in the sorted list of the statuses that are throttled in addition to 429, and to 503
+ * with a Retry-After header; -1 for NULL. */
 int32_t netlib_retry_throttling_status_at(const netlib_retry *retry, size_t index);
 
 /** Returns 1 if the last outcome in the history was throttled (`netlib_retry_options_set_throttling`), else 0. An entry
@@ -2691,15 +2695,15 @@ enum netlib_report NETLIB_INT32 {
     NETLIB_REPORT_NONE = 3
 };
 
-/** What a budget or a rate does while its store is unavailable: the file system or the server of the store fails, or
- * does not answer in time. */
+/** The policies of a budget or a rate while its store is unavailable, because the file system or the server of the
+ * store fails or does not answer in time. */
 enum netlib_unavailable NETLIB_INT32 {
-    /** The process decides by its own state, which starts full. N processes together then have N times the budget or
-     * rate. */
+    /** Each process decides by a state of its own, so N processes together have N times the budget or rate. For a rate,
+     * this state starts full. A budget continues with the number of tokens that the process saw last. */
     NETLIB_UNAVAILABLE_LOCAL = 0,
     /** Everything is granted. */
     NETLIB_UNAVAILABLE_OPEN = 1,
-    /** Nothing is granted: a request for a permission fails with `NETLIB_STORE_UNAVAILABLE`. */
+    /** Nothing is granted: a call that asks for a retry or for permissions fails with `NETLIB_STORE_UNAVAILABLE`. */
     NETLIB_UNAVAILABLE_CLOSED = 2
 };
 
@@ -2707,14 +2711,14 @@ enum netlib_unavailable NETLIB_INT32 {
 
 /** The results of a swap callback. */
 enum netlib_swap NETLIB_INT32 {
-    /** The callback failed in a way that is a bug, for example by an exception. The outer call fails with
+    /** The callback failed because of a bug, for example an exception. The outer call fails with
      * `NETLIB_CALLBACK_FAILED`. */
     NETLIB_SWAP_FAILED = 0,
     /** The word was `expected`, and is now `desired`. */
     NETLIB_SWAP_SWAPPED = 1,
     /** The word was not `expected`, and was not changed. The callback has stored the word in `actual`. */
     NETLIB_SWAP_CHANGED = 2,
-    /** The store could not be reached, or did not answer within `timeout`. The policy decides. */
+    /** The store could not be reached, or did not answer within `timeout`. The policy `netlib_unavailable` applies. */
     NETLIB_SWAP_UNAVAILABLE = 3
 };
 
@@ -2727,14 +2731,14 @@ enum netlib_swap NETLIB_INT32 {
  * no settings.
  *
  * A retry budget asks the store only before a retry, and never before a first attempt, because an application should
- * not wait for a store when nothing has failed. A process adds what its successful requests pay back when it asks for
- * its next retry. A rate asks the store at each `netlib_rate_take`.
+ * not wait for a store when nothing has failed. A process collects what its successful requests pay back, and adds it
+ * to the store when it asks for its next retry. A rate asks the store at each `netlib_rate_take`.
  *
  * If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
  * key starts full. After fork(2), parent and child use the store together. */
 struct netlib_store;
 
-/** Replaces a word of the store, if the word has an expected value: a compare-and-swap. netlib calls the callback
+/** Replaces a word of the store if the word has an expected value (a compare-and-swap). netlib calls the callback
  * without a lock, possibly on several threads at once. The callback must make the comparison and the replacement
  * atomic for all processes that use the store, for example in a Lua script on a Redis server.
  *
@@ -2748,48 +2752,50 @@ struct netlib_store;
  * @param expected the expected word. 0 is the word of a key that the store does not have.
  * @param desired the new word.
  * @param ttl the seconds without a change after which the store may forget the word.
- * @param timeout the seconds until an answer is of no use, more than 0: what is left of the timeout that was passed to
- *        `netlib_store_new`, or of the limit that was passed to the outer call.
+ * @param timeout the seconds after which netlib does not use the answer any more, more than 0: the rest of the timeout
+ *        that was passed to `netlib_store_new`, or of the limit that was passed to the outer call if that ends
+ *        earlier.
  * @param actual out: the word, if it was not `expected`.
  * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
- *        server. If the clock is set back by more than a second, a rate is empty at that moment, and fills again.
- *        netlib presets `now` to NaN.
+ *        server. If the clock is set back by more than a second, a rate has no permissions at that moment, and fills
+ *        again. netlib presets `now` to NaN.
  * @return the result. For any other number, and if the callback did not store what the result promises, the outer
  *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
- * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`. */
+ * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
 typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
                                                  uint64_t desired, double ttl, double timeout, uint64_t *actual,
                                                  double *now);
 
 /** Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
- * process maps the file into its memory and changes words by an atomic instruction, so an update takes no system call
- * and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share the
- * words.
+ * process maps the file into its memory and changes words with an atomic instruction, so an update takes no system
+ * call and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share
+ * the words.
  *
  * The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
- * slot share one budget, and one rate. With n keys, a key shares its slot with probability of about n / `slots`:
+ * slot share one budget, and one rate. With n keys, a key shares its slot with a probability of about n / `slots`. So
  * choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
  * server cannot choose names that collide.
  *
  * The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
  * process that opens the file after the machine was started sets all words to 0. On systems without
- * /proc/sys/kernel/random/boot_id, the words are kept, and a rate that is used for the first time after the start is
- * empty.
+ * /proc/sys/kernel/random/boot_id, the words are kept, and a rate has no permissions when it is used for the first
+ * time after the start.
  *
  * Put the file in a directory that only the user of the workers can write to, on a local file system, such as
  * /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
- * of the host. The file is refused if it is a symbolic link or no regular file, if it belongs to another user than the
- * effective user, if its mode gives its group or others any permission, if it has another number of slots, another
- * size or another format, or if another program wrote it. An empty file, and a file of zeros, is treated as new.
+ * of the host. The file is refused if it is a symbolic link or not a regular file, if its owner is not the effective
+ * user, or if its mode gives its group or others any permission. The file is also refused if another program wrote it,
+ * or if it has another number of slots, another size or another format. An empty file and a file of zeros are treated
+ * as new.
  *
  * Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
  * full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each
  * process that opens the file reserves its blocks; btrfs and ZFS write to new blocks. To replace the file, stop
  * all processes that use it.
  * @param path the path of the file. Its directory must exist.
- * @param slots the number of slots, 1 to 1,048,576, which is the same for all processes. The size of the file
- *        is 64 bytes and 16 bytes for each slot.
+ * @param slots the number of slots, 1 to 1,048,576, which must be the same in all processes. The size of the file is
+ *        64 bytes plus 16 bytes for each slot.
  * @return `NETLIB_IO` if the file cannot be created, opened, locked, read, written or mapped;
  *         `NETLIB_STORE_UNAVAILABLE` if the file is refused, or if another process has locked it for 5 seconds. The
  *         message names the path and the reason. `NETLIB_INVALID_ARGUMENT` for a number of slots out of range.
@@ -2800,7 +2806,7 @@ NETLIB_MUST_USE netlib_status netlib_store_file(const char *path, size_t slots, 
 /** Makes a store whose words the application keeps, for example on a server. The call does not call `swap`.
  * @param swap the callback that reads and changes a word.
  * @param timeout the seconds that all calls of `swap` for one decision may take together, more than 0, or
- *        `NETLIB_TIMEOUT_NONE`. If an earlier limit is passed to the outer call, that limit applies. After this time,
+ *        `NETLIB_TIMEOUT_NONE`. If the outer call has a limit that ends earlier, that limit applies. After this time,
  *        the store counts as unavailable. netlib cannot interrupt the callback, so the callback must obey its
  *        parameter `timeout`.
  * @param ctx_free is called when the store and everything that uses it have been freed, or before this call returns if
@@ -2820,14 +2826,15 @@ void netlib_store_free(netlib_store *store);
 /** The default maximum number of keys of a budget. */
 enum NETLIB_INT32 { NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024 };
 
-/** The default time after which a lease without a report ends, in seconds. */
+/** The default time after which a lease ends without a report, in seconds. A lease is the permission for one request:
+ * see `netlib_retry_budget_ask`. */
 #define NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME 300.0
 
 /** The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset. */
 enum netlib_budget_preset NETLIB_INT32 {
     /** AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
-     * `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A bucket that is full allows 35 transient
-     * retries, and 14 successes pay for another one. */
+     * `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A full bucket allows 35 transient retries, and
+     * 14 successes pay for one more retry. */
     NETLIB_BUDGET_AWS_2026 = 0,
     /** AWS's SDKs since 2020 ("standard" mode, version 2.0; source: aws-c-io): `netlib_retry_budget_options_set_tokens`
      * with 500, 10, 5 and 1. */
@@ -2851,7 +2858,7 @@ enum netlib_budget_kind NETLIB_INT32 {
     NETLIB_BUDGET_TRANSIENT = 1,
     /** A retry after the server asked the client to slow down, for example with the status 429. */
     NETLIB_BUDGET_THROTTLING = 2,
-    /** A further copy of a request that was not answered yet. A budget treats a hedge as a retry of the kind
+    /** A hedge: another copy of a request that has no answer yet. A budget treats a hedge as a retry of the kind
      * `NETLIB_BUDGET_TRANSIENT`. */
     NETLIB_BUDGET_HEDGE = 3
 };
@@ -2887,16 +2894,16 @@ NETLIB_MUST_USE netlib_status netlib_retry_budget_options_check(const netlib_ret
 /** Releases options. */
 void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
 
-/** Selects the rule of another library, which replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
+/** Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
  * `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
  *
  * The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
  * `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
- * can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which time refills, or
- * `NETLIB_BUDGET_ENVOY`, which the end of a retry refills. */
+ * can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
+ * `NETLIB_BUDGET_ENVOY`, which refills when a retry ends. */
 void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options, enum netlib_budget_preset preset);
 
-/** Makes each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
+/** Gives each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
  * the bucket has fewer tokens. A retry that succeeds returns its cost; a first attempt that succeeds adds `gain`; a
  * failure changes nothing. The call replaces the rule of an earlier call, see
  * `netlib_retry_budget_options_set_preset`. Default: 500, 14, 5 and 1.
@@ -2909,26 +2916,27 @@ void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options
 void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options, double capacity,
                                             double transient_cost, double throttling_cost, double gain);
 
-/** Makes each key a bucket of tokens, which is full at first, and which the outcomes of requests change: each failure
- * takes one token, even if the failed request is not retried, and each success adds `gain`. A retry is denied unless
- * the bucket has more than `floor * capacity` tokens; the retry itself takes no token. The call replaces the rule of
- * an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another rule,
- * `netlib_retry_budget_options_set_tokens`.
+/** Gives each key a bucket of tokens, which is full at first. The outcomes of requests change the bucket: each failure
+ * (`NETLIB_REPORT_FAILURE` or `NETLIB_REPORT_THROTTLED`) takes one token, even if the failed request is not retried,
+ * and each success adds `gain`. A retry is denied unless the bucket has more than `floor * capacity` tokens; the retry
+ * itself takes no token. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`.
+ * Default: not set; the rule is that of `netlib_retry_budget_options_set_tokens`.
  * @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
  * @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
  *        tokens than `capacity`.
- * @param floor 0 or more and less than 1. */
+ * @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1. */
 void netlib_retry_budget_options_set_failure_tokens(netlib_retry_budget_options *options, double capacity,
                                                     double gain, double floor);
 
 /** Allows retries in proportion to the first attempts of the last seconds. Within a window of `seconds`, the number of
  * retries is at most `ratio` times the number of first attempts, plus `least_per_second * seconds`. A first attempt
- * counts when `netlib_retry_budget_ask` is called for it, and is forgotten between `seconds` and `1.1 * seconds`
- * later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: another
- * rule, `netlib_retry_budget_options_set_tokens`.
- * @param ratio 0, or 0.0001 to 1,000.
- * @param least_per_second 0 to 1,000,000. With 0, a client that sends few requests gets no retries, unless `ratio` is
- *        large. `ratio` and `least_per_second` must not both be 0.
+ * counts when `netlib_retry_budget_ask` is called for it, and stops counting between `seconds` and `1.1 * seconds`
+ * later. The call replaces the rule of an earlier call, see `netlib_retry_budget_options_set_preset`. Default: not
+ * set; the rule is that of `netlib_retry_budget_options_set_tokens`.
+ * @param ratio the number of retries for each first attempt: 0, or 0.0001 to 1,000.
+ * @param least_per_second the number of retries per second that are allowed in addition, 0 to 1,000,000. With 0, a
+ *        client that sends few requests gets no retries, unless `ratio` is large. `ratio` and `least_per_second` must
+ *        not both be 0.
  * @param seconds the length of the window, 1 to 60. */
 void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options, double ratio,
                                             double least_per_second, double seconds);
@@ -2937,16 +2945,16 @@ void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options
  * is more. A request is in flight from the call of `netlib_retry_budget_ask` to the report of its outcome, so a retry
  * that waits for its backoff is in flight. The budget knows only the first attempts for which
  * `netlib_retry_budget_ask` was called. The call replaces the rule of an earlier call, see
- * `netlib_retry_budget_options_set_preset`. Default: another rule, `netlib_retry_budget_options_set_tokens`.
- * @param ratio 0 to 1. A fraction of a retry does not count.
- * @param least 0 to 1,000,000. With 0, a client with few requests in flight gets no retries. `ratio` and `least` must
- *        not both be 0.
+ * `netlib_retry_budget_options_set_preset`. Default: not set; the rule is that of
+ * `netlib_retry_budget_options_set_tokens`.
+ * @param ratio the part of the requests in flight that may be retries, 0 to 1. The number of retries is rounded down.
+ * @param least the number of retries in flight that are always allowed, 0 to 1,000,000. With 0, a client with few
+ *        requests in flight gets no retries. `ratio` and `least` must not both be 0.
  */
 void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
 
-/** Sets the time after which a lease ends without a report: the cost of its retry is not returned, and its request is
- * no longer in flight. Choose a time
- * that is longer than the wait before a retry and the retry together. Default:
+/** Sets the time after which a lease ends without a report. The cost of its retry is then not returned, and its request
+ * is no longer in flight. Choose a time that is longer than the wait before a retry and the retry together. Default:
  * `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
  * @param seconds more than 0, finite. */
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
@@ -2956,16 +2964,16 @@ void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *opt
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
 
 /** Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
- * a hedge asks the store; a first attempt never does. What requests pay back, and what failures cost, reaches the
- * store with the next retry of the process. Meanwhile, other processes do not see it. With one retry, a process pays
- * back at most twice the cost of a retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`; further
- * paybacks are lost. Otherwise, the paybacks that many processes collected before an outage would refill the bucket
- * again and again during the outage.
+ * a hedge asks the store; a first attempt never does. A process collects the tokens that requests pay back and that
+ * failures cost, and reports them to the store with its next retry. Until then, other processes do not see them. With
+ * one retry, a process pays back at most twice the cost of a retry, or 2 tokens with
+ * `netlib_retry_budget_options_set_failure_tokens`; further paybacks are lost. Without this maximum, the paybacks that
+ * many processes collected before an outage would refill the bucket again and again during the outage.
  *
- * Only the rules of `netlib_retry_budget_options_set_tokens` and `netlib_retry_budget_options_set_failure_tokens`, and
- * presets with such a rule, can have a store. A store may forget a bucket that was not used for an hour; the bucket is
- * then full. If the store is on another host, an answer takes one or two round trips, for which `netlib_retry_decide`
- * and `netlib_retry_budget_ask` wait.
+ * Only budgets with tokens can have a store: those with `netlib_retry_budget_options_set_tokens`,
+ * `netlib_retry_budget_options_set_failure_tokens` or a preset of such a rule. A store may forget a bucket that was
+ * not used for an hour; the bucket is then full. If the store is on another host, `netlib_retry_decide` and
+ * `netlib_retry_budget_ask` wait for one or two round trips before a retry.
  * @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
  *        default.
  * @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
@@ -2985,8 +2993,7 @@ void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options,
 /** Makes a retry budget.
  * @param options the settings, which can be used for several calls. May be NULL: the default settings.
  * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error; `NETLIB_UNSUPPORTED` if the
- *         options
- *         have a store, and a rule without tokens.
+ *         options have a store and a rule without tokens.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_budget_new(const netlib_retry_budget_options *options,
                                                       netlib_retry_budget **budget, netlib_error **err);
@@ -2997,12 +3004,14 @@ NETLIB_MUST_USE netlib_retry_budget *netlib_retry_budget_clone(const netlib_retr
 /** Releases a budget. */
 void netlib_retry_budget_free(netlib_retry_budget *budget);
 
-/** Asks whether a request may be sent now, and takes its cost from the budget. Ask before the wait that precedes a
- * retry, so that waiting retries count. If the request is allowed, pass the lease to `netlib_retry_budget_report` when
- * the outcome of the request is known. An application that uses `netlib_retry_decide` need not ask.
+/** Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
+ * lease, which is the permission for this request. Ask before the wait that precedes a retry, so that waiting retries
+ * count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An application that
+ * uses `netlib_retry_decide` need not ask, except for first attempts with `netlib_retry_budget_options_set_in_flight`.
  *
  * A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
  * @param key `len` bytes, at most 1,024.
+ * @param kind the reason for which the request is sent. `NETLIB_BUDGET_REQUEST` is always allowed.
  * @param lease out: the number of the lease, never 0; 0 on failure.
  * @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
@@ -3030,19 +3039,21 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
 
 /** Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
  * last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
- * counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: nothing is
- * asked, and a redirect counts as a success of the server that sent it. Default: no budget.
+ * counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: the call does
+ * not ask the budget, and a redirect counts as a success of the server that sent it. Default: no budget.
  *
- * An outcome is a success if the response is a redirect, or has a status below 500 and is not retried; a failure if
- * the response is retried, or the request failed; and throttled if the server asked the client to slow down (see
- * `netlib_retry_options_set_throttling`). The allowed methods do not matter for this. A response with a status of 500
- * or more that is not retried, and an error that is never retried, such as a cancellation, count as
- * `NETLIB_REPORT_NONE`. A throttled request is retried as `NETLIB_BUDGET_THROTTLING`, any other as
- * `NETLIB_BUDGET_TRANSIENT`.
+ * An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
+ * other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
+ * failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
+ * effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
+ * such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
+ * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
- * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks and
- * pays a second time. The Retry for the repeated request holds the lease; if this Retry, its clones and its decision
- * are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+ * Call `netlib_retry_decide` once for each request, also after a success; `netlib_hedge_options_set_budget` states the
+ * exception for hedged requests. A second call for the same outcome reports
+ * to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
+ * clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
+ * outcome.
  *
  * A first attempt counts when `netlib_retry_decide` is called for it. With
  * `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
@@ -3063,9 +3074,9 @@ const netlib_retry_budget *netlib_retry_attached_budget(const netlib_retry *retr
 const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *len);
 
 /** Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
- * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY`, of which `netlib_error_budget_key` and
- * `netlib_error_budget_left` return the details, or `NETLIB_STORE_UNAVAILABLE`. If `netlib_retry_decide` fails with
- * `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause. */
+ * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
+ * `NETLIB_RETRY_BUDGET_EMPTY`, `netlib_error_budget_key` and `netlib_error_budget_left` return the details. If
+ * `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause. */
 const netlib_error *netlib_decision_denied(const netlib_decision *decision);
 
 /** Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
@@ -3081,7 +3092,8 @@ double netlib_error_budget_left(const netlib_error *error);
 /** The default maximum number of keys of a breaker. */
 enum NETLIB_INT32 { NETLIB_BREAKER_DEFAULT_MAX_KEYS = 1024 };
 
-/** The default time after which a permit without a report ends, in seconds. */
+/** The default time after which a permit ends without a report, in seconds. A permit is the permission for one request:
+ * see `netlib_breaker_ask`. */
 #define NETLIB_BREAKER_DEFAULT_PERMIT_TIME 300.0
 
 /** The states of a key of a breaker. `netlib_breaker_state` stores the state. */
@@ -3090,8 +3102,8 @@ enum netlib_circuit_state NETLIB_INT32 {
     NETLIB_CIRCUIT_CLOSED = 0,
     /** No request is permitted. */
     NETLIB_CIRCUIT_OPEN = 1,
-    /** Some requests are permitted: a number of probes, or for `netlib_breaker_options_set_adaptive`, a random part of
-     * the requests. */
+    /** Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random part
+     * of the requests. */
     NETLIB_CIRCUIT_HALF_OPEN = 2
 };
 
@@ -3135,56 +3147,60 @@ NETLIB_MUST_USE netlib_status netlib_breaker_options_check(const netlib_breaker_
 /** Releases options. */
 void netlib_breaker_options_free(netlib_breaker_options *options);
 
-/** Makes a key open when too large a part of its requests fails, as in Polly and resilience4j. Replaces the settings of
+/** Opens a key when the ratio of failures is too high, as in Polly and resilience4j. The call replaces the settings of
  * `netlib_breaker_options_set_consecutive` and `netlib_breaker_options_set_adaptive`. Default: 0.1, 100, 30, 5 and 1,
  * as in Polly 8. The defaults of resilience4j 2 correspond to 0.5, 100, a window of your choice, 60 and 10.
  *
- * A closed key opens when a failure is reported, at least `minimum` outcomes were reported within the window, and
- * failures are at least the part `ratio` of these outcomes. An outcome counts when it is reported, so failures also
- * count if the timeout of the requests is longer than the window. An open key permits no request for `open_time`
- * seconds, and is half-open afterwards: `probes` requests are permitted, and no further request until the outcomes of
- * all of these probes are reported. Then the key closes, or, if failures are at least the part `ratio` of the probes,
- * opens again. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe.
- * @param ratio more than 0, at most 1.
- * @param minimum 1 or more.
- * @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
- * @param open_time 0.001 to 1,000,000,000 seconds.
- * @param probes 1 or more. */
+ * A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
+ * within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts when it is
+ * reported, so failures also count if the timeout of the requests is longer than the window. An open key permits no
+ * request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
+ * until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
+ * key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
+ * replaced by another probe.
+ * @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
+ * @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
+ * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
+ *        length.
+ * @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
+ * @param probes the number of requests that a half-open key permits, 1 or more. */
 void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
                                       double open_time, int32_t probes);
 
-/** Makes a key open after consecutive failures, as Envoy's outlier detection ejects a host. Replaces the settings of
- * `netlib_breaker_options_set_ratio` and `netlib_breaker_options_set_adaptive`, and is not set by default. Envoy's
- * defaults are 5, 30, 300 and 10.
+/** Opens a key after consecutive failures, as Envoy's outlier detection ejects a host. The call replaces the settings
+ * of `netlib_breaker_options_set_ratio` and `netlib_breaker_options_set_adaptive`. Default: not set. Envoy's defaults
+ * are 5, 30, 300 and 10.
  *
  * A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
  * multiplied by the number of its openings, at most for `open_time_max` seconds, and then closes; it is never
  * half-open. For every 10 seconds that the key is closed, the number of its openings decreases by 1. A key does not
- * open if more than `max_open_percent` percent of the breaker's keys would then be open, unless no other key is open.
- * In this case its failures are counted from 0 again.
- * @param failures 1 or more.
- * @param open_time 0.001 to 1,000,000,000 seconds.
- * @param open_time_max at most 1,000,000,000 seconds, not less than `open_time`.
- * @param max_open_percent 0 to 100. */
+ * open if another key is open, and more than `max_open_percent` percent of the breaker's keys would then be open; the
+ * failures of the key are then counted from 0 again.
+ * @param failures the number of consecutive failures at which a key opens, 1 or more.
+ * @param open_time the time for which a key stays open after its first opening, 0.001 to 1,000,000,000 seconds.
+ * @param open_time_max the longest time for which a key stays open, `open_time` to 1,000,000,000 seconds.
+ * @param max_open_percent the percentage of the keys that may be open at once, 0 to 100. One key may always be open. */
 void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int32_t failures, double open_time,
                                             double open_time_max, double max_open_percent);
 
-/** Makes a key refuse a random part of its requests, as in the client-side throttling of Google's book "Site
- * Reliability Engineering", chapter "Handling Overload". Replaces the settings of `netlib_breaker_options_set_ratio`
- * and `netlib_breaker_options_set_consecutive`, and is not set by default. The book uses 2, 1, 120 and 1. For Envoy's
- * admission control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
+/** Refuses a random part of a key's requests, as in the client-side throttling of Google's book "Site Reliability
+ * Engineering", chapter "Handling Overload". The call replaces the settings of `netlib_breaker_options_set_ratio` and
+ * `netlib_breaker_options_set_consecutive`. Default: not set. The book uses 2, 1, 120 and 1. For Envoy's admission
+ * control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
  *
  * Each request is refused with the probability (requests - `multiplier` * accepted) / (requests + 1), which is limited
- * to 0 to `max_probability`. `requests` is the number of requests that asked within the window, with the refused ones;
- * `accepted` is the number of successes that were reported within the window. Requests count when they ask, so a
- * server that answers no request is noticed before the first timeout. Requests that are reported with
- * `NETLIB_REPORT_NONE` do not count. No key is ever open: some requests are always permitted.
+ * to the range from 0 to `max_probability`. `requests` is the number of calls of `netlib_breaker_ask` within the
+ * window, including calls for refused requests; `accepted` is the number of successes that were reported within the
+ * window. A request counts when `netlib_breaker_ask` is called for it, so a server that answers no request is noticed
+ * before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever open:
+ * some requests are always permitted.
  * @param multiplier the number of requests per accepted request up to which no request is refused: at least 1, finite.
- * @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose a
- *        number above the number of requests that wait for an answer at once, because the requests of an application
- *        that starts count before the first answer arrives.
- * @param window 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth.
- * @param max_probability more than 0, at most 1. */
+ * @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose more
+ *        than the number of requests that wait for an answer at the same time: when an application starts, its
+ *        requests count before the first answer arrives.
+ * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
+ *        length.
+ * @param max_probability the highest probability with which a request is refused, more than 0, at most 1. */
 void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
                                          double window, double max_probability);
 
@@ -3231,11 +3247,11 @@ void netlib_breaker_free(netlib_breaker *breaker);
  * further permit ends the oldest one.
  * @param key `len` bytes, at most 1,024.
  * @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
- * @param seconds out: the time after which to ask again, at least 0.000001, if the result is `NETLIB_BREAKER_OPEN`;
- *        otherwise 0. For an open key, the time until the key closes or is half-open. For a half-open key, which may
- *        close sooner, the `open_time` of `netlib_breaker_options_set_ratio`. For a request that
- *        `netlib_breaker_options_set_adaptive` refuses, the time until the window moves; an earlier request may be
- *        permitted, too.
+ * @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
+ *        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
+ *        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
+ *        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although an
+ *        earlier request may be permitted.
  * @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
  */
@@ -3243,10 +3259,10 @@ NETLIB_MUST_USE netlib_status netlib_breaker_ask(const netlib_breaker *breaker, 
                                                  uint64_t *permit, double *seconds, netlib_error **err);
 
 /** Reports the outcome of a permitted request, which ends its permit. For `netlib_breaker_options_set_ratio` and
- * `netlib_breaker_options_set_consecutive`, `NETLIB_REPORT_THROTTLED` counts as a failure. The call changes nothing if
- * the permit has already ended, because it was reported or is too old; if the number is no permit; or if the key has
- * opened or closed since the request was permitted. If the clock callback fails, the report counts at the time of the
- * last call that read the clock.
+ * `netlib_breaker_options_set_consecutive`, `NETLIB_REPORT_THROTTLED` counts as a failure. The call changes nothing in
+ * three cases: the permit has already ended, because it was reported or is too old; the number is no permit; or the
+ * key has opened or closed since the request was permitted. If the clock callback fails, the report counts at the time
+ * of the last call that read the clock.
  * @param permit the number that `netlib_breaker_ask` stored.
  * @param outcome the outcome; a number that is no `netlib_report` counts as `NETLIB_REPORT_NONE`. */
 void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum netlib_report outcome);
@@ -3301,9 +3317,9 @@ enum netlib_hedge_action NETLIB_INT32 {
  * one for all requests of a process. After fork(2), the parent process and the child process count separately.
  *
  * `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
- * events and their times to the plan, and does what the plan answers. In an event loop, a hedged GET is:
+ * events and their times to the plan, and takes the next step that the plan stores. In an event loop, a hedged GET is:
  *
- *     netlib_hedge_start(hedge, "https://api.example", NETLIB_NTS, "GET", &plan, &err);
+ *     netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
  *     double start = now();
  *     send_attempt(1); // the first attempt is never delayed
  *     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
@@ -3341,7 +3357,7 @@ NETLIB_MUST_USE netlib_status netlib_hedge_options_check(const netlib_hedge_opti
 void netlib_hedge_options_free(netlib_hedge_options *options);
 
 /** Sets a fixed delay between two attempts. With a fixed delay, no latencies are recorded. The call replaces the
- * percentile. Default: none, the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
+ * percentile. Default: not set; the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
  * attempts, and Polly 8 uses 2 seconds and 2 attempts.
  * @param seconds 0 or more, finite. With 0, all attempts start at once. */
 void netlib_hedge_options_set_delay(netlib_hedge_options *options, double seconds);
@@ -3350,13 +3366,14 @@ void netlib_hedge_options_set_delay(netlib_hedge_options *options, double second
  * the requests get a second attempt (Dean and Barroso, "The Tail at Scale", CACM 2013). The call replaces a fixed
  * delay. Default: 95 and 100.
  *
- * The latencies of a key are the times of its latest 1,000 to 2,000 successful requests, from the start of the request
- * to `NETLIB_HEDGE_EVENT_SUCCESS`; attempts that failed before the success do not count. For latencies from 0.1 ms to
- * 1,000 s, the percentile is at most 5 % too high or too low; a latency outside of this range counts as 0.1 ms or
- * 1,000 s. The latencies of a key take less than 1 kB of memory, plus the key itself, which is stored twice.
+ * The latencies of a key are the times that its latest 1,000 to 2,000 successful requests took, from the start of the
+ * request to `NETLIB_HEDGE_EVENT_SUCCESS`. The time of attempts that failed before the success does not count. For
+ * latencies from 0.1 ms to 1,000 s, the percentile is at most 5 % too high or too low; a latency outside of this range
+ * counts as 0.1 ms or 1,000 s. The latencies of a key take less than 1 kB of memory, plus the key itself, which is
+ * stored twice.
  * @param percentile 50 to 99.9. The number 95 means the 95th percentile; 0.95 is refused.
- * @param minimum_samples 1 to 1,000: with fewer latencies, the time starts no further attempt, but
- *        `NETLIB_HEDGE_EVENT_FAILURE` does.
+ * @param minimum_samples 1 to 1,000. While a key has fewer latencies, only `NETLIB_HEDGE_EVENT_FAILURE` starts a
+ *        further attempt; the timer does not.
  */
 void netlib_hedge_options_set_percentile(netlib_hedge_options *options, double percentile, int32_t minimum_samples);
 
@@ -3374,17 +3391,18 @@ void netlib_hedge_options_set_max_attempts(netlib_hedge_options *options, int32_
 void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, const char *const *methods,
                                               size_t count);
 
-/** Sets the retry budget that bounds the copies of all requests together. Default: none. Set the budget of the retries
- * of the same requests, so that it bounds retries and copies together.
+/** Sets the retry budget that bounds the further attempts of all requests together. Default: none. Use the budget that
+ * the retries of the same requests use, and the same keys, so that the budget bounds retries and further attempts
+ * together. A Retry without a key of its own uses the origin with the port, such as "https://example.com:443".
  *
  * `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
  * Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
  * further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
  * success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
- * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled copy does not return its cost.
+ * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
  *
  * If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
- * has already reported the outcome, and a second report would pay tokens back twice.
+ * has already reported the outcome, and `netlib_retry_decide` would pay tokens back a second time.
  * @param budget the budget. May be NULL: no budget. */
 void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
 
@@ -3394,6 +3412,7 @@ void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib
 void netlib_hedge_options_set_max_keys(netlib_hedge_options *options, int32_t max_keys);
 
 /** Makes a `netlib_hedge`.
+ * @param options the settings, which can be used for several calls. May be NULL: the default settings.
  * @return `NETLIB_INVALID_ARGUMENT` if a setter of the options has recorded an error. */
 NETLIB_MUST_USE netlib_status netlib_hedge_new(const netlib_hedge_options *options, netlib_hedge **hedge,
                                                netlib_error **err);
@@ -3427,25 +3446,28 @@ NETLIB_MUST_USE netlib_status netlib_hedge_start(const netlib_hedge *hedge, cons
 void netlib_hedge_plan_free(netlib_hedge_plan *plan);
 
 /** Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start. Every step may change the
- * time. Returns `NETLIB_TIMEOUT_NONE` if the timer is not due before another event, and for NULL. */
+ * time. Returns `NETLIB_TIMEOUT_NONE` while no timer is set, and for NULL. */
 double netlib_hedge_plan_timer(const netlib_hedge_plan *plan);
 
 /** Returns the number of attempts that were started, the first one included. This number is also the number of the
  * attempt that was started last. */
 int32_t netlib_hedge_plan_attempts(const netlib_hedge_plan *plan);
 
-/** Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`, or
- * `NETLIB_CALLBACK_FAILED` if the clock of the budget failed. NULL if the budget has denied no attempt. */
+/** Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`;
+ * `NETLIB_STORE_UNAVAILABLE` if the budget's store cannot be used and its policy is `NETLIB_UNAVAILABLE_CLOSED`; or
+ * `NETLIB_CALLBACK_FAILED` if a callback of the budget or of its store failed. NULL if the budget has denied no
+ * attempt. */
 const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
 
 /** Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
  *
  * The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
- * asked to wait. The timer then starts again with the delay that the plan had at the start. If no attempt is running
+ * asked to wait. The timer then starts again, with the delay that the plan got at its start. If no attempt is running
  * and no further one may start, the request has failed.
  *
- * After the request has ended, every event stores `NETLIB_HEDGE_ACTION_DONE` or `NETLIB_HEDGE_ACTION_FAILED` and
- * changes nothing, for example if a cancelled attempt has succeeded at the same moment.
+ * After the request has ended, the call changes nothing and stores `NETLIB_HEDGE_ACTION_DONE` or
+ * `NETLIB_HEDGE_ACTION_FAILED`. This happens, for example, if a cancelled attempt succeeds before its cancellation
+ * takes effect.
  * @param event the event.
  * @param attempt the number of the event's attempt; ignored for `NETLIB_HEDGE_EVENT_TIMER`.
  * @param seconds the time of the event since the start, 0 or more, finite. A time before that of an earlier step
@@ -3459,9 +3481,10 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, en
                                                      int32_t attempt, double seconds,
                                                      enum netlib_hedge_action *action, netlib_error **err);
 
-/** Reports an attempt that has failed with a wish of the server for the next attempt, for example with a Retry-After
- * header or gRPC's grpc-retry-pushback-ms, and stores the next step. The rules are those of gRPC's proposal A6,
- * "Pushback". Except for the wish, the call does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
+/** Reports an attempt that has failed, and a pushback: the server has asked for a wait before the next attempt, or for
+ * no further attempt, for example with a Retry-After header or gRPC's grpc-retry-pushback-ms. Stores the next step.
+ * The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call does what
+ * `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
  * @param attempt the number of the attempt that has failed.
  * @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten
  *        the wait. A negative number: the plan starts no further attempt.
@@ -3477,7 +3500,7 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan
 /** The default maximum number of keys of a rate. */
 enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
 
-/** A rate: how often an application may send requests, so that a server with a quota need not refuse them.
+/** A rate, which limits how often an application sends requests, so that a server with a quota does not refuse them.
  * **Thread-safe**.
  *
  * Call `netlib_rate_take` before each request, retries included. If it returns `NETLIB_RATE_LIMITED`, wait for the
@@ -3485,7 +3508,7 @@ enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
  *
  * A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
  * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
- * number of keys, the least recently used key is dropped; a dropped key that is used again starts anew.
+ * number of keys, the least recently used key is dropped; a dropped key that is used again starts as a new key.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
  * store. */
@@ -3510,24 +3533,25 @@ void netlib_rate_options_free(netlib_rate_options *options);
 
 /** Limits each key to `per_second` permissions per second on average and `burst` permissions at once, by the generic
  * cell rate algorithm (GCRA, ITU-T I.371): in any period of T seconds, at most `per_second * T + burst` permissions
- * are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: no
- * limit, but an adaptive rate.
+ * are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: not
+ * set; the rate is adaptive.
  *
- * If the clock of a store goes back by more than one second, for example because its server was replaced, a key is
- * empty at that moment, and fills again at `per_second`.
- * @param per_second more than 0, finite.
- * @param burst more than 0, finite; the most permissions that one call can take. `burst / per_second`, the time in
- *        which a key fills, is 0.000000001 to 1,000,000,000 seconds.
+ * If the clock of a store goes back by more than one second, for example because its server was replaced, a key has no
+ * permissions at that moment, and gets permissions again at `per_second`.
+ * @param per_second the permissions per second, more than 0, finite.
+ * @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
+ *        which a key without permissions gets `burst` permissions, is 0.000000001 to 1,000,000,000 seconds.
  */
 void netlib_rate_options_set_limit(netlib_rate_options *options, double per_second, double burst);
 
-/** Makes the rate adaptive, as in the retry mode "adaptive" of AWS's SDKs. The default. The call replaces
+/** Makes the rate adaptive, as in the retry mode "adaptive" of AWS's SDKs. This is the default. The call replaces
  * `netlib_rate_options_set_limit`.
  *
  * An adaptive rate limits nothing until the first report of `NETLIB_REPORT_THROTTLED` for a key. From then on, the
  * rate of the key follows the function of CUBIC (RFC 9438) with the constants of botocore and smithy-rs: a report of
- * THROTTLED lowers the rate to 0.7 of the measured rate; then the rate rises again, slowly near the rate at which the
- * server refused a request. The rate is at most twice the measured rate, and at least 0.5 per second. */
+ * `NETLIB_REPORT_THROTTLED` lowers the rate to 0.7 times the measured rate, which is the rate of the reports.
+ * Afterwards, the rate rises again, slowly near the rate at which the server refused a request. The rate is at most
+ * twice the measured rate, and at least 0.5 per second. */
 void netlib_rate_options_set_adaptive(netlib_rate_options *options);
 
 /** Sets the maximum number of keys that the process keeps. Default: `NETLIB_RATE_DEFAULT_MAX_KEYS`.
@@ -3535,8 +3559,8 @@ void netlib_rate_options_set_adaptive(netlib_rate_options *options);
 void netlib_rate_options_set_max_keys(netlib_rate_options *options, int32_t max_keys);
 
 /** Sets a store, in which processes share the state of a limit (`netlib_rate_options_set_limit`). All processes must
- * use the same limit. The clock of the store measures the time. Each `netlib_rate_take` asks the store. An adaptive
- * rate cannot have a store.
+ * use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` asks the store. An
+ * adaptive rate cannot have a store.
  * @param store the store, to which the options and the rate keep references. May be NULL: no store, which is the
  *        default.
  * @param unavailable the policy for the times when the store is unavailable. */
@@ -3567,12 +3591,10 @@ void netlib_rate_free(netlib_rate *rate);
 /** Takes permissions to send requests. The call does not wait, and takes either all `n` permissions or none.
  * @param key `len` bytes, at most 1,024.
  * @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
- *        a
- *        limit, `n` is at most the limit's burst. For an adaptive rate, an `n` above the capacity is taken as soon as
- *        the capacity is available, and delays later calls.
- * @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds
- *        and
- *        at least one; 0 otherwise.
+ *        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` may exceed the capacity of the key: the
+ *        permissions are taken as soon as the whole capacity is available, and later calls wait longer.
+ * @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds,
+ *        at least 1; 0 otherwise.
  * @return `NETLIB_OK` if the permissions were taken; `NETLIB_RATE_LIMITED` if they are not available yet;
  *         `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and if `n` is out of range;
  *         `NETLIB_STORE_UNAVAILABLE` if the policy for an unavailable store is `NETLIB_UNAVAILABLE_CLOSED`;
@@ -3586,7 +3608,7 @@ NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const ch
  * than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
  * changes nothing.
  * @param key the key that was passed to `netlib_rate_take`: `len` bytes.
- * @param outcome the outcome, for example THROTTLED if `netlib_decision_throttled` returns 1.
+ * @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
 NETLIB_MUST_USE netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len,
                                                  enum netlib_report outcome, netlib_error **err);

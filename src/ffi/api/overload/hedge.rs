@@ -191,7 +191,7 @@ pub unsafe extern "C" fn netlib_hedge_options_set_max_keys(options: *mut netlib_
 /// `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
 /// events and their times to the plan, and takes the next step that the plan stores. In an event loop, a hedged GET is:
 ///
-///     netlib_hedge_start(hedge, "https://api.example", NETLIB_NTS, "GET", &plan, &err);
+///     netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
 ///     double start = now();
 ///     send_attempt(1); // the first attempt is never delayed
 ///     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
@@ -311,8 +311,10 @@ pub unsafe extern "C" fn netlib_hedge_plan_attempts(plan: *const netlib_hedge_pl
     read(plan, 0, Plan::attempts)
 }
 
-/// Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`, or
-/// `NETLIB_CALLBACK_FAILED` if the clock of the budget failed. NULL if the budget has denied no attempt.
+/// Returns the error with which the budget denied a further attempt: `NETLIB_RETRY_BUDGET_EMPTY`;
+/// `NETLIB_STORE_UNAVAILABLE` if the budget's store cannot be used and its policy is `NETLIB_UNAVAILABLE_CLOSED`; or
+/// `NETLIB_CALLBACK_FAILED` if a callback of the budget or of its store failed. NULL if the budget has denied no
+/// attempt.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_denied(plan: *const netlib_hedge_plan) -> *const netlib_error {
     read(plan, std::ptr::null(), |plan| handle::lend(plan.denied()))

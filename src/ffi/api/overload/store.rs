@@ -45,7 +45,7 @@ pub enum netlib_swap {
     NETLIB_SWAP_SWAPPED = 1,
     /// The word was not `expected`, and was not changed. The callback has stored the word in `actual`.
     NETLIB_SWAP_CHANGED = 2,
-    /// The store could not be reached, or did not answer within `timeout`. The policy (`netlib_unavailable`) decides.
+    /// The store could not be reached, or did not answer within `timeout`. The policy `netlib_unavailable` applies.
     NETLIB_SWAP_UNAVAILABLE = 3,
 }
 
@@ -74,7 +74,7 @@ pub enum netlib_swap {
 ///        again. netlib presets `now` to NaN.
 /// @return the result. For any other number, and if the callback did not store what the result promises, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
-/// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide` and `netlib_rate_take`.
+/// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`.
 pub type netlib_store_swap_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
