@@ -58,6 +58,26 @@ static void the_probability_is_that_of_the_formula(void) {
     }
 }
 
+static void a_clone_of_the_options_keeps_the_rule_and_the_callbacks(void) {
+    struct world world = {0};
+    netlib_error *err = NULL;
+    netlib_breaker *breaker = NULL;
+    netlib_breaker_options *options = netlib_breaker_options_new();
+    netlib_breaker_options_set_adaptive(options, 2, 1, 120, 1);
+    netlib_breaker_options_set_clock(options, world_clock, &world, NULL);
+    netlib_breaker_options_set_random(options, world_random, &world, NULL);
+    netlib_breaker_options *clone = netlib_breaker_options_clone(options);
+    netlib_breaker_options_set_consecutive(options, 1, 1, 1, 100);
+    netlib_breaker_options_set_random(options, NULL, NULL, NULL);
+    netlib_breaker_options_free(options);
+    CHECK_OK(netlib_breaker_new(clone, &breaker, &err));
+    netlib_breaker_options_free(clone);
+    fill(&world, breaker, 9, 0);
+    CHECK(!is_permitted(&world, breaker, .899));
+    CHECK_INT(10, world.random_calls);
+    netlib_breaker_free(breaker);
+}
+
 static void requests_count_when_they_ask_even_if_they_are_refused(void) {
     struct world world = {.random = 1 - 0x1p-53};
     netlib_breaker *breaker = adaptive_breaker(&world, 2, 1, 120, 1);
@@ -185,6 +205,7 @@ static void an_invalid_random_number_is_refused_and_counts_no_request(void) {
 
 int main(void) {
     the_probability_is_that_of_the_formula();
+    a_clone_of_the_options_keeps_the_rule_and_the_callbacks();
     requests_count_when_they_ask_even_if_they_are_refused();
     requests_that_are_reported_as_none_do_not_count();
     nothing_is_refused_below_the_minimum();
