@@ -3049,8 +3049,7 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
  * such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
  * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
- * Call `netlib_retry_decide` once for each request, also after a success; `netlib_hedge_options_set_budget` states the
- * exception for hedged requests. A second call for the same outcome reports
+ * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
  * to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
  * clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
  * outcome.
@@ -3395,14 +3394,14 @@ void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, con
  * the retries of the same requests use, and the same keys, so that the budget bounds retries and further attempts
  * together. A Retry without a key of its own uses the origin with the port, such as "https://example.com:443".
  *
- * `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
- * Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
- * further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
- * success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
+ * A plan asks the budget for each further attempt, as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan
+ * starts no further attempt: see `netlib_hedge_plan_denied`. The plan reports the outcome of each further attempt to
+ * the budget: success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
  * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
  *
- * If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
- * has already reported the outcome, and `netlib_retry_decide` would pay tokens back a second time.
+ * A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
+ * the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
+ * the request starts, and `netlib_retry_budget_report` when it ends.
  * @param budget the budget. May be NULL: no budget. */
 void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
 
@@ -3436,9 +3435,7 @@ double netlib_hedge_delay(const netlib_hedge *hedge, const char *key, size_t len
  * often take longer than others.
  * @param key the bytes of a key, at most 1,024, for example an origin or a tenant. Each key has its own latencies.
  * @param method the method of the request.
- * @return `NETLIB_INVALID_ARGUMENT` if `key` is too long or the method is not a token; `NETLIB_CALLBACK_FAILED` if the
- *         clock of the budget failed.
- */
+ * @return `NETLIB_INVALID_ARGUMENT` if `key` is too long or the method is not a token. */
 NETLIB_MUST_USE netlib_status netlib_hedge_start(const netlib_hedge *hedge, const char *key, size_t len,
                                                  const char *method, netlib_hedge_plan **plan, netlib_error **err);
 

@@ -212,7 +212,6 @@ enum next call_decide(struct call *call, struct process *process, enum outcome o
         if (next != NEXT_END) return next;
         netlib_hedge_plan_free(call->plan);
         call->plan = NULL;
-        if (succeeded) return NEXT_END; /* the plan has reported the success to the budget */
     }
     enum next next = decide(call, process, outcome, delay);
     if (next == NEXT_RETRY) count_copy(call, process);

@@ -83,7 +83,7 @@ static enum netlib_hedge_action model_end(struct policy *policy, struct request 
         if (request->attempts[i] == RUNNING) oldest = fmin(oldest, request->starts[i]);
     }
     if (success && request->records) policy->latencies[policy->latency_count++] = request->now - oldest;
-    if (success && policy->has_budget) policy->tokens = fmin(CAPACITY, policy->tokens + (attempt == 1 ? 1 : COST));
+    if (success && policy->has_budget && attempt != 1) policy->tokens = fmin(CAPACITY, policy->tokens + COST);
     bool others = running(request) > 1;
     for (int32_t i = 1; i <= request->started; i++) {
         if (request->attempts[i] == RUNNING) request->attempts[i] = CANCELLED;

@@ -111,12 +111,9 @@ impl Hedge {
         let is_allowed = self.options.methods.contains(method.to_bytes());
         let (slot, delay) = if is_allowed { self.find(key)? } else { (None, f64::INFINITY) };
         let max_attempts = if is_allowed { self.options.max_attempts } else { 1 };
-        let Some(budget) = &self.options.budget else {
-            return Ok(Plan::new(Arc::clone(self), Vec::new(), slot, delay, max_attempts, None));
-        };
-        let budget_key = memory::copy(key, "a key")?;
-        let lease = budget.ask(key, Kind::Request)?;
-        Ok(Plan::new(Arc::clone(self), budget_key, slot, delay, max_attempts, Some(lease)))
+        // The budget learns of the first attempt from `Retry::decide` or from the application.
+        let budget_key = if self.options.budget.is_some() { memory::copy(key, "a key")? } else { Vec::new() };
+        Ok(Plan::new(Arc::clone(self), budget_key, slot, delay, max_attempts))
     }
 
     /// Returns the place of a key's latencies, and the delay of a request that starts now.

@@ -59,7 +59,7 @@ pub enum Action {
 struct Attempt {
     started: f64,
     running: bool,
-    /// The number that the budget gave to the attempt; `None` without a budget.
+    /// The number that the budget gave to the attempt; `None` for the first attempt, and without a budget.
     lease: Option<u64>,
 }
 
@@ -89,14 +89,7 @@ pub struct Plan {
 impl Plan {
     /// Makes the plan of a request whose first attempt starts now. If `max_attempts` is 1, the plan starts no further
     /// attempt.
-    pub(super) fn new(
-        hedge: Arc<Hedge>,
-        key: Vec<u8>,
-        slot: Option<Slot>,
-        delay: f64,
-        max_attempts: usize,
-        lease: Option<u64>,
-    ) -> Plan {
+    pub(super) fn new(hedge: Arc<Hedge>, key: Vec<u8>, slot: Option<Slot>, delay: f64, max_attempts: usize) -> Plan {
         let attempt = Attempt { started: 0.0, running: false, lease: None };
         let mut plan = Plan {
             hedge,
@@ -112,7 +105,7 @@ impl Plan {
             end: None,
             denied: None,
         };
-        plan.add_attempt(lease);
+        plan.add_attempt(None);
         plan
     }
 
@@ -299,8 +292,7 @@ mod tests {
 
     const FOREVER: f64 = f64::INFINITY;
 
-    /// Makes a budget with a capacity for `copies` copies: a copy costs 100 tokens, and a first attempt that succeeds
-    /// gains 1 token.
+    /// Makes a budget with a capacity for `copies` copies: a copy costs 100 tokens.
     fn budget(copies: f64) -> Arc<Budget> {
         let mut options = BudgetOptions::default();
         options.set_tokens(100.0 * copies, 100.0, 100.0, 1.0).unwrap();
@@ -534,12 +526,12 @@ mod tests {
     }
 
     #[test]
-    fn copies_cost_tokens_and_only_successful_attempts_pay_back() {
+    fn copies_cost_tokens_and_only_successful_copies_pay_back() {
         use Action::{CancelOthers, Done, Failed, Start, Wait};
         // (the steps, with the tokens after each; 1,000 tokens at first, of which another request has taken 500)
         type TokenRow = (Step, Action, f64, f64);
         let cases: &[(&str, &[TokenRow])] = &[
-            ("the first attempt succeeds", &[(On(Success, 1, 0.1), Done, FOREVER, 501.0)]),
+            ("the first attempt succeeds", &[(On(Success, 1, 0.1), Done, FOREVER, 500.0)]),
             ("the first attempt fails", &[(On(Fatal, 1, 0.1), Failed, FOREVER, 500.0)]),
             (
                 "the copy wins and returns its cost, the cancelled first attempt pays nothing",
@@ -551,7 +543,7 @@ mod tests {
             ),
             (
                 "the first attempt wins, the cancelled copy does not return its cost",
-                &[(On(Timer, 0, 0.5), Start, 1.0, 400.0), (On(Success, 1, 0.6), CancelOthers, FOREVER, 401.0)],
+                &[(On(Timer, 0, 0.5), Start, 1.0, 400.0), (On(Success, 1, 0.6), CancelOthers, FOREVER, 400.0)],
             ),
             (
                 "failures pay nothing",

@@ -414,8 +414,7 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 /// such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
 /// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
-/// Call `netlib_retry_decide` once for each request, also after a success; `netlib_hedge_options_set_budget` states the
-/// exception for hedged requests. A second call for the same outcome reports
+/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
 /// to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
 /// clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
 /// outcome.

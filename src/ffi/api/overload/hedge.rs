@@ -154,14 +154,14 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
 /// the retries of the same requests use, and the same keys, so that the budget bounds retries and further attempts
 /// together. A Retry without a key of its own uses the origin with the port, such as "https://example.com:443".
 ///
-/// `netlib_hedge_start` asks the budget for the first attempt, as `NETLIB_BUDGET_REQUEST`, which is always allowed.
-/// Each further attempt is asked for as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan starts no
-/// further attempt: see `netlib_hedge_plan_denied`. The plan also reports the outcome of each attempt to the budget:
-/// success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
+/// A plan asks the budget for each further attempt, as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan
+/// starts no further attempt: see `netlib_hedge_plan_denied`. The plan reports the outcome of each further attempt to
+/// the budget: success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
 /// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
 ///
-/// If a Retry has the same budget, call `netlib_retry_decide` only if the request has failed. After a success, the plan
-/// has already reported the outcome, and `netlib_retry_decide` would pay tokens back a second time.
+/// A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
+/// the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
+/// the request starts, and `netlib_retry_budget_report` when it ends.
 ///
 /// @param budget the budget. May be NULL: no budget.
 #[unsafe(no_mangle)]
@@ -272,8 +272,7 @@ impl Handle for netlib_hedge_plan {
 ///
 /// @param key the bytes of a key, at most 1,024, for example an origin or a tenant. Each key has its own latencies.
 /// @param method the method of the request.
-/// @return `NETLIB_INVALID_ARGUMENT` if `key` is too long or the method is not a token; `NETLIB_CALLBACK_FAILED` if the
-///         clock of the budget failed.
+/// @return `NETLIB_INVALID_ARGUMENT` if `key` is too long or the method is not a token.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_start(
     hedge: *const netlib_hedge,
