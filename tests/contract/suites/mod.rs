@@ -88,7 +88,7 @@ pub const ALL: &[Suite] = &[
         "netlib.api.json is complete; netlib.cdef.h declares what netlib.h does, and loads in cffi, LuaJIT and PHP",
         bindings::run,
     ),
-    suite(
+    long(
         "language-pages",
         "the programs of docs/howto/languages run in the languages that are installed",
         language_pages::run,
@@ -157,7 +157,7 @@ pub const ALL: &[Suite] = &[
     long("interop-leaks", "a sample of the interop sessions under valgrind", interop::valgrind),
     long("interop-all", "TLS with openssl and GnuTLS: the remaining combinations", interop::run_rest),
     long("ech", "Encrypted Client Hello with a Go server", interop::ech::run),
-    suite("fleet", "processes that share a rate through a file and through Redis, with failures", fleet::run),
+    long("fleet", "processes that share a rate through a file and through Redis, with failures", fleet::run),
     long("netns", "connecting in network namespaces with slow, refusing and silent hosts", netns::run),
     long("asan", "the C tests with AddressSanitizer in the library and the tests", asan::run),
     long("tsan", "threaded programs with ThreadSanitizer in the library and the programs", tsan::run),
