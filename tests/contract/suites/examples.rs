@@ -109,6 +109,13 @@ pub struct Example {
     pub sources: Vec<PathBuf>,
 }
 
+impl Example {
+    /// Returns the linker flags for the libraries that the example needs in addition to netlib.
+    pub fn libraries(&self) -> &'static [&'static str] {
+        if self.name == WITH_HIREDIS { &["-lhiredis", "-lm"] } else { &["-lm"] }
+    }
+}
+
 /// The example that needs the library hiredis.
 const WITH_HIREDIS: &str = "store_redis";
 
@@ -129,9 +136,7 @@ pub fn programs(env: &Env) -> Vec<Example> {
 pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Result<(), String> {
     let mut cc = env.cc();
     cc.args(["-g", "-Iinclude"]).args(STRICT).args(&example.sources).arg("-o").arg(program);
-    if example.name == WITH_HIREDIS {
-        cc.args(["-lhiredis", "-lm"]);
-    }
+    cc.args(example.libraries());
     cc.link_to(library).run(300).or_text()
 }
 

@@ -207,7 +207,11 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
     for example in examples::programs(env) {
         for (kind, link) in [("shared", &flags.shared), ("static", &flags.archive)] {
             let mut cc = env.cc();
-            cc.args(&flags.compile).args(&example.sources).args(link).args(["-lm", "-pthread", "-o"]);
+            cc.args(&flags.compile)
+                .args(&example.sources)
+                .args(link)
+                .args(example.libraries())
+                .args(["-pthread", "-o"]);
             let built = cc.arg(scratch.join(format!("{kind}-{}", example.name))).run(300);
             report
                 .check(built.ok, format!("{} builds from the installed tree, {kind}\n{}", example.name, built.text));
