@@ -265,7 +265,7 @@ func TestACallbackReturnsAResultAndTwoNumbers(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, expected := range []Status{StatusOk, StatusOk, StatusRateLimited} {
-		if _, status, err := rate.Take(Text("a\x00b"), 1); status != expected || err != nil {
+		if _, status, err := rate.Take("a\x00b", 1); status != expected || err != nil {
 			t.Fatal(status, err)
 		}
 	}
