@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -199,8 +200,20 @@ public final class BindingTest {
             }
             return "connected";
         });
+        for (String licence : new String[] {"LICENSE-APACHE", "LICENSE-MIT"}) {
+            check("the JAR file contains " + licence, true, () -> resource(licence).length() > 1000);
+        }
+        check("the JAR file contains the notices of the crates in the library", true,
+                () -> resource("THIRD-PARTY-NOTICES").contains("\naws-lc-sys "));
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 ? 0 : 1);
+    }
+
+    /** Returns the text of a file in META-INF. */
+    private static String resource(String name) throws IOException {
+        try (InputStream file = Netlib.class.getResourceAsStream("/META-INF/" + name)) {
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
+        }
     }
 
     private static String text(byte[] bytes) {
