@@ -3215,7 +3215,7 @@ void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_
 /** Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
  * one does not change the time, because several threads may read the clock at once. If the clock steps back further,
  * the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
- * several threads at the same time. Default: the system's monotonic clock.
+ * several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
                                       netlib_ctx_free_fn ctx_free);

@@ -13,7 +13,6 @@ mod args;
 mod body_callbacks;
 mod callback;
 mod callback_context;
-mod cancellation;
 mod guard;
 mod handle;
 mod header_fields;

@@ -24,6 +24,7 @@ use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
 
+use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
 use crate::socket::sys::{self, ForkHandler};
 use crate::status::Status;
@@ -250,7 +251,11 @@ fn wait_until(time: Instant, condition: impl Fn() -> bool) -> bool {
         match turn {
             0..16 => thread::yield_now(),
             _ if Instant::now() >= time => return false,
-            _ => thread::sleep(Duration::from_micros(50)),
+            _ => {
+                // A sleep is a cancellation point.
+                let _disabled = DisableCancellation::begin();
+                thread::sleep(Duration::from_micros(50));
+            }
         }
     }
     false

@@ -7,6 +7,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::callback::{Sleep, Verdict};
+use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::limit::netlib_interrupt;
@@ -40,6 +41,8 @@ pub(crate) fn number(
     Some(Arc::new(move || {
         // The value stays NaN if the callback stores nothing, and the core refuses NaN.
         let mut value = f64::NAN;
+        // The guard of a short function, such as `netlib_breaker_ask`, does not disable cancellation.
+        let _disabled = DisableCancellation::begin();
         // SAFETY: by netlib.h, the callback takes its `ctx` and a pointer to a double.
         let result = unsafe { callback(ctx.pointer(), &mut value) };
         check_status(result, name)?;

@@ -6,9 +6,9 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
+use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
 use crate::ffi::api_names;
-use crate::ffi::cancellation::DisableCancellation;
 use crate::ffi::handle::{self, Handle, Shared};
 use crate::status::Status;
 
@@ -40,10 +40,9 @@ pub(crate) fn nothing(body: impl FnOnce()) {
     nonblocking::nothing(body);
 }
 
-/// Variants of the guards that leave cancellation enabled, for functions without cancellation points: such functions
-/// make no system call, and call no callback except `ctx_free`, for which `callback_context` disables cancellation.
-/// Most of these functions are so short that two calls of pthread_setcancelstate(3) would be a noticeable part of their
-/// time.
+/// Variants of the guards that leave cancellation enabled, for functions that make no system call. They call only
+/// callbacks that run with cancellation disabled: `ctx_free`, and the callbacks for numbers and for swaps. Most of these
+/// functions are so short that two calls of pthread_setcancelstate(3) would be a noticeable part of their time.
 pub(crate) mod nonblocking {
     use super::*;
 

@@ -2,6 +2,7 @@
 
 use std::ffi::{c_char, c_void};
 
+use crate::cancellation::DisableCancellation;
 use crate::error::Error;
 use crate::ffi::api::overload::store::netlib_swap;
 use crate::ffi::callback_context::CallbackContext;
@@ -30,6 +31,8 @@ pub(crate) fn swap(callback: SwapFn, ctx: CallbackContext) -> Swap {
         let SwapRequest { key, expected, desired, time_to_live, timeout } = request;
         // Both outputs keep a value that the core refuses if the callback stores nothing.
         let (mut actual, mut now) = (expected, f64::NAN);
+        // The guards of the functions that use a store do not disable cancellation.
+        let _disabled = DisableCancellation::begin();
         // SAFETY: by netlib.h, the callback takes its `ctx`, a key with its length, numbers and two writable numbers,
         // which live across the call.
         let code = unsafe {

@@ -89,7 +89,7 @@ impl Breaker {
     /// Asks whether a request may be sent. Callbacks run before the lock is taken.
     pub fn ask(&self, key: &[u8]) -> Result<Permission> {
         check_key(key)?;
-        let reading = self.time.now()?;
+        let reading = self.time.coarse_now()?;
         let draw = self.random.as_ref().map(|random| callback::random_unit(Some(random))).transpose()?;
         let state = &mut *self.state.lock();
         let now = state.move_to(Some(reading), self.permit_time);
@@ -110,7 +110,7 @@ impl Breaker {
     /// Reports the outcome of a permitted request. Does nothing if the permit has ended, or if its key was dropped or
     /// has changed its state since. If the clock fails, the time of the last call is used.
     pub fn report(&self, number: u64, outcome: Report) {
-        let reading = self.time.now().ok();
+        let reading = self.time.coarse_now().ok();
         let mut state = self.state.lock();
         let now = state.move_to(reading, self.permit_time);
         if let Some(permit) = state.permits.remove(number) {
@@ -121,7 +121,7 @@ impl Breaker {
     /// Returns the state of a key. A key that no request has used is closed.
     pub fn state(&self, key: &[u8]) -> Result<CircuitState> {
         check_key(key)?;
-        let reading = self.time.now()?;
+        let reading = self.time.coarse_now()?;
         let mut state = self.state.lock();
         let now = state.move_to(Some(reading), self.permit_time);
         Ok(match &mut state.circuits {

@@ -8,7 +8,14 @@ use crate::report::Report;
 use crate::suites::unsafe_code::rust_files;
 
 /// The panic guards, and the functions of `src/ffi` that run their argument inside a panic guard.
-const GUARDS: &[&str] = &["guard::status", "guard::value", "guard::nothing"];
+const GUARDS: &[&str] = &[
+    "guard::status",
+    "guard::value",
+    "guard::nothing",
+    "nonblocking::status",
+    "nonblocking::value",
+    "nonblocking::nothing",
+];
 const GUARDED: &[(&str, &str, &str)] = &[
     // Functions that contain a panic guard: the name in calls, the file of the definition, and the name in that file.
     ("read", "strings.rs", "read"),

@@ -9,6 +9,7 @@ use crate::report::Report;
 
 /// The files that may contain unsafe code. `src/ffi.rs` allows unsafe code for all files in `src/ffi`.
 const ALLOWING: &[&str] = &[
+    "src/cancellation.rs",
     "src/ffi.rs",
     "src/overload/store/mapping.rs",
     "src/socket/sys.rs",

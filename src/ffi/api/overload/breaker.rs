@@ -8,6 +8,7 @@ use crate::ffi::api::retry::options::netlib_random_fn;
 use crate::ffi::api::timeout::netlib_clock_fn;
 use crate::ffi::args::{arg_bytes, arg_kept_alive};
 use crate::ffi::enums::{enum_netlib_circuit_state, enum_netlib_report};
+use crate::ffi::guard::nonblocking;
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
@@ -217,7 +218,7 @@ pub unsafe extern "C" fn netlib_breaker_options_set_max_keys(options: *mut netli
 /// Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
 /// one does not change the time, because several threads may read the clock at once. If the clock steps back further,
 /// the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
-/// several threads at the same time. Default: the system's monotonic clock.
+/// several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
@@ -301,7 +302,7 @@ pub unsafe extern "C" fn netlib_breaker_ask(
     seconds: *mut f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || {
+    nonblocking::status(err, || {
         let (permit, seconds) = outs!(permit, seconds);
         let breaker = arg_kept_alive!(breaker, Breaker::may_call_back);
         let key = arg_bytes!(key, len);
@@ -333,7 +334,7 @@ pub unsafe extern "C" fn netlib_breaker_report(
     permit: u64,
     outcome: enum_netlib_report,
 ) {
-    guard::value((), || {
+    nonblocking::value((), || {
         let breaker = arg_kept_alive!(breaker, Breaker::may_call_back);
         breaker.report(permit, Report::from_code(outcome).unwrap_or(Report::None));
         Ok(())

@@ -13,6 +13,7 @@ use crate::ffi::args::{arg, arg_bytes, arg_cstr_opt, arg_enum, arg_kept_alive, a
 use crate::ffi::enums::{
     enum_netlib_budget_kind, enum_netlib_budget_preset, enum_netlib_report, enum_netlib_unavailable,
 };
+use crate::ffi::guard::nonblocking;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_terminated, lend_text, read};
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
@@ -357,7 +358,7 @@ pub unsafe extern "C" fn netlib_retry_budget_ask(
     lease: *mut u64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || {
+    nonblocking::status(err, || {
         let lease = outs!(lease);
         let budget = arg_kept_alive!(budget, Budget::may_call_back);
         let kind = arg_enum!(kind, netlib_budget_kind, Kind::from_code);
@@ -378,7 +379,7 @@ pub unsafe extern "C" fn netlib_retry_budget_report(
     lease: u64,
     outcome: enum_netlib_report,
 ) {
-    guard::value((), || {
+    nonblocking::value((), || {
         let budget = arg_kept_alive!(budget, Budget::may_call_back);
         budget.report(lease, Report::from_code(outcome).unwrap_or(Report::None));
         Ok(())

@@ -7,6 +7,7 @@ use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::overload::budget::netlib_retry_budget;
 use crate::ffi::args::{arg, arg_bytes, arg_cstr, arg_cstrs, arg_enum, arg_mut, arg_shared, arg_shared_opt};
 use crate::ffi::enums::{enum_netlib_hedge_action, enum_netlib_hedge_event};
+use crate::ffi::guard::nonblocking;
 use crate::ffi::out::outs;
 use crate::ffi::strings::read;
 use crate::ffi::{Handle, Options, Shared, Unique, guard, handle, options};
@@ -282,7 +283,7 @@ pub unsafe extern "C" fn netlib_hedge_start(
     plan: *mut *mut netlib_hedge_plan,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || {
+    nonblocking::status(err, || {
         let plan = outs!(plan);
         let hedge = arg_shared!(hedge);
         plan.give(Box::new(hedge.start(arg_bytes!(key, len), arg_cstr!(method))?));
@@ -293,7 +294,7 @@ pub unsafe extern "C" fn netlib_hedge_start(
 /// Releases a plan. If the request has not ended, its attempts count as cancelled.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_free(plan: *mut netlib_hedge_plan) {
-    guard::nothing(|| handle::free(plan));
+    nonblocking::nothing(|| handle::free(plan));
 }
 
 /// Returns the time at which `NETLIB_HEDGE_EVENT_TIMER` is due, in seconds since the start. Every step may change the
@@ -346,7 +347,7 @@ pub unsafe extern "C" fn netlib_hedge_plan_step(
     action: *mut enum_netlib_hedge_action,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || {
+    nonblocking::status(err, || {
         let action = outs!(action);
         let event = arg_enum!(event, netlib_hedge_event, Event::from_code);
         action.set(arg_mut!(plan).step(event, attempt, seconds)? as i32);

@@ -9,6 +9,7 @@ use crate::ffi::api::overload::store::netlib_store;
 use crate::ffi::api::timeout::netlib_clock_fn;
 use crate::ffi::args::{arg_bytes, arg_enum, arg_kept_alive, arg_shared_opt};
 use crate::ffi::enums::{enum_netlib_report, enum_netlib_unavailable};
+use crate::ffi::guard::nonblocking;
 use crate::ffi::out::outs;
 use crate::ffi::{Handle, Options, Shared, Unique, callback, guard, handle, options};
 use crate::overload::Report;
@@ -221,7 +222,7 @@ pub unsafe extern "C" fn netlib_rate_take(
     wait: *mut f64,
     err: *mut *mut netlib_error,
 ) -> netlib_status {
-    guard::status(err, || {
+    nonblocking::status(err, || {
         let wait = outs!(wait);
         let rate = arg_kept_alive!(rate, Rate::may_call_back);
         Ok(match rate.take(arg_bytes!(key, len), n)? {

@@ -4,12 +4,13 @@
 //!
 //! Only deferred cancellation is disabled safely. POSIX allows a thread with asynchronous cancellation to call only
 //! three functions, and none of them is in netlib.
+#![allow(unsafe_code)]
 
 /// Cancellation of the calling thread is disabled while this value lives.
-pub(super) struct DisableCancellation(system::State);
+pub(crate) struct DisableCancellation(system::State);
 
 impl DisableCancellation {
-    pub(super) fn begin() -> DisableCancellation {
+    pub(crate) fn begin() -> DisableCancellation {
         DisableCancellation(system::disable())
     }
 }
