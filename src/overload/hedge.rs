@@ -1,4 +1,4 @@
-//! Hedging: sends a second copy of a request that takes long, and uses the answer that arrives first.
+//! Hedging: sends a second copy of a slow request, and uses the first answer.
 //!
 //! A [`Hedge`] holds the policy and the latencies of each key. A [`Plan`] decides for one request when to start the
 //! next attempt. Neither sends anything, and neither reads a clock: the caller passes the time to the plan.
@@ -111,12 +111,12 @@ impl Hedge {
         let is_allowed = self.options.methods.contains(method.to_bytes());
         let (slot, delay) = if is_allowed { self.find(key)? } else { (None, f64::INFINITY) };
         let max_attempts = if is_allowed { self.options.max_attempts } else { 1 };
-        // The budget learns of the first attempt from `Retry::decide` or from the application.
+        // No lease for the first attempt: `Retry::decide` or the application reports it to the budget.
         let budget_key = if self.options.budget.is_some() { memory::copy(key, "a key")? } else { Vec::new() };
         Ok(Plan::new(Arc::clone(self), budget_key, slot, delay, max_attempts))
     }
 
-    /// Returns the place of a key's latencies, and the delay of a request that starts now.
+    /// Returns the slot of a key in the table, and the delay between the attempts of a request that starts now.
     fn find(&self, key: &[u8]) -> Result<(Option<Slot>, f64)> {
         let percentile = match self.options.delay {
             DelayRule::Fixed(seconds) => return Ok((None, seconds)),
@@ -128,7 +128,7 @@ impl Hedge {
         Ok((Some(slot), delay))
     }
 
-    /// Returns the delay of a request that starts now; infinity if there are not enough latencies.
+    /// Returns the delay between the attempts of a request that starts now; infinity if there are not enough latencies.
     pub fn delay(&self, key: &[u8]) -> f64 {
         if let DelayRule::Fixed(seconds) = self.options.delay {
             return seconds;
@@ -145,8 +145,8 @@ impl Hedge {
         }
     }
 
-    /// Asks the budget for a further attempt; `None` without a budget.
-    fn ask_for_copy(&self, key: &[u8]) -> Result<Option<u64>> {
+    /// Asks the budget for a further attempt. Returns the lease; `None` without a budget.
+    fn ask_for_attempt(&self, key: &[u8]) -> Result<Option<u64>> {
         self.options.budget.as_ref().map(|budget| budget.ask(key, Kind::Hedge)).transpose()
     }
 
@@ -156,8 +156,8 @@ impl Hedge {
         }
     }
 
-    /// Adds a latency, unless the key was dropped.
-    fn record(&self, slot: Slot, seconds: f64) {
+    /// Adds a latency to the sketch of a key. Does nothing if the key was dropped from the table meanwhile.
+    fn record_latency(&self, slot: Slot, seconds: f64) {
         if let Some(sketch) = self.latencies.lock().get_mut(slot) {
             sketch.record(seconds);
         }
@@ -221,10 +221,10 @@ mod tests {
 
     #[test]
     fn the_recorded_latency_begins_with_the_oldest_running_attempt() {
-        // (the events before the success of the last attempt at 3 s, the recorded latency)
+        // Columns: the events before the last attempt succeeds at 3 s; the recorded latency.
         for (events, latency) in [
             (&[][..], 3.0),
-            // The copy wins, but the first attempt has taken at least 3 s.
+            // The second attempt succeeds first, but the latency of the first attempt is at least 3 s.
             (&[(Event::Timer, 0, 1.0)], 3.0),
             (&[(Event::Failure, 1, 1.0)], 2.0),
             (&[(Event::Timer, 0, 1.0), (Event::Failure, 1, 1.5)], 2.0),
@@ -244,8 +244,9 @@ mod tests {
 
     #[test]
     fn hedging_does_not_lower_the_percentile_that_starts_it() {
-        // The latencies of attempts are exponentially distributed with the mean 0.1 s. If the latency of the copy that
-        // wins were recorded, slow attempts would be missing, and the percentile would fall from step to step.
+        // The latencies of attempts are exponentially distributed with the mean 0.1 s. If only the latency of the
+        // attempt that succeeds were recorded, slow attempts would be missing, and the percentile would become lower
+        // and lower.
         let exact = 0.1 * 20f64.ln();
         let hedge = hedge(95.0, 100, 1);
         let mut seed = 1u64;
@@ -253,18 +254,18 @@ mod tests {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             -0.1 * (1.0 - (seed >> 11) as f64 / (1u64 << 53) as f64).ln()
         };
-        let mut copies = 0;
+        let mut hedges = 0;
         for _ in 0..20_000 {
             let mut plan = hedge.start(b"", c"GET").unwrap();
-            let (first, copy) = (next(), plan.timer() + next());
+            let (first, second) = (next(), plan.timer() + next());
             if plan.timer() < first {
                 plan.step(Event::Timer, 0, plan.timer()).unwrap();
-                copies += 1;
+                hedges += 1;
             }
-            plan.step(Event::Success, if copy < first { 2 } else { 1 }, copy.min(first)).unwrap();
+            plan.step(Event::Success, if second < first { 2 } else { 1 }, second.min(first)).unwrap();
         }
         assert!((hedge.delay(b"") / exact - 1.0).abs() < 0.15, "{}", hedge.delay(b""));
-        assert!((800..=1200).contains(&copies), "{copies} copies of 20,000 requests");
+        assert!((800..=1200).contains(&hedges), "{hedges} hedges for 20,000 requests");
     }
 
     #[test]
@@ -274,7 +275,7 @@ mod tests {
         let mut running = hedge.start(b"b", c"GET").unwrap();
         succeed(&hedge, b"a", 1.0);
         succeed(&hedge, b"c", 1.0);
-        // The key of a running plan was dropped. Its latency goes to no other key.
+        // The key of a running plan was dropped. The latency of this plan is added to no other key.
         assert_eq!(running.step(Event::Success, 1, 9.0).unwrap(), plan::Action::Done);
         assert_eq!(hedge.delay(b"b"), f64::INFINITY);
         assert!(is_near(hedge.delay(b"a"), 1.0) && is_near(hedge.delay(b"c"), 1.0));

@@ -13,7 +13,7 @@ use crate::overload::key_table::Slot;
 /// The largest number of attempts of a request, the first one included. Polly's hedging strategy has the same maximum.
 pub(super) const MAX_ATTEMPTS: usize = 10;
 
-/// What has happened to an attempt, or to the timer.
+/// An event of an attempt or of the timer.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
@@ -39,7 +39,7 @@ impl Event {
     }
 }
 
-/// What the caller does next.
+/// The next action of the caller.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
@@ -47,7 +47,7 @@ pub enum Action {
     Wait = 0,
     /// Starts another attempt.
     Start = 1,
-    /// Cancels the other attempts: the answer of this event's attempt is the result of the request.
+    /// Cancels the other attempts: the outcome of this event's attempt is the result of the request.
     CancelOthers = 2,
     /// The request has succeeded, and no attempt is running.
     Done = 3,
@@ -59,29 +59,29 @@ pub enum Action {
 struct Attempt {
     started: f64,
     running: bool,
-    /// The number that the budget gave to the attempt; `None` for the first attempt, and without a budget.
+    /// The lease that the budget returned for the attempt; `None` for the first attempt, and without a budget.
     lease: Option<u64>,
 }
 
 /// The plan of one request.
 pub struct Plan {
     hedge: Arc<Hedge>,
-    /// The key for the budget; empty without a budget.
+    /// The key with which the plan asks the budget; empty without a budget.
     key: Vec<u8>,
-    /// The place of the key's latencies; `None` if the latency of this request is not recorded.
+    /// The slot of the key whose latencies are recorded; `None` if the latency of this request is not recorded.
     slot: Option<Slot>,
-    /// The delay between two attempts; infinity if no attempt starts because of the time.
+    /// The delay between two attempts; infinity if the timer starts no attempt.
     delay: f64,
     max_attempts: usize,
     attempts: [Attempt; MAX_ATTEMPTS],
     started: usize,
-    /// The time at which the next attempt starts; infinity if none starts because of the time.
+    /// The time at which the timer starts the next attempt; infinity if it starts none.
     due: f64,
     /// The time before which the server has asked not to start an attempt.
     not_before: f64,
-    /// The latest time that the caller has passed.
+    /// The latest time that the caller passed.
     now: f64,
-    /// [`Action::Done`] or [`Action::Failed`] after the request has ended.
+    /// [`Action::Done`] or [`Action::Failed`] once the request has ended.
     end: Option<Action>,
     denied: Option<Arc<Error>>,
 }
@@ -119,7 +119,7 @@ impl Plan {
         self.started as i32
     }
 
-    /// Returns the error with which the budget denied a further attempt.
+    /// Returns the error of the budget that denied a further attempt.
     pub fn denied(&self) -> Option<&Arc<Error>> {
         self.denied.as_ref()
     }
@@ -142,7 +142,7 @@ impl Plan {
             (Event::Success, Some(index)) => {
                 let latency = self.now - self.oldest_start();
                 if let Some(slot) = self.slot {
-                    self.hedge.record(slot, latency);
+                    self.hedge.record_latency(slot, latency);
                 }
                 self.finish(index, Report::Success, Action::Done)
             }
@@ -208,9 +208,10 @@ impl Plan {
         self.attempts[..self.started].iter_mut().filter(|attempt| attempt.running)
     }
 
-    /// Returns the time at which the oldest running attempt started. If a copy answers first, the latency of the first
-    /// attempt is unknown, but longer than the time since this start. With the latency of the copy instead, slow
-    /// answers would be missing from the sketch, and the percentile would shrink with every copy.
+    /// Returns the time at which the oldest running attempt started. If the second attempt succeeds first, the latency
+    /// of the first attempt stays unknown, but it is longer than the time since this start. If the latency of the
+    /// second attempt were recorded instead, slow answers would be missing from the sketch, and each hedge would lower
+    /// the percentile.
     fn oldest_start(&mut self) -> f64 {
         self.running().map(|attempt| attempt.started).fold(f64::INFINITY, f64::min)
     }
@@ -223,7 +224,7 @@ impl Plan {
 
     /// Starts the next attempt, unless the budget denies it.
     fn start_next(&mut self) -> Action {
-        match self.hedge.ask_for_copy(&self.key) {
+        match self.hedge.ask_for_attempt(&self.key) {
             Ok(lease) => {
                 self.add_attempt(lease);
                 Action::Start
@@ -254,7 +255,7 @@ impl Plan {
         }
     }
 
-    /// Ends the request with the answer of an attempt.
+    /// Ends the request with the outcome of an attempt.
     fn finish(&mut self, index: usize, report: Report, end: Action) -> Action {
         self.end_attempt(index, report);
         self.end = Some(end);
@@ -262,7 +263,7 @@ impl Plan {
         if self.cancel_running() { Action::CancelOthers } else { end }
     }
 
-    /// Marks the running attempts as cancelled. Returns whether there was one.
+    /// Marks the running attempts as cancelled. Returns true if at least one was running.
     fn cancel_running(&mut self) -> bool {
         let mut any = false;
         for index in 0..self.started {
@@ -282,337 +283,4 @@ impl Drop for Plan {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::ffi::CStr;
-
-    use super::*;
-    use crate::overload::budget::{Budget, BudgetOptions, Kind};
-    use crate::overload::hedge::HedgeOptions;
-    use crate::status::Status;
-
-    const FOREVER: f64 = f64::INFINITY;
-
-    /// Makes a budget with a capacity for `copies` copies: a copy costs 100 tokens.
-    fn budget(copies: f64) -> Arc<Budget> {
-        let mut options = BudgetOptions::default();
-        options.set_tokens(100.0 * copies, 100.0, 100.0, 1.0).unwrap();
-        Arc::new(Budget::new(options).unwrap())
-    }
-
-    fn plan_of(delay: f64, max_attempts: i32, method: &CStr, budget: Option<&Arc<Budget>>) -> Plan {
-        let mut options = HedgeOptions::default();
-        options.set_delay(delay).unwrap();
-        options.set_max_attempts(max_attempts).unwrap();
-        options.set_budget(budget.cloned());
-        Arc::new(Hedge::new(options)).start(b"key", method).unwrap()
-    }
-
-    #[derive(Clone, Copy)]
-    enum Step {
-        /// An event, the number of its attempt, and its time.
-        On(Event, i32, f64),
-        /// The number of the attempt, the wait, and the time.
-        Pushback(i32, f64, f64),
-    }
-    /// A step, and the action and the timer after it.
-    type Row = (Step, Action, f64);
-    use Event::{Failure, Fatal, Success, Timer};
-    use Step::{On, Pushback};
-
-    /// Runs the steps and compares the action and the timer after each step.
-    fn check(name: &str, plan: &mut Plan, rows: &[Row]) {
-        for (i, (step, action, timer)) in rows.iter().enumerate() {
-            let result = match *step {
-                On(event, attempt, seconds) => plan.step(event, attempt, seconds),
-                Pushback(attempt, wait, seconds) => plan.push_back(attempt, wait, seconds),
-            };
-            let taken = result.unwrap_or_else(|error| panic!("{name}, step {i}: {}", error.message()));
-            assert_eq!((taken, plan.timer()), (*action, *timer), "{name}, step {i}");
-        }
-    }
-
-    #[test]
-    fn the_example_of_proposal_a6_starts_4_attempts_half_a_second_apart() {
-        use Action::{CancelOthers, Done, Start, Wait};
-        let mut plan = plan_of(0.5, 4, c"GET", None);
-        assert_eq!((plan.timer(), plan.attempts()), (0.5, 1));
-        check(
-            "A6",
-            &mut plan,
-            &[
-                (On(Timer, 0, 0.499), Wait, 0.5),
-                (On(Timer, 0, 0.5), Start, 1.0),
-                (On(Timer, 0, 1.0), Start, 1.5),
-                (On(Timer, 0, 1.5), Start, FOREVER),
-                (On(Timer, 0, 60.0), Wait, FOREVER),
-                (On(Success, 3, 61.0), CancelOthers, FOREVER),
-                (On(Success, 1, 61.0), Done, FOREVER),
-            ],
-        );
-        assert_eq!(plan.attempts(), 4);
-    }
-
-    #[test]
-    fn each_sequence_of_events_gives_the_actions_of_proposal_a6() {
-        use Action::{CancelOthers, Done, Failed, Start, Wait};
-        let cases: &[(&str, f64, i32, &[Row])] = &[
-            ("first attempt answers", 2.0, 2, &[(On(Success, 1, 0.1), Done, FOREVER)]),
-            ("Polly 8", 2.0, 2, &[(On(Timer, 0, 2.0), Start, FOREVER), (On(Success, 1, 2.1), CancelOthers, FOREVER)]),
-            (
-                "a failure starts the next copy at once, and the delay begins again",
-                0.5,
-                3,
-                &[(On(Failure, 1, 0.2), Start, 0.7), (On(Timer, 0, 0.7), Start, FOREVER)],
-            ),
-            (
-                "the request fails if all attempts fail",
-                0.5,
-                2,
-                &[(On(Failure, 1, 0.2), Start, FOREVER), (On(Failure, 2, 0.3), Failed, FOREVER)],
-            ),
-            (
-                "a failure of the last copy waits for the other one",
-                0.5,
-                2,
-                &[
-                    (On(Timer, 0, 0.5), Start, FOREVER),
-                    (On(Failure, 2, 0.6), Wait, FOREVER),
-                    (On(Success, 1, 0.7), Done, FOREVER),
-                ],
-            ),
-            ("a fatal failure alone", 0.5, 4, &[(On(Fatal, 1, 0.2), Failed, FOREVER)]),
-            (
-                "a fatal failure cancels the others",
-                0.5,
-                4,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (On(Fatal, 2, 0.6), CancelOthers, FOREVER),
-                    (On(Success, 1, 0.7), Failed, FOREVER),
-                    (On(Timer, 0, 1.0), Failed, FOREVER),
-                ],
-            ),
-            (
-                "pushback delays the next copy, later copies follow as usual",
-                0.5,
-                4,
-                &[
-                    (Pushback(1, 3.0, 0.25), Wait, 3.25),
-                    (On(Timer, 0, 0.5), Wait, 3.25),
-                    (On(Timer, 0, 3.25), Start, 3.75),
-                    (On(Timer, 0, 3.75), Start, 4.25),
-                ],
-            ),
-            (
-                "pushback shorter than the delay",
-                0.5,
-                4,
-                &[(On(Timer, 0, 0.5), Start, 1.0), (Pushback(1, 0.0, 0.75), Wait, 0.75)],
-            ),
-            (
-                "a failure during the wait of a pushback",
-                0.5,
-                4,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (Pushback(1, 2.0, 0.75), Wait, 2.75),
-                    (On(Failure, 2, 1.0), Wait, 2.75),
-                    (On(Timer, 0, 2.75), Start, 3.25),
-                    (On(Failure, 3, 3.0), Start, FOREVER),
-                ],
-            ),
-            (
-                "a shorter pushback after a longer one",
-                0.5,
-                4,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (Pushback(1, 2.0, 0.75), Wait, 2.75),
-                    (Pushback(2, 0.5, 1.0), Wait, 2.75),
-                ],
-            ),
-            ("negative pushback alone", 0.5, 4, &[(Pushback(1, -1.0, 0.25), Failed, FOREVER)]),
-            (
-                "negative pushback with another attempt",
-                0.5,
-                4,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (Pushback(1, -1.0, 0.75), Wait, FOREVER),
-                    (On(Failure, 2, 1.0), Failed, FOREVER),
-                ],
-            ),
-            (
-                "pushback to the last attempt",
-                0.5,
-                2,
-                &[(On(Failure, 1, 0.25), Start, FOREVER), (Pushback(2, 1.0, 0.5), Failed, FOREVER)],
-            ),
-            ("a late timer", 0.5, 3, &[(On(Timer, 0, 7.0), Start, 7.5), (On(Timer, 0, 7.5), Start, FOREVER)]),
-            (
-                "delay 0",
-                0.0,
-                3,
-                &[
-                    (On(Timer, 0, 0.0), Start, 0.0),
-                    (On(Timer, 0, 0.0), Start, FOREVER),
-                    (On(Timer, 0, 0.0), Wait, FOREVER),
-                ],
-            ),
-            (
-                "a time before an earlier one counts as the earlier one",
-                0.5,
-                4,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (On(Timer, 0, 0.25), Wait, 1.0),
-                    (On(Failure, 1, 0.0), Start, 1.0),
-                    (Pushback(2, 1.0, 0.0), Wait, 1.5),
-                ],
-            ),
-        ];
-        for (name, delay, max_attempts, rows) in cases {
-            check(name, &mut plan_of(*delay, *max_attempts, c"get", None), rows);
-        }
-    }
-
-    #[test]
-    fn a_method_that_is_not_allowed_has_neither_timer_nor_copies() {
-        for method in [c"POST", c"PATCH", c"GETX", c"CONNECT"] {
-            let mut plan = plan_of(0.5, 4, method, None);
-            let rows = [(On(Timer, 0, 9.0), Action::Wait, FOREVER), (On(Failure, 1, 9.0), Action::Failed, FOREVER)];
-            assert_eq!(plan.timer(), FOREVER, "{method:?}");
-            check("POST", &mut plan, &rows);
-        }
-    }
-
-    #[test]
-    fn hostile_arguments_are_refused_by_name_and_change_nothing() {
-        let mut plan = plan_of(0.5, 3, c"GET", None);
-        let rows = [(On(Timer, 0, 0.5), Action::Start, 1.0), (On(Failure, 1, 0.75), Action::Start, FOREVER)];
-        check("start", &mut plan, &rows);
-        let attempt = |number: i32| format!("attempt must be 1 to 3, the number of started attempts; it is {number}");
-        let seconds = |value: f64| format!("seconds must be 0 or more and finite; it is {value}");
-        let wait = |value: f64| format!("wait must be finite; it is {value}");
-        for (step, message) in [
-            (On(Success, 4, 1.0), attempt(4)),
-            (On(Failure, 0, 1.0), attempt(0)),
-            (On(Fatal, -1, 1.0), attempt(-1)),
-            (On(Fatal, i32::MIN, 1.0), attempt(i32::MIN)),
-            (Pushback(i32::MAX, 1.0, 1.0), attempt(i32::MAX)),
-            (On(Success, 1, 1.0), "attempt 1 has already failed".to_owned()),
-            (Pushback(1, 1.0, 1.0), "attempt 1 has already failed".to_owned()),
-            (On(Success, 2, f64::NAN), seconds(f64::NAN)),
-            (On(Timer, 0, -1e-9), seconds(-1e-9)),
-            (On(Timer, 0, FOREVER), seconds(FOREVER)),
-            (Pushback(2, 1.0, -FOREVER), seconds(-FOREVER)),
-            (Pushback(2, f64::NAN, 1.0), wait(f64::NAN)),
-            (Pushback(2, FOREVER, 1.0), wait(FOREVER)),
-            (Pushback(2, -FOREVER, 1.0), wait(-FOREVER)),
-        ] {
-            let result = match step {
-                On(event, attempt, seconds) => plan.step(event, attempt, seconds),
-                Pushback(attempt, wait, seconds) => plan.push_back(attempt, wait, seconds),
-            };
-            let error = result.unwrap_err();
-            assert_eq!((error.status(), error.message()), (Status::InvalidArgument, message.as_str()));
-        }
-        check("afterwards", &mut plan, &[(On(Success, 3, 0.75), Action::CancelOthers, FOREVER)]);
-        // Once the request has ended, the answers of all attempts are ignored.
-        for attempt in 1..=3 {
-            check("late", &mut plan, &[(On(Fatal, attempt, 0.0), Action::Done, FOREVER)]);
-        }
-        assert_eq!(plan.step(Success, 4, 1.0).unwrap_err().message(), attempt(4));
-    }
-
-    #[test]
-    fn copies_cost_tokens_and_only_successful_copies_pay_back() {
-        use Action::{CancelOthers, Done, Failed, Start, Wait};
-        // (the steps, with the tokens after each; 1,000 tokens at first, of which another request has taken 500)
-        type TokenRow = (Step, Action, f64, f64);
-        let cases: &[(&str, &[TokenRow])] = &[
-            ("the first attempt succeeds", &[(On(Success, 1, 0.1), Done, FOREVER, 500.0)]),
-            ("the first attempt fails", &[(On(Fatal, 1, 0.1), Failed, FOREVER, 500.0)]),
-            (
-                "the copy wins and returns its cost, the cancelled first attempt pays nothing",
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0, 400.0),
-                    (On(Success, 2, 0.6), CancelOthers, FOREVER, 500.0),
-                    (On(Success, 1, 0.6), Done, FOREVER, 500.0),
-                ],
-            ),
-            (
-                "the first attempt wins, the cancelled copy does not return its cost",
-                &[(On(Timer, 0, 0.5), Start, 1.0, 400.0), (On(Success, 1, 0.6), CancelOthers, FOREVER, 400.0)],
-            ),
-            (
-                "failures pay nothing",
-                &[
-                    (On(Failure, 1, 0.1), Start, 0.6, 400.0),
-                    (Pushback(2, 0.5, 0.2), Wait, 0.7, 400.0),
-                    (On(Timer, 0, 0.7), Start, FOREVER, 300.0),
-                    (On(Failure, 3, 0.8), Failed, FOREVER, 300.0),
-                ],
-            ),
-        ];
-        for (name, rows) in cases {
-            let budget = budget(10.0);
-            (0..5).for_each(|_| assert!(budget.ask(b"key", Kind::Hedge).is_ok()));
-            let mut plan = plan_of(0.5, 3, c"GET", Some(&budget));
-            for (step, action, timer, tokens) in *rows {
-                check(name, &mut plan, &[(*step, *action, *timer)]);
-                assert_eq!(budget.left(b"key").unwrap(), *tokens, "{name}");
-            }
-            assert_eq!(budget.left(b"other").unwrap(), 1000.0);
-        }
-    }
-
-    #[test]
-    fn a_plan_that_is_freed_early_ends_its_leases_without_payback() {
-        let budget = budget(1.0);
-        let mut plan = plan_of(0.5, 2, c"GET", Some(&budget));
-        check("start", &mut plan, &[(On(Timer, 0, 0.5), Action::Start, FOREVER)]);
-        let leases: Vec<_> = plan.attempts[..2].iter().filter_map(|attempt| attempt.lease).collect();
-        drop(plan);
-        for lease in leases {
-            budget.report(lease, Report::Success);
-        }
-        assert_eq!(budget.left(b"key").unwrap(), 0.0);
-    }
-
-    #[test]
-    fn a_denied_copy_ends_hedging_and_the_plan_names_the_reason() {
-        use Action::{Done, Failed, Start, Wait};
-        let cases: &[(&str, usize, &[Row])] = &[
-            ("timer", 0, &[(On(Timer, 0, 0.5), Wait, FOREVER), (On(Success, 1, 0.6), Done, FOREVER)]),
-            ("failure", 0, &[(On(Failure, 1, 0.25), Failed, FOREVER)]),
-            ("pushback", 0, &[(Pushback(1, 0.5, 0.25), Wait, 0.75), (On(Timer, 0, 0.75), Failed, FOREVER)]),
-            (
-                "second copy",
-                1,
-                &[
-                    (On(Timer, 0, 0.5), Start, 1.0),
-                    (On(Timer, 0, 1.0), Wait, FOREVER),
-                    (On(Failure, 1, 1.5), Wait, FOREVER),
-                    (On(Failure, 2, 1.5), Failed, FOREVER),
-                ],
-            ),
-        ];
-        for (name, copies, rows) in cases {
-            let budget = budget(2.0);
-            let mut taken: Vec<_> = (*copies..2).map(|_| budget.ask(b"key", Kind::Hedge).unwrap()).collect();
-            let mut plan = plan_of(0.5, 4, c"GET", Some(&budget));
-            assert!(plan.denied().is_none());
-            for (step, action, timer) in *rows {
-                check(name, &mut plan, &[(*step, *action, *timer)]);
-                if plan.denied().is_some() {
-                    // The budget would now grant copies again, but the plan does not ask again.
-                    taken.drain(..).for_each(|lease| budget.report(lease, Report::Success));
-                }
-            }
-            let denied = plan.denied().map(|error| (error.status(), error.message()));
-            let message = "the retry budget of key has 0 tokens left; a hedge costs 100";
-            assert_eq!(denied, Some((Status::RetryBudgetEmpty, message)), "{name}");
-        }
-    }
-}
+mod tests;
