@@ -92,7 +92,7 @@ impl Breaker {
         let reading = self.time.coarse_now()?;
         let draw = self.random.as_ref().map(|random| callback::random_unit(Some(random))).transpose()?;
         let state = &mut *self.state.lock();
-        let now = state.move_to(Some(reading), self.permit_time);
+        let now = state.advance(Some(reading), self.permit_time);
         let answer = match &mut state.circuits {
             Circuits::Ratio(breaker) => breaker.ask(key, now)?,
             Circuits::Consecutive(breaker) => breaker.ask(key, now)?,
@@ -112,7 +112,7 @@ impl Breaker {
     pub fn report(&self, number: u64, outcome: Report) {
         let reading = self.time.coarse_now().ok();
         let mut state = self.state.lock();
-        let now = state.move_to(reading, self.permit_time);
+        let now = state.advance(reading, self.permit_time);
         if let Some(permit) = state.permits.remove(number) {
             state.circuits.report(permit, now, outcome);
         }
@@ -123,7 +123,7 @@ impl Breaker {
         check_key(key)?;
         let reading = self.time.coarse_now()?;
         let mut state = self.state.lock();
-        let now = state.move_to(Some(reading), self.permit_time);
+        let now = state.advance(Some(reading), self.permit_time);
         Ok(match &mut state.circuits {
             Circuits::Ratio(breaker) => breaker.state(key, now),
             Circuits::Consecutive(breaker) => breaker.state(key, now),
@@ -134,7 +134,7 @@ impl Breaker {
 
 impl State {
     /// Advances the time, and ends permits that are too old. Returns the time.
-    fn move_to(&mut self, reading: Option<f64>, permit_time: f64) -> f64 {
+    fn advance(&mut self, reading: Option<f64>, permit_time: f64) -> f64 {
         let now = self.time.advance(reading);
         for _ in 0..MAX_ENDED_AT_ONCE {
             let Some(permit) = self.permits.remove_given_before(now - permit_time) else { break };

@@ -218,25 +218,25 @@ impl Budget {
     fn ask_store(&self, shared: &SharedBuckets, key: &[u8], kind: Kind, limit: Option<&Limit>) -> Result<u64> {
         let SharedBuckets { store, rule } = shared;
         let reading = self.clock.coarse_now()?;
-        let untold = self.with_bucket(key, reading, Bucket::take_untold)?;
+        let unreported = self.with_bucket(key, reading, Bucket::take_unreported)?;
         let word = WordKey { kind: WordKind::Budget, key, time_to_live: shared_bucket::TIME_TO_LIVE };
         let mut answer = SharedAnswer::Denied(0);
         let update = store.update(word, limit, &mut |word, _| {
-            answer = shared_bucket::ask(word, untold, kind, rule);
+            answer = shared_bucket::ask(word, unreported, kind, rule);
             let next = shared_bucket::word_after(answer);
             // A denial writes the word only if there are changes to report.
-            (next != word && (untold != 0 || matches!(answer, SharedAnswer::Granted(_)))).then_some(next)
+            (next != word && (unreported != 0 || matches!(answer, SharedAnswer::Granted(_)))).then_some(next)
         });
         if !matches!(update, Ok(SharedUpdate::Updated)) {
-            self.with_bucket(key, reading, |bucket| bucket.keep_untold(untold))?;
+            self.with_bucket(key, reading, |bucket| bucket.restore_unreported(unreported))?;
         }
         match (update?, answer) {
             (SharedUpdate::Updated, SharedAnswer::Granted(rest)) => {
-                self.with_bucket(key, reading, |bucket| bucket.see(rest, rule))?;
+                self.with_bucket(key, reading, |bucket| bucket.refresh(rest, rule))?;
                 self.lease(key, reading, kind)
             }
             (SharedUpdate::Updated, SharedAnswer::Denied(tokens)) => {
-                self.with_bucket(key, reading, |bucket| bucket.see(tokens, rule))?;
+                self.with_bucket(key, reading, |bucket| bucket.refresh(tokens, rule))?;
                 Err(denied(key, to_tokens(tokens), &rule.describe_denial(tokens, kind)))
             }
             (SharedUpdate::Grant, _) => {

@@ -40,7 +40,7 @@ impl AdaptiveBreaker {
     /// `draw` is a random number of at least 0 and less than 1.
     pub(super) fn ask(&mut self, key: &[u8], now: f64, draw: f64) -> Result<Answer> {
         let (slot, window) = find_or_add(&mut self.windows, key, || Window::new(now))?;
-        window.move_to(now, self.settings.window);
+        window.advance(now, self.settings.window);
         let probability = self.settings.probability(window.counts());
         // Requests are counted before they are sent, and also if they are refused. If they were counted when they end,
         // a server that lets all requests time out would be noticed only after the timeout.
@@ -53,7 +53,7 @@ impl AdaptiveBreaker {
 
     pub(super) fn report(&mut self, permit: Permit, now: f64, outcome: Report) {
         let Some(window) = self.windows.get_mut(permit.slot) else { return };
-        window.move_to(now, self.settings.window);
+        window.advance(now, self.settings.window);
         match outcome {
             // An answer counts when it arrives: if it counted when its request was sent, the answers of a server that
             // is slower than the window would never count.
@@ -67,7 +67,7 @@ impl AdaptiveBreaker {
         let Some(window) = self.windows.find(key).and_then(|slot| self.windows.get_mut(slot)) else {
             return CircuitState::Closed;
         };
-        window.move_to(now, self.settings.window);
+        window.advance(now, self.settings.window);
         if self.settings.probability(window.counts()) > 0.0 { CircuitState::HalfOpen } else { CircuitState::Closed }
     }
 }

@@ -16,8 +16,8 @@ pub(super) struct Settings {
     pub(super) max_open_percent: f64,
 }
 
-/// While a key is closed, its number of openings decreases by one in this time, in seconds: Envoy's outlier detection
-/// decreases it at each sweep, and `interval` is 10 seconds.
+/// The seconds a key must be closed for its multiplier to decrease by one. Envoy's outlier detection does this once per
+/// sweep; its `interval` is 10 seconds by default.
 const SWEEP: f64 = 10.0;
 
 struct Circuit {
@@ -26,9 +26,10 @@ struct Circuit {
     is_open: bool,
     /// The time at which the key closes or has closed.
     until: f64,
-    /// The number of openings at the time `until`. The open time is multiplied by this number.
-    openings: u32,
-    /// The number of changes between open and closed. A report for a permit of an earlier round is ignored.
+    /// The number by which the open time was multiplied at the last opening. Each opening adds one, and each sweep
+    /// during which the key is closed subtracts one, as in Envoy.
+    multiplier: u32,
+    /// The number of times the key has opened or closed. A report for a permit of an earlier round is ignored.
     round: u64,
 }
 
@@ -46,12 +47,12 @@ impl Circuit {
 
     fn open(&mut self, now: f64, settings: &Settings) {
         let sweeps = ((now - self.until) / SWEEP).floor();
-        // A conversion of a large number or of an infinity gives `u32::MAX`.
-        let openings = self.openings.saturating_sub(sweeps as u32);
-        // Without this bound, a key that has failed for days would need days to recover its first open time.
-        let may_grow = f64::from(openings) * settings.open_time < settings.open_time_max + settings.open_time;
-        self.openings = if may_grow { openings + 1 } else { openings };
-        self.until = now + (f64::from(self.openings) * settings.open_time).min(settings.open_time_max);
+        // `as` converts a large number or an infinity to `u32::MAX`.
+        let multiplier = self.multiplier.saturating_sub(sweeps as u32);
+        // Without this bound, the multiplier of a key that has failed for days would need days to return to 1.
+        let may_grow = f64::from(multiplier) * settings.open_time < settings.open_time_max + settings.open_time;
+        self.multiplier = if may_grow { multiplier + 1 } else { multiplier };
+        self.until = now + (f64::from(self.multiplier) * settings.open_time).min(settings.open_time_max);
         self.is_open = true;
         self.round += 1;
     }
@@ -70,7 +71,7 @@ impl ConsecutiveBreaker {
     }
 
     pub(super) fn ask(&mut self, key: &[u8], now: f64) -> Result<Answer> {
-        let make = || Circuit { failures: 0, is_open: false, until: now, openings: 0, round: 0 };
+        let make = || Circuit { failures: 0, is_open: false, until: now, multiplier: 0, round: 0 };
         let (slot, circuit) = find_or_add(&mut self.circuits, key, make)?;
         circuit.close_after_open_time(now);
         if circuit.is_open {
@@ -104,7 +105,7 @@ impl ConsecutiveBreaker {
         if !self.opened.is_empty() && percent > self.settings.max_open_percent {
             return;
         }
-        // Without memory to count the key among the open ones, the key stays closed.
+        // If memory runs out, the key stays closed, because it could not be counted as open.
         if let Some(circuit) = circuits.get_mut(slot)
             && memory::push(&mut self.opened, slot, "the open keys").is_ok()
         {

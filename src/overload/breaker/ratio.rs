@@ -104,7 +104,7 @@ impl RatioBreaker {
             }
             Phase::Closed if outcome == Report::None => {}
             Phase::Closed => {
-                circuit.window.move_to(now, settings.window);
+                circuit.window.advance(now, settings.window);
                 circuit.window.add_request();
                 if outcome == Report::Success {
                     circuit.window.add_accepted();

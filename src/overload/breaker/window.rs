@@ -1,4 +1,4 @@
-//! Counts of the requests of the last seconds.
+//! A sliding window that counts the requests of the last seconds.
 
 /// The number of buckets of a [`Window`]. Polly divides its window by the same number.
 const BUCKETS: usize = 10;
@@ -15,8 +15,8 @@ struct Bucket {
     accepted: u32,
 }
 
-/// Counts in buckets. Each bucket covers a tenth of the window, and is forgotten as a whole. So a count is forgotten
-/// after at least nine tenths of the window, and at most the whole window.
+/// A sliding window of counts, divided into buckets. Each bucket covers a tenth of the window and expires as a whole.
+/// So a count expires after nine tenths of the window at the earliest, and after the whole window at the latest.
 #[derive(Default)]
 pub(super) struct Window {
     /// The time at which the newest bucket began.
@@ -31,9 +31,9 @@ impl Window {
         Window { start: now, ..Window::default() }
     }
 
-    /// Forgets the buckets that are older than `length` seconds. Every other method expects that this method was called
-    /// with the current time.
-    pub(super) fn move_to(&mut self, now: f64, length: f64) {
+    /// Moves the window of `length` seconds to the time `now`, and clears the buckets that have expired. Call this
+    /// before every other method, with the current time.
+    pub(super) fn advance(&mut self, now: f64, length: f64) {
         let width = length / BUCKETS as f64;
         let passed = now - self.start;
         if passed < width {
@@ -84,7 +84,7 @@ impl Window {
         }
     }
 
-    /// Returns the time until the window forgets its oldest bucket.
+    /// Returns the seconds until the oldest bucket expires.
     pub(super) fn until_next_bucket(&self, now: f64, length: f64) -> f64 {
         length / BUCKETS as f64 - (now - self.start)
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_count_is_forgotten_after_ten_buckets() {
+    fn a_count_expires_after_ten_buckets() {
         // Columns: the time; the requests in the window before one is added at this time.
         let mut window = Window::new(100.0);
         for (now, before) in [
@@ -115,7 +115,7 @@ mod tests {
             (1e300, 0),
             (1e300, 1),
         ] {
-            window.move_to(now, 10.0);
+            window.advance(now, 10.0);
             assert_eq!(window.counts().requests, before, "{now}");
             window.add_request();
         }
@@ -126,14 +126,14 @@ mod tests {
         let mut window = Window::new(0.0);
         window.add_request();
         let first = window.newest();
-        window.move_to(1.0, 10.0);
+        window.advance(1.0, 10.0);
         window.add_request();
         window.remove_request(first);
         assert_eq!(window.counts(), Counts { requests: 1, accepted: 0 });
         window.remove_request(first);
         assert_eq!(window.counts().requests, 1);
         // The bucket of the first request now holds requests of a later time.
-        window.move_to(10.0, 10.0);
+        window.advance(10.0, 10.0);
         window.add_request();
         window.remove_request(first);
         assert_eq!(window.counts().requests, 2);
@@ -144,8 +144,8 @@ mod tests {
         for length in [f64::MIN_POSITIVE, 5e-324, 1e-9, f64::MAX] {
             let mut window = Window::new(-f64::MAX);
             window.add_request();
-            window.move_to(0.0, length);
-            window.move_to(f64::MAX, length);
+            window.advance(0.0, length);
+            window.advance(f64::MAX, length);
             let expected = if length == f64::MAX { 1 } else { 0 };
             assert!(window.counts().requests <= expected, "{length}");
         }

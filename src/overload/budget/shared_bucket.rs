@@ -1,6 +1,6 @@
-//! A token bucket that processes share through a store. Each process also has a view of the bucket: the tokens that it
-//! saw last, and the changes that it has not reported to the store yet (untold changes). Only a retry asks the store,
-//! and reports the changes.
+//! A token bucket that processes share through a store. Each process keeps a local copy of the bucket: the number of
+//! tokens that it read last, and its unreported changes, which are not in the store yet. Only a retry accesses the
+//! store; it also reports the changes.
 
 use crate::overload::budget::kind::Kind;
 use crate::overload::budget::tokens::{Millitokens, TokenRule};
@@ -8,24 +8,24 @@ use crate::overload::budget::tokens::{Millitokens, TokenRule};
 /// The seconds after which a store may forget a bucket that no process has changed. The bucket is then full.
 pub(crate) const TIME_TO_LIVE: f64 = 3600.0;
 
-/// The bucket of a key, as a process sees it.
+/// The local copy of the bucket of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bucket {
     pub tokens: Millitokens,
-    /// The sum of the changes since the store was asked. Always 0 without a store.
-    untold: i64,
+    /// The sum of the changes since the last report to the store. Not used without a store.
+    unreported: i64,
 }
 
 impl Bucket {
     pub(crate) fn new(tokens: Millitokens) -> Bucket {
-        Bucket { tokens, untold: 0 }
+        Bucket { tokens, unreported: 0 }
     }
 
-    /// Changes the number of tokens. A process tells the store at most [`TokenRule::max_payback`] at once: otherwise the
-    /// successes that each process has collected since the last outage would refill the shared bucket in the next one.
+    /// Changes the number of tokens. The unreported changes are at most [`TokenRule::max_payback`]. Otherwise, the
+    /// successes that each process has collected before an outage would refill the shared bucket during the outage.
     pub(crate) fn change(&mut self, rule: &TokenRule, tokens: Millitokens) {
         let change = i64::from(tokens) - i64::from(self.tokens);
-        self.untold = (self.untold + change).min(i64::from(rule.max_payback()));
+        self.unreported = (self.unreported + change).min(i64::from(rule.max_payback()));
         self.tokens = tokens;
     }
 
@@ -35,18 +35,19 @@ impl Bucket {
     }
 
     /// Returns the changes that were not reported to the store, and marks them as reported.
-    pub(crate) fn take_untold(&mut self) -> i64 {
-        std::mem::take(&mut self.untold)
+    pub(crate) fn take_unreported(&mut self) -> i64 {
+        std::mem::take(&mut self.unreported)
     }
 
-    /// Marks changes as not reported again, because the store was unavailable.
-    pub(crate) fn keep_untold(&mut self, changes: i64) {
-        self.untold += changes;
+    /// Adds changes that [`Bucket::take_unreported`] returned but that did not reach the store.
+    pub(crate) fn restore_unreported(&mut self, changes: i64) {
+        self.unreported += changes;
     }
 
-    /// Replaces the view by the tokens of the shared bucket. Changes of other threads since then stay in the view.
-    pub(crate) fn see(&mut self, shared: Millitokens, rule: &TokenRule) {
-        self.tokens = add(shared, self.untold, rule);
+    /// Replaces the local number of tokens by that of the shared bucket, plus the unreported changes, which other
+    /// threads may have made meanwhile.
+    pub(crate) fn refresh(&mut self, shared: Millitokens, rule: &TokenRule) {
+        self.tokens = add(shared, self.unreported, rule);
     }
 }
 
@@ -57,22 +58,22 @@ pub(crate) enum SharedAnswer {
     Denied(Millitokens),
 }
 
-/// Computes the answer to a retry from the word of a bucket, after the untold changes of the process.
-pub(crate) fn ask(word: u64, untold: i64, kind: Kind, rule: &TokenRule) -> SharedAnswer {
-    let tokens = add(tokens_of(word, rule), untold, rule);
+/// Decides on a retry: adds the unreported changes of the process to the word of a bucket, and takes the cost.
+pub(crate) fn ask(word: u64, unreported: i64, kind: Kind, rule: &TokenRule) -> SharedAnswer {
+    let tokens = add(tokens_of(word, rule), unreported, rule);
     match rule.take(tokens, kind) {
         Some(rest) => SharedAnswer::Granted(rest),
         None => SharedAnswer::Denied(tokens),
     }
 }
 
-/// Returns the word of a bucket with this answer.
+/// Returns the word of the bucket after this answer.
 pub(crate) fn word_after(answer: SharedAnswer) -> u64 {
     let (SharedAnswer::Granted(tokens) | SharedAnswer::Denied(tokens)) = answer;
     u64::from(tokens) + 1
 }
 
-/// The word 0 is a full bucket; another word is the number of tokens and 1. A word that is too large is a full bucket.
+/// Decodes a word: 0 and words that are too large mean a full bucket; any other word is the number of tokens plus 1.
 fn tokens_of(word: u64, rule: &TokenRule) -> Millitokens {
     let tokens = word.checked_sub(1).and_then(|tokens| Millitokens::try_from(tokens).ok());
     tokens.unwrap_or(Millitokens::MAX).min(rule.capacity())
@@ -92,9 +93,9 @@ mod tests {
         TokenRule::Costs { capacity: 500_000, transient: 14_000, throttling: 5_000, gain: 1_000 };
 
     #[test]
-    fn a_retry_takes_its_cost_from_the_shared_word_after_the_untold_changes() {
+    fn a_retry_takes_its_cost_from_the_shared_word_after_the_unreported_changes() {
         use SharedAnswer::{Denied, Granted};
-        for (word, untold, expected) in [
+        for (word, unreported, expected) in [
             (0, 0, Granted(486_000)),
             (500_001, 0, Granted(486_000)),
             (500_002, 0, Granted(486_000)),
@@ -108,27 +109,27 @@ mod tests {
             (499_001, 5_000, Granted(486_000)),
             (14_001, -1, Denied(13_999)),
         ] {
-            assert_eq!(ask(word, untold, Kind::Transient, &AWS_2026), expected, "{word} {untold}");
+            assert_eq!(ask(word, unreported, Kind::Transient, &AWS_2026), expected, "{word} {unreported}");
         }
         assert_eq!((word_after(Granted(0)), word_after(Denied(13_999))), (1, 14_000));
     }
 
     #[test]
-    fn a_view_collects_the_changes_that_the_store_does_not_know() {
+    fn a_local_copy_collects_the_changes_that_were_not_reported() {
         let mut bucket = Bucket::new(AWS_2026.capacity());
         bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
-        assert_eq!(bucket, Bucket { tokens: 500_000, untold: 0 });
-        bucket.see(2_000, &AWS_2026);
+        assert_eq!(bucket, Bucket { tokens: 500_000, unreported: 0 });
+        bucket.refresh(2_000, &AWS_2026);
         bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Request, Report::Success));
         bucket.change(&AWS_2026, AWS_2026.after(bucket.tokens, Kind::Transient, Report::Success));
-        assert_eq!(bucket, Bucket { tokens: 17_000, untold: 15_000 });
-        let untold = bucket.take_untold();
-        assert_eq!((untold, bucket), (15_000, Bucket { tokens: 17_000, untold: 0 }));
+        assert_eq!(bucket, Bucket { tokens: 17_000, unreported: 15_000 });
+        let unreported = bucket.take_unreported();
+        assert_eq!((unreported, bucket), (15_000, Bucket { tokens: 17_000, unreported: 0 }));
         bucket.change(&AWS_2026, 18_000);
-        bucket.keep_untold(untold);
-        assert_eq!(bucket, Bucket { tokens: 18_000, untold: 16_000 });
-        bucket.see(0, &AWS_2026);
-        assert_eq!(bucket, Bucket { tokens: 16_000, untold: 16_000 });
+        bucket.restore_unreported(unreported);
+        assert_eq!(bucket, Bucket { tokens: 18_000, unreported: 16_000 });
+        bucket.refresh(0, &AWS_2026);
+        assert_eq!(bucket, Bucket { tokens: 16_000, unreported: 16_000 });
     }
 
     #[test]
@@ -138,11 +139,11 @@ mod tests {
             [(&AWS_2026, 28, 28_000), (&AWS_2026, 1_000, 28_000), (&grpc, 20, 2_000), (&grpc, 100, 2_000)]
         {
             let mut bucket = Bucket::new(rule.capacity());
-            bucket.see(0, rule);
+            bucket.refresh(0, rule);
             for _ in 0..successes {
                 bucket.change(rule, rule.after(bucket.tokens, Kind::Request, Report::Success));
             }
-            assert_eq!(bucket.take_untold(), expected, "{rule:?} {successes}");
+            assert_eq!(bucket.take_unreported(), expected, "{rule:?} {successes}");
         }
     }
 }

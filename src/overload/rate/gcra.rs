@@ -1,25 +1,26 @@
-//! The generic cell rate algorithm (GCRA, ITU-T I.371), which limits a rate and whose whole state is one time.
+//! The generic cell rate algorithm (GCRA, ITU-T I.371): a rate limit whose only state is one time.
 //!
 //! The state is the theoretical arrival time in nanoseconds: the time at which the bucket will be full again. It fits
-//! into one word of 64 bits, so processes can share it and change it with one compare-and-swap.
+//! into one word of 64 bits, so processes can share it and update it with one compare-and-swap.
 
 use crate::error::{Error, Result};
 use crate::status::Status;
 
 const NANOSECONDS: f64 = 1e9;
 
-/// The longest time in which an empty bucket may become full, in nanoseconds: 31 years.
+/// The maximum of [`Gcra::fill_time`] in nanoseconds: 31 years.
 const MAX_FILL_TIME: f64 = 1e18;
 
-/// If the time is more nanoseconds than this before the time of the last change, the clock of a store was set back.
+/// The number of nanoseconds by which readings of a clock may be out of order. If a reading is lower than that, the
+/// clock was set back.
 const MIN_STEP_BACK: u64 = 1_000_000_000;
 
-/// A limit of `per_second` on average, and of `burst` at once.
+/// The limit: `per_second` permissions on average, and `burst` permissions at once.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Gcra {
     per_second: f64,
     burst: f64,
-    /// The nanoseconds in which an empty bucket becomes full.
+    /// The nanoseconds that an empty bucket needs to become full.
     fill_time: u64,
 }
 
@@ -49,26 +50,26 @@ impl Gcra {
         Ok(Gcra { per_second, burst, fill_time: fill_time as u64 })
     }
 
-    /// Returns the seconds in which an empty bucket becomes full.
+    /// Returns the seconds that an empty bucket needs to become full.
     pub(super) fn fill_seconds(&self) -> f64 {
         self.fill_time as f64 / NANOSECONDS
     }
 
-    /// Returns the nanoseconds in which `n` permissions become available. Rounds up, so that rounding never exceeds the
-    /// limit.
+    /// Returns the nanoseconds that `n` permissions cost. Rounds up, so that rounding never exceeds the limit.
     pub(super) fn cost(&self, n: f64) -> Result<u64> {
         if !(n > 0.0 && n <= self.burst) {
             return Err(invalid(format!("n must be more than 0 and at most burst ({}); it is {n}", self.burst)));
         }
-        // A bucket that is full has permissions for `burst`, although the fill time is rounded down.
+        // `fill_time` is rounded down, but a full bucket must pay for `burst` permissions.
         Ok(((n / self.per_second * NANOSECONDS).ceil() as u64).min(self.fill_time))
     }
 
-    /// Takes permissions for which [`Gcra::cost`] returned `cost`. `state` may be any number; 0 is a full bucket.
+    /// Takes permissions that cost `cost` nanoseconds (see [`Gcra::cost`]). `state` may be any number; 0 is a full
+    /// bucket.
     pub(super) fn take(&self, state: u64, now: u64, cost: u64) -> Taken {
         let limit = now.saturating_add(self.fill_time);
-        // The state of an empty bucket is `limit`. Only a clock that was set back can make the state much later. The
-        // bucket is then empty, because waiting until the clock has caught up could take years.
+        // The state of an empty bucket is `limit`. If the state is much later, the clock was set back. The bucket then
+        // counts as empty, because the clock could need years to reach the old state.
         let state = if state > limit.saturating_add(MIN_STEP_BACK) { limit } else { state };
         let next = state.max(now).saturating_add(cost);
         if next <= limit { Taken::Granted(next) } else { Taken::Denied { state, wait: next - limit } }
@@ -85,8 +86,8 @@ mod tests {
 
     const SECOND: u64 = 1_000_000_000;
 
-    /// The test table of redis-cell and of its predecessor, which is called throttled: 5 at once, 1 per second. Each
-    /// row has the milliseconds, the permissions, and the milliseconds to wait if the permissions are denied.
+    /// The test table of redis-cell and of the Go library throttled: 5 permissions at once, 1 per second. Columns: the
+    /// time in milliseconds; the permissions; the milliseconds to wait if the permissions are denied.
     const REDIS_CELL: &[(u64, f64, u64)] = &[
         (0, 1.0, 0),
         (0, 1.0, 0),
@@ -141,7 +142,7 @@ mod tests {
                     Taken::Granted(next) => (state, taken) = (next, taken + n),
                     Taken::Denied { state: next, wait } => {
                         state = next;
-                        // After the wait, and not a nanosecond before its end, the permissions are available.
+                        // The permissions are available after the wait, and not a nanosecond earlier.
                         assert!(matches!(gcra.take(state, now + wait - 1, cost), Taken::Denied { wait: 1, .. }));
                         assert!(matches!(gcra.take(state, now + wait, cost), Taken::Granted(_)));
                     }

@@ -19,7 +19,7 @@ pub(crate) struct SwapRequest<'a> {
     pub expected: u64,
     pub desired: u64,
     pub time_to_live: f64,
-    /// The seconds after which the answer is not used any more.
+    /// The seconds after which the answer is ignored.
     pub timeout: f64,
 }
 
@@ -38,11 +38,12 @@ pub(crate) enum SwapResult {
     Unavailable,
 }
 
-/// The maximum number of calls of the callback for one update. Threads that change the same word make each other's
-/// calls fail, but one of the threads succeeds each time.
+/// The maximum number of callback calls for one update. A call must be repeated if another thread or process has
+/// changed the word since the previous call. Some thread makes progress each time, so an update rarely needs more than
+/// a few calls.
 const MAX_CALLS: usize = 64;
 
-/// The time that a store may report, in seconds, so that it fits into 64 bits as nanoseconds: 580 years.
+/// The latest time in seconds that a store may report: about 570 years, which fits into 64 bits as nanoseconds.
 const MAX_NOW: f64 = 1.8e10;
 
 pub(super) struct SwapStore {
@@ -59,7 +60,7 @@ impl SwapStore {
         Err(Error::new(Status::InvalidArgument, message))
     }
 
-    /// Changes a word before `deadline`. `clock` is the process's own clock, which measures the timeout.
+    /// Updates a word with `change` until `deadline`. `clock` is the clock of this process, which measures the timeout.
     pub(super) fn update(
         &self,
         word: WordKey<'_>,
