@@ -1,6 +1,6 @@
-//! Runs the programs of c-tests/fleet: processes that share a rate through a file or a Redis server, while processes and
-//! the server are killed. The programs use the real clock for a few seconds. Without redis-server or hiredis, the suite
-//! reports the program for Redis as skipped.
+//! Runs the programs of c-tests/fleet, in which processes share a rate through a file or a Redis server, while
+//! processes and the server are killed. The programs run for a few seconds with the real clock. Without redis-server or
+//! hiredis, the program for Redis is reported as skipped.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ const SECONDS: u64 = 90;
 
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("fleet");
-    check(env, Path::new("c-tests/fleet/fleet_file.c"), &[], &scratch, report);
+    run_program(env, Path::new("c-tests/fleet/fleet_file.c"), &[], &scratch, report);
     if !has("redis-server") {
         return report.skip("fleet_redis: redis-server is not installed");
     }
@@ -21,7 +21,7 @@ pub fn run(env: &Env, report: &mut Report) {
         return report.skip("fleet_redis: hiredis, the C client of Redis, is not installed");
     }
     let adapter = ["-Iexamples-c", "examples-c/store_redis/redis_store.c", "-lhiredis", "-lm"];
-    check(env, Path::new("c-tests/fleet/fleet_redis.c"), &adapter, &scratch, report);
+    run_program(env, Path::new("c-tests/fleet/fleet_redis.c"), &adapter, &scratch, report);
 }
 
 /// Returns whether the compiler finds the header of hiredis.
@@ -29,8 +29,8 @@ pub fn has_hiredis(env: &Env) -> bool {
     env.cc().args(["-fsyntax-only", "-include", "hiredis/hiredis.h", "-xc", "/dev/null"]).run(60).ok
 }
 
-/// Compiles a program, with further arguments of the compiler, and runs it.
-pub fn check(env: &Env, source: &Path, arguments: &[&str], scratch: &Path, report: &mut Report) {
+/// Compiles and runs a test program, and reports its checks. The compiler gets `arguments` in addition.
+pub fn run_program(env: &Env, source: &Path, arguments: &[&str], scratch: &Path, report: &mut Report) {
     let (library, program) = (env.library(), scratch.join(stem(source)));
     let mut cc = env.strict_cc();
     cc.arg(source).arg("-o").arg(&program).args(arguments).arg("-pthread").link_to(library);

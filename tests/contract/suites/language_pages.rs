@@ -15,8 +15,8 @@ const FOLDER: &str = "docs/howto/languages";
 pub struct Language {
     /// The name of the page, and of its fenced block.
     name: &'static str,
-    /// A command that succeeds if the language is installed.
-    probe: &'static [&'static str],
+    /// A command that succeeds only if the language is installed.
+    detect: &'static [&'static str],
     /// The command that compiles the program, or nothing.
     compile: &'static [&'static str],
     run: &'static [&'static str],
@@ -25,7 +25,7 @@ pub struct Language {
 pub const LANGUAGES: &[Language] = &[
     Language {
         name: "zig",
-        probe: &["python3", "-m", "ziglang", "version"],
+        detect: &["python3", "-m", "ziglang", "version"],
         compile: &[
             "python3",
             "-m",
@@ -40,10 +40,10 @@ pub const LANGUAGES: &[Language] = &[
         ],
         run: &["{program}"],
     },
-    Language { name: "perl", probe: &["perl", "-MFFI::Platypus", "-e1"], compile: &[], run: &["perl", "{source}"] },
+    Language { name: "perl", detect: &["perl", "-MFFI::Platypus", "-e1"], compile: &[], run: &["perl", "{source}"] },
     Language {
         name: "ocaml",
-        probe: &["ocamlfind", "query", "ctypes.foreign"],
+        detect: &["ocamlfind", "query", "ctypes.foreign"],
         compile: &[
             "ocamlfind",
             "ocamlopt",
@@ -59,13 +59,13 @@ pub const LANGUAGES: &[Language] = &[
     },
     Language {
         name: "d",
-        probe: &["gdc", "--version"],
+        detect: &["gdc", "--version"],
         compile: &["gdc", "-Wall", "-Werror", "{source}", "-o", "{program}", "-L{library}", "-lnetlib"],
         run: &["{program}"],
     },
     Language {
         name: "csharp",
-        probe: &["mcs", "--version"],
+        detect: &["mcs", "--version"],
         compile: &["mcs", "-warnaserror", "-out:{program}", "{source}"],
         run: &["mono", "{program}"],
     },
@@ -87,7 +87,7 @@ pub fn run(env: &Env, report: &mut Report) {
         check_page(stem(&page), &fs::read_to_string(&page).unwrap_or_default(), report);
     }
     let (installed, missing): (Vec<_>, Vec<_>) =
-        LANGUAGES.iter().partition(|language| command(env, language.probe, str::to_owned).is_some_and(|ran| ran.ok));
+        LANGUAGES.iter().partition(|language| command(env, language.detect, str::to_owned).is_some_and(|ran| ran.ok));
     for language in missing {
         report.skip(format!("{} is not installed", language.name));
     }

@@ -215,7 +215,7 @@ pub(super) fn fleets(env: &Env, scratch: &Path, report: &mut Report) {
     ] {
         let source = scratch.join(format!("{name}.c"));
         fs::write(&source, text).expect("target is writable");
-        finds(report, "fleet", &[complaint], |inner| fleet::check(env, &source, &[], scratch, inner));
+        finds(report, "fleet", &[complaint], |inner| fleet::run_program(env, &source, &[], scratch, inner));
     }
 }
 
