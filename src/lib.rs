@@ -1,7 +1,8 @@
 //! netlib: the parts of an HTTP client that are hard to get right, usable on their own, from C, C++ and any language
-//! with a C FFI. The modules are declared in the order of the sections of netlib.h. The module [`ffi`] implements the C
-//! ABI; no other module depends on it. Unsafe code is denied, except in the files that
-//! tests/contract/suites/unsafe_code.rs lists.
+//! with a C FFI.
+//!
+//! The modules are declared in the order of the sections of netlib.h. The module [`ffi`] implements the C ABI; no other
+//! module depends on it. Unsafe code is denied, except in the files that tests/contract/suites/unsafe_code.rs lists.
 #![deny(unsafe_code)]
 
 #[cfg(not(unix))]

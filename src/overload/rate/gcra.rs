@@ -11,8 +11,8 @@ const NANOSECONDS: f64 = 1e9;
 /// The maximum of [`Gcra::fill_time`] in nanoseconds: 31 years.
 const MAX_FILL_TIME: f64 = 1e18;
 
-/// The number of nanoseconds by which readings of a clock may be out of order. If a reading is lower than that, the
-/// clock was set back.
+/// The nanoseconds by which the state may exceed its maximum, because readings of the clock may be out of order. If the
+/// state is later than that, the clock was set back.
 const MIN_STEP_BACK: u64 = 1_000_000_000;
 
 /// The limit: `per_second` permissions on average, and `burst` permissions at once.
