@@ -2282,10 +2282,10 @@ enum netlib_long_retry_after netlib_retry_long_retry_after(const netlib_retry *r
 /** Returns 1 if a Retry-After header that contains neither a number nor a date counts as absent, else 0. */
 int32_t netlib_retry_ignores_malformed_retry_after(const netlib_retry *retry);
 
-/* ---- Requests of the server to slow down. ---- */
+/* ---- Responses in which the server asks the client to slow down. ---- */
 
-/** Kinds of pushback headers: response headers in which a server asks for a wait, or not to retry.
- * `netlib_retry_options_set_pushback_header` sets the kind. */
+/** Kinds of pushback headers. A pushback header is a response header in which the server asks the client to wait before
+ * a retry, or not to retry. `netlib_retry_options_set_pushback_header` sets the kind. */
 enum netlib_pushback NETLIB_INT32 {
     /** The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. The header is ignored if its
      * value is not a number without a sign, or if the response has several such headers. With 0, the wait is the
@@ -2682,10 +2682,10 @@ double netlib_retry_default_backoff_max(void);
  * overload: Overload protection.
  * ================================================================================================================== */
 
-/** The outcomes of requests, which an application reports so that later requests do not overload the server.
- * `netlib_retry_budget_report`, `netlib_breaker_report` and `netlib_rate_report` take an outcome. */
+/** Outcomes of requests. An application reports them with `netlib_retry_budget_report`, `netlib_breaker_report` and
+ * `netlib_rate_report`. */
 enum netlib_report NETLIB_INT32 {
-    /** The server answered as wanted. */
+    /** The server answered the request successfully. */
     NETLIB_REPORT_SUCCESS = 0,
     /** The request failed with an error or a timeout, or its response is one that would be retried. */
     NETLIB_REPORT_FAILURE = 1,
@@ -2695,19 +2695,19 @@ enum netlib_report NETLIB_INT32 {
     NETLIB_REPORT_NONE = 3
 };
 
-/** The policies of a budget or a rate while its store is unavailable, because the file system or the server of the
- * store fails or does not answer in time. */
+/** Policies of a budget or a rate for the times when its store is unavailable. A store is unavailable if its file
+ * system or its server fails or does not answer in time. */
 enum netlib_unavailable NETLIB_INT32 {
-    /** Each process decides by a state of its own, so N processes together have N times the budget or rate. For a rate,
-     * this state starts full. A budget continues with the number of tokens that the process saw last. */
+    /** Each process uses a state of its own, so N processes together have N times the budget or rate. The state of a
+     * rate starts full. The state of a budget starts with the number of tokens that the process read last. */
     NETLIB_UNAVAILABLE_LOCAL = 0,
-    /** Everything is granted. */
+    /** Every retry and every permission is granted. */
     NETLIB_UNAVAILABLE_OPEN = 1,
-    /** Nothing is granted: a call that asks for a retry or for permissions fails with `NETLIB_STORE_UNAVAILABLE`. */
+    /** No retry and no permission is granted: the call fails with `NETLIB_STORE_UNAVAILABLE`. */
     NETLIB_UNAVAILABLE_CLOSED = 2
 };
 
-/* ---- Stores: state that processes share. ---- */
+/* ---- Stores, in which processes share state. ---- */
 
 /** The results of a swap callback. */
 enum netlib_swap NETLIB_INT32 {
@@ -2718,24 +2718,24 @@ enum netlib_swap NETLIB_INT32 {
     NETLIB_SWAP_SWAPPED = 1,
     /** The word was not `expected`, and was not changed. The callback has stored the word in `actual`. */
     NETLIB_SWAP_CHANGED = 2,
-    /** The store could not be reached, or did not answer within `timeout`. The policy `netlib_unavailable` applies. */
+    /** The store could not be reached, or did not answer within `timeout`. The `netlib_unavailable` policy applies. */
     NETLIB_SWAP_UNAVAILABLE = 3
 };
 
-/** A store: budgets and rates that several processes share, for example the workers of one server. **Thread-safe**.
+/** A store, in which several processes share budgets and rates, for example the workers of one server. **Thread-safe**.
  *
  * A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
- * file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
- * for example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store`.
- * All processes that share a store must use the same settings of the budget and of the rate, because a word contains
- * no settings.
+ * file, for the processes of one host. With `netlib_store_new`, a callback of the application keeps the words, for
+ * example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store` or
+ * `netlib_rate_options_set_store`. All processes that share a store must use the same settings of the budget and of
+ * the rate, because a word contains no settings.
  *
- * A retry budget asks the store only before a retry, and never before a first attempt, because an application should
- * not wait for a store when nothing has failed. A process collects what its successful requests pay back, and adds it
- * to the store when it asks for its next retry. A rate asks the store at each `netlib_rate_take`.
+ * A retry budget accesses the store only before a retry, and never before a first attempt, because an application
+ * should not wait for a store when nothing has failed. A process collects the tokens that its outcomes add and take,
+ * and reports them to the store with its next retry. A rate accesses the store at each `netlib_rate_take`.
  *
  * If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
- * key starts full. After fork(2), parent and child use the store together. */
+ * key starts full. After fork(2), parent and child share the store. */
 struct netlib_store;
 
 /** Replaces a word of the store if the word has an expected value (a compare-and-swap). netlib calls the callback
@@ -2752,16 +2752,15 @@ struct netlib_store;
  * @param expected the expected word. 0 is the word of a key that the store does not have.
  * @param desired the new word.
  * @param ttl the seconds without a change after which the store may forget the word.
- * @param timeout the seconds after which netlib does not use the answer any more, more than 0: the rest of the timeout
- *        that was passed to `netlib_store_new`, or of the limit that was passed to the outer call if that ends
- *        earlier.
+ * @param timeout the seconds after which netlib ignores the answer, more than 0. This is the rest of the timeout of
+ *        `netlib_store_new`, or of the limit of the outer call if that ends earlier.
  * @param actual out: the word, if it was not `expected`.
  * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
  *        server. If the clock is set back by more than a second, a rate has no permissions at that moment, and fills
  *        again. netlib presets `now` to NaN.
- * @return the result. For any other number, and if the callback did not store what the result promises, the outer
- *         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
+ * @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
+ *         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
  * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
 typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
                                                  uint64_t desired, double ttl, double timeout, uint64_t *actual,
@@ -2772,9 +2771,9 @@ typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, siz
  * call and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share
  * the words.
  *
- * The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
- * slot share one budget, and one rate. With n keys, a key shares its slot with a probability of about n / `slots`. So
- * choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
+ * The hash of a key selects one of the slots, and a slot contains no key. Two keys whose hashes select the same slot
+ * therefore share one budget and one rate. With n keys, a key shares its slot with a probability of about n / `slots`,
+ * so choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
  * server cannot choose names that collide.
  *
  * The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first
@@ -2826,11 +2825,11 @@ void netlib_store_free(netlib_store *store);
 /** The default maximum number of keys of a budget. */
 enum NETLIB_INT32 { NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS = 1024 };
 
-/** The default time after which a lease ends without a report, in seconds. A lease is the permission for one request:
- * see `netlib_retry_budget_ask`. */
+/** The default time in seconds after which an unreported lease ends. A lease is the permission to send one request: see
+ * `netlib_retry_budget_ask`. */
 #define NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME 300.0
 
-/** The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset. */
+/** Retry budgets of well-known libraries. `netlib_retry_budget_options_set_preset` selects one. */
 enum netlib_budget_preset NETLIB_INT32 {
     /** AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
      * `netlib_retry_budget_options_set_tokens` with 500, 14, 5 and 1. A full bucket allows 35 transient retries, and
@@ -2850,7 +2849,7 @@ enum netlib_budget_preset NETLIB_INT32 {
     NETLIB_BUDGET_ENVOY = 4
 };
 
-/** The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason. */
+/** Reasons for sending a request: the argument `kind` of `netlib_retry_budget_ask`. */
 enum netlib_budget_kind NETLIB_INT32 {
     /** A first attempt. A budget allows every first attempt. */
     NETLIB_BUDGET_REQUEST = 0,
@@ -2863,8 +2862,8 @@ enum netlib_budget_kind NETLIB_INT32 {
     NETLIB_BUDGET_HEDGE = 3
 };
 
-/** A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load of a
- * server that fails. **Thread-safe**.
+/** A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load on a
+ * failing server. **Thread-safe**.
  *
  * A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
  * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
@@ -2897,10 +2896,10 @@ void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
 /** Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
  * `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
  *
- * The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
- * `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
- * can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
- * `NETLIB_BUDGET_ENVOY`, which refills when a retry ends. */
+ * The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
+ * `NETLIB_BUDGET_GRPC`, only successes refill it. So a program in which a few threads repeat their requests until they
+ * succeed can run out of retries permanently. Such a program should use `NETLIB_BUDGET_FINAGLE`, which refills with
+ * time, or `NETLIB_BUDGET_ENVOY`, which refills when a retry ends. */
 void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options, enum netlib_budget_preset preset);
 
 /** Gives each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
@@ -2953,9 +2952,9 @@ void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options
  */
 void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
 
-/** Sets the time after which a lease ends without a report. The cost of its retry is then not returned, and its request
- * is no longer in flight. Choose a time that is longer than the wait before a retry and the retry together. Default:
- * `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+/** Sets the time after which an unreported lease ends. The cost of its retry is then not returned, and its request no
+ * longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself.
+ * Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
  * @param seconds more than 0, finite. */
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
 
@@ -2963,12 +2962,12 @@ void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *opt
  * @param max_keys 1 to 1,048,576. */
 void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *options, int32_t max_keys);
 
-/** Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
- * a hedge asks the store; a first attempt never does. A process collects the tokens that requests pay back and that
- * failures cost, and reports them to the store with its next retry. Until then, other processes do not see them. With
- * one retry, a process pays back at most twice the cost of a retry, or 2 tokens with
- * `netlib_retry_budget_options_set_failure_tokens`; further paybacks are lost. Without this maximum, the paybacks that
- * many processes collected before an outage would refill the bucket again and again during the outage.
+/** Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only retries and
+ * hedges access the store; first attempts never do. A process collects the tokens that its outcomes add and take, and
+ * reports them to the store with its next retry. Until then, other processes do not see these changes. One report adds
+ * at most twice the cost of a transient retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`;
+ * further tokens are lost. Without this maximum, the tokens that many processes collected before an outage would
+ * refill the bucket again and again during the outage.
  *
  * Only budgets with tokens can have a store: those with `netlib_retry_budget_options_set_tokens`,
  * `netlib_retry_budget_options_set_failure_tokens` or a preset of such a rule. A store may forget a bucket that was
@@ -2977,15 +2976,16 @@ void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *optio
  * @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
  *        default.
  * @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
- *        process continues with the number of tokens that it saw last.
+ *        process continues with the number of tokens that it read last.
  */
 void netlib_retry_budget_options_set_store(netlib_retry_budget_options *options, const netlib_store *store,
                                            enum netlib_unavailable unavailable);
 
-/** Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
- * does not change the time, because several threads may read the clock at once. If the clock steps back further, the
- * time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
- * several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
+/** Replaces the clock of the budget, for tests and simulations. If a reading is below the latest one by at most 1
+ * second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
+ * is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
+ * 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
+ * monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
                                            netlib_ctx_free_fn ctx_free);
@@ -3005,9 +3005,10 @@ NETLIB_MUST_USE netlib_retry_budget *netlib_retry_budget_clone(const netlib_retr
 void netlib_retry_budget_free(netlib_retry_budget *budget);
 
 /** Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
- * lease, which is the permission for this request. Ask before the wait that precedes a retry, so that waiting retries
- * count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An application that
- * uses `netlib_retry_decide` need not ask, except for first attempts with `netlib_retry_budget_options_set_in_flight`.
+ * lease, which is the permission for this request. Before a retry, call this function before the wait, so that waiting
+ * retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An
+ * application that uses `netlib_retry_decide` need not ask, except for first attempts with
+ * `netlib_retry_budget_options_set_in_flight`.
  *
  * A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
  * @param key `len` bytes, at most 1,024.
@@ -3031,16 +3032,16 @@ void netlib_retry_budget_report(const netlib_retry_budget *budget, uint64_t leas
 /** Returns the number of tokens that a key has; with `netlib_retry_budget_options_set_window` and
  * `netlib_retry_budget_options_set_in_flight`, the number of retries that the budget allows at present. A key that was
  * never used has a full budget. The call does not make the key the most recently used one, and calls no clock
- * callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
- * `netlib_retry_budget_report` counts.
+ * callback: with a clock callback, it uses the time of the last call of `netlib_retry_budget_ask` or
+ * `netlib_retry_budget_report`.
  * @param key `len` bytes, at most 1,024.
  * @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes. */
 double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *key, size_t len);
 
-/** Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
- * last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
- * counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: the call does
- * not ask the budget, and a redirect counts as a success of the server that sent it. Default: no budget.
+/** Attaches a retry budget to the Retry. `netlib_retry_decide` then reports the outcome of each request to the budget,
+ * and asks the budget as the last step before it grants a retry. A retry that the counters, the method, the delay or
+ * the limit do not allow costs nothing. A redirect is not a retry: `netlib_retry_decide` does not ask the budget
+ * before a redirect, and reports a success for the server that sent it. Default: no budget.
  *
  * An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
  * other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
@@ -3072,8 +3073,8 @@ const netlib_retry_budget *netlib_retry_attached_budget(const netlib_retry *retr
  * no budget is attached. */
 const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *len);
 
-/** Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
- * if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
+/** Returns the error of the retry budget if the budget denied a retry and the decision is therefore to return the
+ * response; otherwise NULL. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
  * `NETLIB_RETRY_BUDGET_EMPTY`, `netlib_error_budget_key` and `netlib_error_budget_left` return the details. If
  * `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause. */
 const netlib_error *netlib_decision_denied(const netlib_decision *decision);
@@ -3091,18 +3092,18 @@ double netlib_error_budget_left(const netlib_error *error);
 /** The default maximum number of keys of a breaker. */
 enum NETLIB_INT32 { NETLIB_BREAKER_DEFAULT_MAX_KEYS = 1024 };
 
-/** The default time after which a permit ends without a report, in seconds. A permit is the permission for one request:
+/** The default time in seconds after which an unreported permit ends. A permit is the permission to send one request:
  * see `netlib_breaker_ask`. */
 #define NETLIB_BREAKER_DEFAULT_PERMIT_TIME 300.0
 
-/** The states of a key of a breaker. `netlib_breaker_state` stores the state. */
+/** States of a key of a breaker, as `netlib_breaker_state` stores them. */
 enum netlib_circuit_state NETLIB_INT32 {
     /** All requests are permitted. */
     NETLIB_CIRCUIT_CLOSED = 0,
     /** No request is permitted. */
     NETLIB_CIRCUIT_OPEN = 1,
-    /** Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random part
-     * of the requests. */
+    /** Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random
+     * fraction of the requests. */
     NETLIB_CIRCUIT_HALF_OPEN = 2
 };
 
@@ -3151,9 +3152,9 @@ void netlib_breaker_options_free(netlib_breaker_options *options);
  * as in Polly 8. The defaults of resilience4j 2 correspond to 0.5, 100, a window of your choice, 60 and 10.
  *
  * A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
- * within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts when it is
- * reported, so failures also count if the timeout of the requests is longer than the window. An open key permits no
- * request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
+ * within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
+ * of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
+ * no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
  * until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
  * key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
  * replaced by another probe.
@@ -3171,10 +3172,11 @@ void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ra
  * are 5, 30, 300 and 10.
  *
  * A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
- * multiplied by the number of its openings, at most for `open_time_max` seconds, and then closes; it is never
- * half-open. For every 10 seconds that the key is closed, the number of its openings decreases by 1. A key does not
- * open if another key is open, and more than `max_open_percent` percent of the breaker's keys would then be open; the
- * failures of the key are then counted from 0 again.
+ * times a multiplier, but at most for `open_time_max` seconds. Then it closes; it is never half-open. The multiplier
+ * is 1 at first. Each opening increases the multiplier of the next opening by 1, and every 10 seconds for which the
+ * key is closed decrease it by 1, but not below 1. If another key is already open, a key opens only if at most
+ * `max_open_percent` percent of the breaker's keys are then open. Otherwise, the key stays closed, and its failures
+ * are counted from 0 again.
  * @param failures the number of consecutive failures at which a key opens, 1 or more.
  * @param open_time the time for which a key stays open after its first opening, 0.001 to 1,000,000,000 seconds.
  * @param open_time_max the longest time for which a key stays open, `open_time` to 1,000,000,000 seconds.
@@ -3182,7 +3184,7 @@ void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ra
 void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int32_t failures, double open_time,
                                             double open_time_max, double max_open_percent);
 
-/** Refuses a random part of a key's requests, as in the client-side throttling of Google's book "Site Reliability
+/** Refuses a random fraction of a key's requests, as in the client-side throttling of Google's book "Site Reliability
  * Engineering", chapter "Handling Overload". The call replaces the settings of `netlib_breaker_options_set_ratio` and
  * `netlib_breaker_options_set_consecutive`. Default: not set. The book uses 2, 1, 120 and 1. For Envoy's admission
  * control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
@@ -3190,21 +3192,21 @@ void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int
  * Each request is refused with the probability (requests - `multiplier` * accepted) / (requests + 1), which is limited
  * to the range from 0 to `max_probability`. `requests` is the number of calls of `netlib_breaker_ask` within the
  * window, including calls for refused requests; `accepted` is the number of successes that were reported within the
- * window. A request counts when `netlib_breaker_ask` is called for it, so a server that answers no request is noticed
- * before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever open:
- * some requests are always permitted.
+ * window. A request counts as soon as `netlib_breaker_ask` is called for it, so a server that answers no request is
+ * detected before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever
+ * open: some requests are always permitted.
  * @param multiplier the number of requests per accepted request up to which no request is refused: at least 1, finite.
  * @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose more
- *        than the number of requests that wait for an answer at the same time: when an application starts, its
- *        requests count before the first answer arrives.
+ *        than the number of concurrent requests: when an application starts, its requests count before the first
+ *        answer arrives.
  * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
  *        length.
  * @param max_probability the highest probability with which a request is refused, more than 0, at most 1. */
 void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
                                          double window, double max_probability);
 
-/** Sets the time after which a permit ends without a report, as if `NETLIB_REPORT_NONE` had been reported. Choose a
- * time that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
+/** Sets the time after which an unreported permit ends, as if `NETLIB_REPORT_NONE` had been reported. Choose a time
+ * that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
  * @param seconds 0.001 to 1,000,000,000. */
 void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, double seconds);
 
@@ -3212,17 +3214,18 @@ void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, dou
  * @param max_keys 1 to 1,048,576. */
 void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_t max_keys);
 
-/** Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
- * one does not change the time, because several threads may read the clock at once. If the clock steps back further,
- * the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
- * several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
+/** Replaces the clock of the breaker, for tests and simulations. If a reading is below the latest one by at most 1
+ * second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
+ * is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
+ * 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
+ * monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
                                       netlib_ctx_free_fn ctx_free);
 
 /** Replaces the source of the random numbers that `netlib_breaker_options_set_adaptive` needs, for tests and
  * simulations. A request is refused if the random number is below the probability. The callback may run on several
- * threads at the same time. Default: a generator whose seed is a random number of the system.
+ * threads at the same time. Default: a generator that is seeded with a random number of the operating system.
  * @param random the callback. May be NULL: the default. */
 void netlib_breaker_options_set_random(netlib_breaker_options *options, netlib_random_fn random, void *ctx,
                                        netlib_ctx_free_fn ctx_free);
@@ -3241,16 +3244,16 @@ NETLIB_MUST_USE netlib_breaker *netlib_breaker_clone(const netlib_breaker *break
 /** Releases a breaker. */
 void netlib_breaker_free(netlib_breaker *breaker);
 
-/** Asks whether a request may be sent now. If the request is permitted, send it, and pass the permit to
- * `netlib_breaker_report` when its outcome is known. A breaker has at most 1,048,576 permits without a report; a
- * further permit ends the oldest one.
+/** Asks whether a request may be sent now. If so, send the request, and pass the permit to `netlib_breaker_report` when
+ * the outcome is known. A breaker has at most 1,048,576 permits without a report; a further permit ends the oldest
+ * one.
  * @param key `len` bytes, at most 1,024.
  * @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
  * @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
  *        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
  *        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
- *        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although an
- *        earlier request may be permitted.
+ *        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request
+ *        may be permitted earlier.
  * @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
  */
@@ -3274,15 +3277,16 @@ void netlib_breaker_report(const netlib_breaker *breaker, uint64_t permit, enum 
 NETLIB_MUST_USE netlib_status netlib_breaker_state(const netlib_breaker *breaker, const char *key, size_t len,
                                                    enum netlib_circuit_state *state, netlib_error **err);
 
-/** Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 when the error does not
- * come from `netlib_breaker_ask`, and for NULL. Languages that convert errors to exceptions need this function. */
+/** Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 for an error of another
+ * function, and for NULL. Bindings that convert errors to exceptions need this function, because a call that raises an
+ * exception returns no outputs. */
 double netlib_error_breaker_seconds(const netlib_error *error);
 
 /* ---- Hedging. ---- */
 
 /** Events of a hedged request, which the application reports with `netlib_hedge_plan_step`. */
 enum netlib_hedge_event NETLIB_INT32 {
-    /** The time that `netlib_hedge_plan_timer` returned has come. An earlier `NETLIB_HEDGE_EVENT_TIMER` changes
+    /** The time that `netlib_hedge_plan_timer` returned is reached. An earlier `NETLIB_HEDGE_EVENT_TIMER` changes
      * nothing. */
     NETLIB_HEDGE_EVENT_TIMER = 0,
     /** An attempt has succeeded: its response is the result of the request. */
@@ -3322,7 +3326,7 @@ enum netlib_hedge_action NETLIB_INT32 {
  *     double start = now();
  *     send_attempt(1); // the first attempt is never delayed
  *     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
- *         int attempt = 0; // wait_for_answer sets the number of the attempt, or 0 if the time has come
+ *         int attempt = 0; // wait_for_answer stores the number of the attempt; 0 for the timer
  *         enum netlib_hedge_event event = wait_for_answer(start + netlib_hedge_plan_timer(plan), &attempt);
  *         netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
  *         if (action == NETLIB_HEDGE_ACTION_START) send_attempt(netlib_hedge_plan_attempts(plan));
@@ -3337,7 +3341,7 @@ struct netlib_hedge;
 /** Settings from which `netlib_hedge_new` makes a `netlib_hedge`. **One call at a time**. */
 struct netlib_hedge_options;
 
-/** The plan of one hedged request. **One call at a time**. The plan numbers the attempts from 1, and knows which
+/** The plan of one hedged request. **One call at a time**. The plan numbers the attempts from 1, and records which
  * attempts are running. All times are seconds since the start of the first attempt. */
 struct netlib_hedge_plan;
 
@@ -3397,7 +3401,8 @@ void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, con
  * A plan asks the budget for each further attempt, as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan
  * starts no further attempt: see `netlib_hedge_plan_denied`. The plan reports the outcome of each further attempt to
  * the budget: success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
- * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
+ * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. A cancelled attempt therefore does not return its
+ * cost.
  *
  * A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
  * the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
@@ -3478,10 +3483,10 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, en
                                                      int32_t attempt, double seconds,
                                                      enum netlib_hedge_action *action, netlib_error **err);
 
-/** Reports an attempt that has failed, and a pushback: the server has asked for a wait before the next attempt, or for
- * no further attempt, for example with a Retry-After header or gRPC's grpc-retry-pushback-ms. Stores the next step.
- * The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call does what
- * `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
+/** Reports a failed attempt whose response has a pushback, and stores the next step. A pushback is the server's request
+ * to wait before the next attempt, or to start no further attempt, for example in a Retry-After header or gRPC's
+ * grpc-retry-pushback-ms. The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call
+ * does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
  * @param attempt the number of the attempt that has failed.
  * @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten
  *        the wait. A negative number: the plan starts no further attempt.
@@ -3556,7 +3561,7 @@ void netlib_rate_options_set_adaptive(netlib_rate_options *options);
 void netlib_rate_options_set_max_keys(netlib_rate_options *options, int32_t max_keys);
 
 /** Sets a store, in which processes share the state of a limit (`netlib_rate_options_set_limit`). All processes must
- * use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` asks the store. An
+ * use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` accesses the store. An
  * adaptive rate cannot have a store.
  * @param store the store, to which the options and the rate keep references. May be NULL: no store, which is the
  *        default.
@@ -3601,9 +3606,9 @@ NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const ch
                                                double *wait, netlib_error **err);
 
 /** Reports the outcome of a request to an adaptive rate. Report every request that was answered or has failed, retries
- * included: an adaptive rate also counts the reports, to measure the rate at which requests are sent. Outcomes other
- * than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
- * changes nothing.
+ * included: an adaptive rate counts the reports to measure the rate at which requests are sent. Outcomes other than
+ * `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit, changes
+ * nothing.
  * @param key the key that was passed to `netlib_rate_take`: `len` bytes.
  * @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.
  * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */

@@ -1,8 +1,9 @@
-//! What keeps the retries of many requests from overloading a server: state that all requests to an origin share.
+//! Overload protection: retry budgets, circuit breakers, hedging and rates. The requests to an origin share one state.
 //!
 //! Each object keeps a bounded number of keys, such as origins or tenants ([`key_table`]). A call that asks for
-//! permission gets a number, with which a later call reports the outcome ([`lease_table`]). Decisions are pure: they
-//! depend on the state, the time and random numbers, and callbacks of the application can supply the last two.
+//! permission returns the number of a lease, with which a later call reports the outcome ([`lease_table`]). Decisions
+//! are pure functions of the state, the time and random numbers. Callbacks of the application can supply the time and
+//! the random numbers.
 
 pub mod breaker;
 pub mod budget;
@@ -18,7 +19,7 @@ mod time_source;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Report {
-    /// The server answered as wanted.
+    /// The server answered the request successfully.
     Success = 0,
     /// An error, a timeout, or a response that would be retried.
     Failure = 1,

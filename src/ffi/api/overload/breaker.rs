@@ -16,19 +16,19 @@ use crate::overload::Report;
 use crate::overload::breaker::{self, Breaker, BreakerOptions, Permission};
 use crate::status::Status;
 
-/// The states of a key of a breaker. `netlib_breaker_state` stores the state.
+/// States of a key of a breaker, as `netlib_breaker_state` stores them.
 #[repr(C)]
 pub enum netlib_circuit_state {
     /// All requests are permitted.
     NETLIB_CIRCUIT_CLOSED = 0,
     /// No request is permitted.
     NETLIB_CIRCUIT_OPEN = 1,
-    /// Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random part
-    /// of the requests.
+    /// Some requests are permitted: a number of probes, or, with `netlib_breaker_options_set_adaptive`, a random
+    /// fraction of the requests.
     NETLIB_CIRCUIT_HALF_OPEN = 2,
 }
 
-/// The default time after which a permit ends without a report, in seconds. A permit is the permission for one request:
+/// The default time in seconds after which an unreported permit ends. A permit is the permission to send one request:
 /// see `netlib_breaker_ask`.
 pub const NETLIB_BREAKER_DEFAULT_PERMIT_TIME: f64 = 300.0;
 /// The default maximum number of keys of a breaker.
@@ -112,9 +112,9 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
 /// as in Polly 8. The defaults of resilience4j 2 correspond to 0.5, 100, a window of your choice, 60 and 10.
 ///
 /// A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
-/// within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts when it is
-/// reported, so failures also count if the timeout of the requests is longer than the window. An open key permits no
-/// request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
+/// within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
+/// of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
+/// no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
 /// until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
 /// key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
 /// replaced by another probe.
@@ -144,10 +144,11 @@ pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
 /// are 5, 30, 300 and 10.
 ///
 /// A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
-/// multiplied by the number of its openings, at most for `open_time_max` seconds, and then closes; it is never
-/// half-open. For every 10 seconds that the key is closed, the number of its openings decreases by 1. A key does not
-/// open if another key is open, and more than `max_open_percent` percent of the breaker's keys would then be open; the
-/// failures of the key are then counted from 0 again.
+/// times a multiplier, but at most for `open_time_max` seconds. Then it closes; it is never half-open. The multiplier
+/// is 1 at first. Each opening increases the multiplier of the next opening by 1, and every 10 seconds for which the
+/// key is closed decrease it by 1, but not below 1. If another key is already open, a key opens only if at most
+/// `max_open_percent` percent of the breaker's keys are then open. Otherwise, the key stays closed, and its failures
+/// are counted from 0 again.
 ///
 /// @param failures the number of consecutive failures at which a key opens, 1 or more.
 /// @param open_time the time for which a key stays open after its first opening, 0.001 to 1,000,000,000 seconds.
@@ -166,7 +167,7 @@ pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
     });
 }
 
-/// Refuses a random part of a key's requests, as in the client-side throttling of Google's book "Site Reliability
+/// Refuses a random fraction of a key's requests, as in the client-side throttling of Google's book "Site Reliability
 /// Engineering", chapter "Handling Overload". The call replaces the settings of `netlib_breaker_options_set_ratio` and
 /// `netlib_breaker_options_set_consecutive`. Default: not set. The book uses 2, 1, 120 and 1. For Envoy's admission
 /// control with the default settings, use 1 / 0.95, 1, 30 and 0.8.
@@ -174,14 +175,14 @@ pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
 /// Each request is refused with the probability (requests - `multiplier` * accepted) / (requests + 1), which is limited
 /// to the range from 0 to `max_probability`. `requests` is the number of calls of `netlib_breaker_ask` within the
 /// window, including calls for refused requests; `accepted` is the number of successes that were reported within the
-/// window. A request counts when `netlib_breaker_ask` is called for it, so a server that answers no request is noticed
-/// before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever open:
-/// some requests are always permitted.
+/// window. A request counts as soon as `netlib_breaker_ask` is called for it, so a server that answers no request is
+/// detected before the first timeout. Requests that are reported with `NETLIB_REPORT_NONE` do not count. No key is ever
+/// open: some requests are always permitted.
 ///
 /// @param multiplier the number of requests per accepted request up to which no request is refused: at least 1, finite.
 /// @param minimum the number of requests within the window below which no request is refused, 1 or more. Choose more
-///        than the number of requests that wait for an answer at the same time: when an application starts, its
-///        requests count before the first answer arrives.
+///        than the number of concurrent requests: when an application starts, its requests count before the first
+///        answer arrives.
 /// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
 ///        length.
 /// @param max_probability the highest probability with which a request is refused, more than 0, at most 1.
@@ -198,8 +199,8 @@ pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
     });
 }
 
-/// Sets the time after which a permit ends without a report, as if `NETLIB_REPORT_NONE` had been reported. Choose a
-/// time that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
+/// Sets the time after which an unreported permit ends, as if `NETLIB_REPORT_NONE` had been reported. Choose a time
+/// that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
 ///
 /// @param seconds 0.001 to 1,000,000,000.
 #[unsafe(no_mangle)]
@@ -215,10 +216,11 @@ pub unsafe extern "C" fn netlib_breaker_options_set_max_keys(options: *mut netli
     options::set(options, "netlib_breaker_options_set_max_keys", |o| o.set_max_keys(max_keys));
 }
 
-/// Replaces the clock of the breaker, for tests and simulations. A reading that is at most 1 second below the latest
-/// one does not change the time, because several threads may read the clock at once. If the clock steps back further,
-/// the time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
-/// several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
+/// Replaces the clock of the breaker, for tests and simulations. If a reading is below the latest one by at most 1
+/// second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
+/// is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
+/// 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
+/// monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
@@ -235,7 +237,7 @@ pub unsafe extern "C" fn netlib_breaker_options_set_clock(
 
 /// Replaces the source of the random numbers that `netlib_breaker_options_set_adaptive` needs, for tests and
 /// simulations. A request is refused if the random number is below the probability. The callback may run on several
-/// threads at the same time. Default: a generator whose seed is a random number of the system.
+/// threads at the same time. Default: a generator that is seeded with a random number of the operating system.
 ///
 /// @param random the callback. May be NULL: the default.
 #[unsafe(no_mangle)]
@@ -280,17 +282,17 @@ pub unsafe extern "C" fn netlib_breaker_free(breaker: *mut netlib_breaker) {
     guard::nothing(|| handle::free(breaker));
 }
 
-/// Asks whether a request may be sent now. If the request is permitted, send it, and pass the permit to
-/// `netlib_breaker_report` when its outcome is known. A breaker has at most 1,048,576 permits without a report; a
-/// further permit ends the oldest one.
+/// Asks whether a request may be sent now. If so, send the request, and pass the permit to `netlib_breaker_report` when
+/// the outcome is known. A breaker has at most 1,048,576 permits without a report; a further permit ends the oldest
+/// one.
 ///
 /// @param key `len` bytes, at most 1,024.
 /// @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
 /// @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
 ///        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
 ///        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
-///        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although an
-///        earlier request may be permitted.
+///        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request
+///        may be permitted earlier.
 /// @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
@@ -363,8 +365,9 @@ pub unsafe extern "C" fn netlib_breaker_state(
     })
 }
 
-/// Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 when the error does not
-/// come from `netlib_breaker_ask`, and for NULL. Languages that convert errors to exceptions need this function.
+/// Returns the time in seconds that `netlib_breaker_ask` stored together with an error; -1.0 for an error of another
+/// function, and for NULL. Bindings that convert errors to exceptions need this function, because a call that raises an
+/// exception returns no outputs.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_breaker_seconds(error: *const netlib_error) -> f64 {
     read(error, -1.0, |error| breaker::refused_seconds(error).unwrap_or(-1.0))

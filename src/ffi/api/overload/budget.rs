@@ -22,7 +22,7 @@ use crate::overload::budget::{Budget, BudgetOptions, Kind, Preset};
 use crate::overload::store::UnavailablePolicy;
 use crate::retry::AttachedBudget;
 
-/// The budgets of other libraries, with their values. `netlib_retry_budget_options_set_preset` selects a preset.
+/// Retry budgets of well-known libraries. `netlib_retry_budget_options_set_preset` selects one.
 #[repr(C)]
 pub enum netlib_budget_preset {
     /// AWS's SDKs since 2026 ("standard" mode, version 2.1; source: smithy-rs):
@@ -43,7 +43,7 @@ pub enum netlib_budget_preset {
     NETLIB_BUDGET_ENVOY = 4,
 }
 
-/// The reasons for which a request is sent. `netlib_retry_budget_ask` takes a reason.
+/// Reasons for sending a request: the argument `kind` of `netlib_retry_budget_ask`.
 #[repr(C)]
 pub enum netlib_budget_kind {
     /// A first attempt. A budget allows every first attempt.
@@ -57,8 +57,8 @@ pub enum netlib_budget_kind {
     NETLIB_BUDGET_HEDGE = 3,
 }
 
-/// The default time after which a lease ends without a report, in seconds. A lease is the permission for one request:
-/// see `netlib_retry_budget_ask`.
+/// The default time in seconds after which an unreported lease ends. A lease is the permission to send one request: see
+/// `netlib_retry_budget_ask`.
 pub const NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME: f64 = 300.0;
 /// The default maximum number of keys of a budget.
 pub const NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS: i32 = 1024;
@@ -73,8 +73,8 @@ impl Handle for netlib_retry_budget_options {
     type Ownership = Unique;
 }
 
-/// A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load of a
-/// server that fails. **Thread-safe**.
+/// A retry budget, which bounds the retries of all requests together, so that retries do not multiply the load on a
+/// failing server. **Thread-safe**.
 ///
 /// A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
 /// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
@@ -128,10 +128,10 @@ pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_r
 /// Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
 /// `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
 ///
-/// The presets differ in what refills the budget. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
-/// `NETLIB_BUDGET_GRPC`, only successes do. A program in which a few threads repeat their requests until they succeed
-/// can therefore run out of retries for good; use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
-/// `NETLIB_BUDGET_ENVOY`, which refills when a retry ends.
+/// The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
+/// `NETLIB_BUDGET_GRPC`, only successes refill it. So a program in which a few threads repeat their requests until they
+/// succeed can run out of retries permanently. Such a program should use `NETLIB_BUDGET_FINAGLE`, which refills with
+/// time, or `NETLIB_BUDGET_ENVOY`, which refills when a retry ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_preset(
     options: *mut netlib_retry_budget_options,
@@ -230,9 +230,9 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
     options::set(options, "netlib_retry_budget_options_set_in_flight", |o| o.set_in_flight(ratio, least));
 }
 
-/// Sets the time after which a lease ends without a report. The cost of its retry is then not returned, and its request
-/// is no longer in flight. Choose a time that is longer than the wait before a retry and the retry together. Default:
-/// `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+/// Sets the time after which an unreported lease ends. The cost of its retry is then not returned, and its request no
+/// longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself.
+/// Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
 ///
 /// @param seconds more than 0, finite.
 #[unsafe(no_mangle)]
@@ -254,12 +254,12 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
     options::set(options, "netlib_retry_budget_options_set_max_keys", |o| o.set_max_keys(max_keys));
 }
 
-/// Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only a retry or
-/// a hedge asks the store; a first attempt never does. A process collects the tokens that requests pay back and that
-/// failures cost, and reports them to the store with its next retry. Until then, other processes do not see them. With
-/// one retry, a process pays back at most twice the cost of a retry, or 2 tokens with
-/// `netlib_retry_budget_options_set_failure_tokens`; further paybacks are lost. Without this maximum, the paybacks that
-/// many processes collected before an outage would refill the bucket again and again during the outage.
+/// Sets a store, in which processes share the buckets of tokens. All processes must use the same rule. Only retries and
+/// hedges access the store; first attempts never do. A process collects the tokens that its outcomes add and take, and
+/// reports them to the store with its next retry. Until then, other processes do not see these changes. One report adds
+/// at most twice the cost of a transient retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`;
+/// further tokens are lost. Without this maximum, the tokens that many processes collected before an outage would
+/// refill the bucket again and again during the outage.
 ///
 /// Only budgets with tokens can have a store: those with `netlib_retry_budget_options_set_tokens`,
 /// `netlib_retry_budget_options_set_failure_tokens` or a preset of such a rule. A store may forget a bucket that was
@@ -269,7 +269,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
 /// @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
 ///        default.
 /// @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
-///        process continues with the number of tokens that it saw last.
+///        process continues with the number of tokens that it read last.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_store(
     options: *mut netlib_retry_budget_options,
@@ -288,10 +288,11 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_store(
     });
 }
 
-/// Replaces the clock of the budget, for tests and simulations. A reading that is at most 1 second below the latest one
-/// does not change the time, because several threads may read the clock at once. If the clock steps back further, the
-/// time continues from the latest time. A reading above 9,000,000,000 seconds is refused. The callback may run on
-/// several threads at the same time. Default: the system's monotonic clock, with a resolution of a few milliseconds.
+/// Replaces the clock of the budget, for tests and simulations. If a reading is below the latest one by at most 1
+/// second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
+/// is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
+/// 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
+/// monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
@@ -337,9 +338,10 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
 }
 
 /// Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
-/// lease, which is the permission for this request. Ask before the wait that precedes a retry, so that waiting retries
-/// count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An application that
-/// uses `netlib_retry_decide` need not ask, except for first attempts with `netlib_retry_budget_options_set_in_flight`.
+/// lease, which is the permission for this request. Before a retry, call this function before the wait, so that waiting
+/// retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An
+/// application that uses `netlib_retry_decide` need not ask, except for first attempts with
+/// `netlib_retry_budget_options_set_in_flight`.
 ///
 /// A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
 ///
@@ -389,8 +391,8 @@ pub unsafe extern "C" fn netlib_retry_budget_report(
 /// Returns the number of tokens that a key has; with `netlib_retry_budget_options_set_window` and
 /// `netlib_retry_budget_options_set_in_flight`, the number of retries that the budget allows at present. A key that was
 /// never used has a full budget. The call does not make the key the most recently used one, and calls no clock
-/// callback: with a clock callback, the time of the last call of `netlib_retry_budget_ask` or
-/// `netlib_retry_budget_report` counts.
+/// callback: with a clock callback, it uses the time of the last call of `netlib_retry_budget_ask` or
+/// `netlib_retry_budget_report`.
 ///
 /// @param key `len` bytes, at most 1,024.
 /// @return the number of tokens or retries, 0 or more; -1.0 for NULL, and if the key has more than 1,024 bytes.
@@ -403,10 +405,10 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
     guard::value(-1.0, || arg!(budget).left(arg_bytes!(key, len)))
 }
 
-/// Attaches a retry budget to the Retry. `netlib_retry_decide` then needs no further call: it asks the budget as the
-/// last step before it grants a retry, and reports the outcome of the request for which it is called. A retry that the
-/// counters, the method, the delay or the limit do not allow costs nothing. Redirects are not retries: the call does
-/// not ask the budget, and a redirect counts as a success of the server that sent it. Default: no budget.
+/// Attaches a retry budget to the Retry. `netlib_retry_decide` then reports the outcome of each request to the budget,
+/// and asks the budget as the last step before it grants a retry. A retry that the counters, the method, the delay or
+/// the limit do not allow costs nothing. A redirect is not a retry: `netlib_retry_decide` does not ask the budget
+/// before a redirect, and reports a success for the server that sent it. Default: no budget.
 ///
 /// An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
 /// other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
@@ -455,8 +457,8 @@ pub unsafe extern "C" fn netlib_retry_attached_budget_key(
     lend_text(retry, len, |retry| retry.attached_budget().and_then(AttachedBudget::key))
 }
 
-/// Returns the error with which the retry budget denied a retry, so that the decision is to return the response; NULL
-/// if no retry was denied. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
+/// Returns the error of the retry budget if the budget denied a retry and the decision is therefore to return the
+/// response; otherwise NULL. The error's status is `NETLIB_RETRY_BUDGET_EMPTY` or `NETLIB_STORE_UNAVAILABLE`. For
 /// `NETLIB_RETRY_BUDGET_EMPTY`, `netlib_error_budget_key` and `netlib_error_budget_left` return the details. If
 /// `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause.
 #[unsafe(no_mangle)]

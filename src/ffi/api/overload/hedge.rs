@@ -16,7 +16,7 @@ use crate::overload::hedge::{Event, Hedge, HedgeOptions, Plan};
 /// Events of a hedged request, which the application reports with `netlib_hedge_plan_step`.
 #[repr(C)]
 pub enum netlib_hedge_event {
-    /// The time that `netlib_hedge_plan_timer` returned has come. An earlier `NETLIB_HEDGE_EVENT_TIMER` changes
+    /// The time that `netlib_hedge_plan_timer` returned is reached. An earlier `NETLIB_HEDGE_EVENT_TIMER` changes
     /// nothing.
     NETLIB_HEDGE_EVENT_TIMER = 0,
     /// An attempt has succeeded: its response is the result of the request.
@@ -158,7 +158,8 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
 /// A plan asks the budget for each further attempt, as `NETLIB_BUDGET_HEDGE`. If the budget denies an attempt, the plan
 /// starts no further attempt: see `netlib_hedge_plan_denied`. The plan reports the outcome of each further attempt to
 /// the budget: success and failure; `NETLIB_REPORT_THROTTLED` after a pushback with a wait; `NETLIB_REPORT_NONE` after
-/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. So a cancelled attempt does not return its cost.
+/// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. A cancelled attempt therefore does not return its
+/// cost.
 ///
 /// A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
 /// the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
@@ -196,7 +197,7 @@ pub unsafe extern "C" fn netlib_hedge_options_set_max_keys(options: *mut netlib_
 ///     double start = now();
 ///     send_attempt(1); // the first attempt is never delayed
 ///     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
-///         int attempt = 0; // wait_for_answer sets the number of the attempt, or 0 if the time has come
+///         int attempt = 0; // wait_for_answer stores the number of the attempt; 0 for the timer
 ///         enum netlib_hedge_event event = wait_for_answer(start + netlib_hedge_plan_timer(plan), &attempt);
 ///         netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
 ///         if (action == NETLIB_HEDGE_ACTION_START) send_attempt(netlib_hedge_plan_attempts(plan));
@@ -253,7 +254,7 @@ pub unsafe extern "C" fn netlib_hedge_delay(hedge: *const netlib_hedge, key: *co
     guard::value(f64::INFINITY, || Ok(arg!(hedge).delay(arg_bytes!(key, len))))
 }
 
-/// The plan of one hedged request. **One call at a time**. The plan numbers the attempts from 1, and knows which
+/// The plan of one hedged request. **One call at a time**. The plan numbers the attempts from 1, and records which
 /// attempts are running. All times are seconds since the start of the first attempt.
 pub struct netlib_hedge_plan {
     _private: [u8; 0],
@@ -355,10 +356,10 @@ pub unsafe extern "C" fn netlib_hedge_plan_step(
     })
 }
 
-/// Reports an attempt that has failed, and a pushback: the server has asked for a wait before the next attempt, or for
-/// no further attempt, for example with a Retry-After header or gRPC's grpc-retry-pushback-ms. Stores the next step.
-/// The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call does what
-/// `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
+/// Reports a failed attempt whose response has a pushback, and stores the next step. A pushback is the server's request
+/// to wait before the next attempt, or to start no further attempt, for example in a Retry-After header or gRPC's
+/// grpc-retry-pushback-ms. The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call
+/// does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
 ///
 /// @param attempt the number of the attempt that has failed.
 /// @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten

@@ -127,7 +127,7 @@ pub unsafe extern "C" fn netlib_rate_options_set_max_keys(options: *mut netlib_r
 }
 
 /// Sets a store, in which processes share the state of a limit (`netlib_rate_options_set_limit`). All processes must
-/// use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` asks the store. An
+/// use the same limit. The clock of the store measures the time. Each call of `netlib_rate_take` accesses the store. An
 /// adaptive rate cannot have a store.
 ///
 /// @param store the store, to which the options and the rate keep references. May be NULL: no store, which is the
@@ -236,9 +236,9 @@ pub unsafe extern "C" fn netlib_rate_take(
 }
 
 /// Reports the outcome of a request to an adaptive rate. Report every request that was answered or has failed, retries
-/// included: an adaptive rate also counts the reports, to measure the rate at which requests are sent. Outcomes other
-/// than `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit,
-/// changes nothing.
+/// included: an adaptive rate counts the reports to measure the rate at which requests are sent. Outcomes other than
+/// `NETLIB_REPORT_THROTTLED` let the rate rise. A report of `NETLIB_REPORT_NONE`, and every report to a limit, changes
+/// nothing.
 ///
 /// @param key the key that was passed to `netlib_rate_take`: `len` bytes.
 /// @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.

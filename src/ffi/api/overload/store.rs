@@ -1,4 +1,4 @@
-//! Stores: state that processes share.
+//! Stores, in which processes share state.
 
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use crate::ffi::out::outs;
 use crate::ffi::{Handle, Shared, guard, handle, swap_callback};
 use crate::overload::store::Store;
 
-/// A store: budgets and rates that several processes share, for example the workers of one server. **Thread-safe**.
+/// A store, in which several processes share budgets and rates, for example the workers of one server. **Thread-safe**.
 ///
 /// A store keeps one word of 64 bits for each key of a budget and of a rate. `netlib_store_file` keeps the words in a
-/// file, for the processes of one host. `netlib_store_new` keeps them wherever the application's callback keeps them,
-/// for example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store`.
-/// All processes that share a store must use the same settings of the budget and of the rate, because a word contains
-/// no settings.
+/// file, for the processes of one host. With `netlib_store_new`, a callback of the application keeps the words, for
+/// example on a Redis server (examples-c/store_redis.c). Pass the store to `netlib_retry_budget_options_set_store` or
+/// `netlib_rate_options_set_store`. All processes that share a store must use the same settings of the budget and of
+/// the rate, because a word contains no settings.
 ///
-/// A retry budget asks the store only before a retry, and never before a first attempt, because an application should
-/// not wait for a store when nothing has failed. A process collects what its successful requests pay back, and adds it
-/// to the store when it asks for its next retry. A rate asks the store at each `netlib_rate_take`.
+/// A retry budget accesses the store only before a retry, and never before a first attempt, because an application
+/// should not wait for a store when nothing has failed. A process collects the tokens that its outcomes add and take,
+/// and reports them to the store with its next retry. A rate accesses the store at each `netlib_rate_take`.
 ///
 /// If the store loses a word, for example because a server was restarted without its data, the budget or rate of the
-/// key starts full. After fork(2), parent and child use the store together.
+/// key starts full. After fork(2), parent and child share the store.
 pub struct netlib_store {
     _private: [u8; 0],
 }
@@ -45,7 +45,7 @@ pub enum netlib_swap {
     NETLIB_SWAP_SWAPPED = 1,
     /// The word was not `expected`, and was not changed. The callback has stored the word in `actual`.
     NETLIB_SWAP_CHANGED = 2,
-    /// The store could not be reached, or did not answer within `timeout`. The policy `netlib_unavailable` applies.
+    /// The store could not be reached, or did not answer within `timeout`. The `netlib_unavailable` policy applies.
     NETLIB_SWAP_UNAVAILABLE = 3,
 }
 
@@ -64,16 +64,15 @@ pub enum netlib_swap {
 /// @param expected the expected word. 0 is the word of a key that the store does not have.
 /// @param desired the new word.
 /// @param ttl the seconds without a change after which the store may forget the word.
-/// @param timeout the seconds after which netlib does not use the answer any more, more than 0: the rest of the timeout
-///        that was passed to `netlib_store_new`, or of the limit that was passed to the outer call if that ends
-///        earlier.
+/// @param timeout the seconds after which netlib ignores the answer, more than 0. This is the rest of the timeout of
+///        `netlib_store_new`, or of the limit of the outer call if that ends earlier.
 /// @param actual out: the word, if it was not `expected`.
 /// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
 ///        server. If the clock is set back by more than a second, a rate has no permissions at that moment, and fills
 ///        again. netlib presets `now` to NaN.
-/// @return the result. For any other number, and if the callback did not store what the result promises, the outer
-///         call fails with `NETLIB_CALLBACK_FAILED`, whatever the policy is.
+/// @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
+///         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
 /// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`.
 pub type netlib_store_swap_fn = Option<
     unsafe extern "C" fn(
@@ -94,9 +93,9 @@ pub type netlib_store_swap_fn = Option<
 /// call and no lock, and a process that is killed at any moment leaves the words intact. Handles of the same file share
 /// the words.
 ///
-/// The hash of a key selects one of the slots, and a slot contains no key. So two keys whose hashes select the same
-/// slot share one budget, and one rate. With n keys, a key shares its slot with a probability of about n / `slots`. So
-/// choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
+/// The hash of a key selects one of the slots, and a slot contains no key. Two keys whose hashes select the same slot
+/// therefore share one budget and one rate. With n keys, a key shares its slot with a probability of about n / `slots`,
+/// so choose `slots` 100 times as large as the number of keys. The hash depends on a random number in the file, so a
 /// server cannot choose names that collide.
 ///
 /// The time of the store is the system's monotonic clock. The file contains the boot id of the machine, and the first

@@ -1,4 +1,4 @@
-//! Requests of the server to slow down.
+//! Responses in which the server asks the client to slow down.
 
 use std::ffi::c_char;
 
@@ -12,8 +12,8 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::retry::{PushbackKind, Retry};
 use crate::status::Status;
 
-/// Kinds of pushback headers: response headers in which a server asks for a wait, or not to retry.
-/// `netlib_retry_options_set_pushback_header` sets the kind.
+/// Kinds of pushback headers. A pushback header is a response header in which the server asks the client to wait before
+/// a retry, or not to retry. `netlib_retry_options_set_pushback_header` sets the kind.
 #[repr(C)]
 pub enum netlib_pushback {
     /// The header has the number of milliseconds to wait, like AWS's x-amz-retry-after. The header is ignored if its
