@@ -278,7 +278,7 @@ impl Error {
         self
     }
 
-    /// Records the key of the retry budget that denied a retry, and what the budget had left.
+    /// Records the key for which a retry budget denied a retry, and the tokens that the budget had left.
     pub fn with_denied_budget(mut self, key: &[u8], left: f64) -> Error {
         // If memory runs out, the error has no key. A key is short, so this hardly happens.
         if let Ok(mut copy) = memory::copy(key, "a key")
@@ -461,7 +461,8 @@ impl Error {
         self.facts()?.ech_retry_configs.as_deref()
     }
 
-    /// Returns the key of the retry budget that denied a retry, followed by a NUL, and what the budget had left.
+    /// Returns the key for which a retry budget denied a retry, followed by a NUL, and the tokens that the budget had
+    /// left.
     pub fn denied_budget(&self) -> Option<(&[u8], f64)> {
         self.facts()?.denied_budget.as_ref().map(|denied| (&*denied.key, denied.left))
     }

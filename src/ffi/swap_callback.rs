@@ -29,7 +29,7 @@ pub(crate) fn swap(callback: SwapFn, ctx: CallbackContext) -> Swap {
     const UNAVAILABLE: i32 = netlib_swap::NETLIB_SWAP_UNAVAILABLE as i32;
     Box::new(move |request| {
         let SwapRequest { key, expected, desired, time_to_live, timeout } = request;
-        // Both outputs keep a value that the core refuses if the callback stores nothing.
+        // If the callback stores nothing, both outputs keep values that the core refuses.
         let (mut actual, mut now) = (expected, f64::NAN);
         // The guards of the functions that use a store do not disable cancellation.
         let _disabled = DisableCancellation::begin();

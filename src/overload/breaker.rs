@@ -34,7 +34,7 @@ pub enum Permission {
     Refused(f64),
 }
 
-/// The maximum number of permits without an outcome. If there is one more, the oldest ends.
+/// The maximum number of permits without an outcome. A further permit ends the oldest one.
 const MAX_PERMITS: usize = 1 << 20;
 
 /// The shortest wait in seconds that [`Breaker::ask`] returns: a caller that sleeps for less may not sleep at all.
@@ -108,7 +108,7 @@ impl Breaker {
     }
 
     /// Reports the outcome of a permitted request. Does nothing if the permit has ended, or if its key was dropped or
-    /// has changed its state since. If the clock fails, the time of the last call is used.
+    /// has changed its state meanwhile. If the clock fails, uses the time of the last call.
     pub fn report(&self, number: u64, outcome: Report) {
         let reading = self.time.coarse_now().ok();
         let mut state = self.state.lock();
@@ -194,7 +194,7 @@ pub(crate) fn refusal(key: &[u8], seconds: f64) -> Error {
 
 struct RefusedFor(f64);
 
-/// Returns the number of seconds after which the refused request can be asked for again; `None` for other errors.
+/// Returns the seconds after which to ask again; `None` for an error of another function.
 pub(crate) fn refused_seconds(error: &Error) -> Option<f64> {
     error.payload::<RefusedFor>().map(|refused| refused.0)
 }

@@ -27,13 +27,13 @@ use rule::{KeyState, Rule};
 use shared_bucket::{Bucket, SharedAnswer};
 use tokens::{TokenRule, to_tokens};
 
-/// The maximum number of leases of a budget. When there are more, the oldest lease ends.
+/// The maximum number of leases of a budget. A further lease ends the oldest one.
 const MAX_LEASES: usize = 1 << 20;
 
 /// The number of bytes of a key that an error message contains.
 const MAX_SHOWN_KEY: usize = 100;
 
-/// A retry budget. Its keys share nothing but the bounds on the numbers of keys and leases.
+/// A retry budget. The keys are independent, but the numbers of keys and leases are bounded.
 pub struct Budget {
     rule: Rule,
     /// `None` if the process counts by itself.
@@ -101,7 +101,7 @@ impl Budget {
         }
     }
 
-    /// Decides by the state of this process.
+    /// Decides with the state of this process.
     fn ask_locally(&self, key: &[u8], kind: Kind) -> Result<u64> {
         let reading = self.clock.coarse_now()?;
         let mut state = self.state.lock();
@@ -115,7 +115,7 @@ impl Budget {
             return Err(denied(key, left, &why));
         }
         let number = self.add_lease(&mut state, Lease { key: slot, kind }, now)?;
-        // Found again, because a lease that has ended may belong to the same key.
+        // Looked up again, because `add_lease` may have ended a lease of the same key.
         let Some(key_state) = state.keys.get_mut(slot) else { return Err(lost_key()) };
         self.rule.take(key_state, kind, now);
         Ok(number)
@@ -131,8 +131,8 @@ impl Budget {
         leases.add(lease, now)
     }
 
-    /// Ends a lease and records the outcome of its request. A lease that has ended before is ignored. If the
-    /// application's clock fails, the time of the last call counts.
+    /// Ends a lease and records the outcome of its request. Ignores a lease that has already ended. If the
+    /// application's clock fails, uses the time of the last call.
     pub fn report(&self, lease: u64, report: Report) {
         let reading = self.clock.coarse_now().ok();
         let mut state = self.state.lock();
@@ -152,8 +152,8 @@ impl Budget {
         }
     }
 
-    /// Records a first attempt that has already ended, for callers that did not ask for it. If the application's clock
-    /// fails, the time of the last call counts.
+    /// Records a first attempt that has already ended and for which the caller did not ask. If the application's clock
+    /// fails, uses the time of the last call.
     pub(crate) fn record_request(&self, key: &[u8], report: Report) -> Result<()> {
         let reading = self.clock.coarse_now().ok();
         let mut state = self.state.lock();
@@ -170,7 +170,7 @@ impl Budget {
     }
 
     /// Returns the number of tokens of a key, or, for a rule without tokens, the number of retries that it allows at
-    /// present. Calls no callback: with the application's clock, the time of the last call counts.
+    /// present. Calls no callback: with the application's clock, uses the time of the last call.
     pub fn left(&self, key: &[u8]) -> Result<f64> {
         check_key(key)?;
         let reading = self.clock.coarse_now_without_callback();
@@ -214,7 +214,8 @@ struct SharedBuckets {
 }
 
 impl Budget {
-    /// Asks for a retry whose tokens are in a store. The state of this process is not locked meanwhile.
+    /// Asks for a retry whose tokens are in a store. The state of this process is not locked during the update of the
+    /// store.
     fn ask_store(&self, shared: &SharedBuckets, key: &[u8], kind: Kind, limit: Option<&Limit>) -> Result<u64> {
         let SharedBuckets { store, rule } = shared;
         let reading = self.clock.coarse_now()?;
@@ -273,7 +274,7 @@ impl fmt::Debug for Budget {
     }
 }
 
-/// Makes the error for a request that is not allowed. `why` is the rest of a sentence about the budget.
+/// Makes the error for a request that is not allowed. `why` completes the sentence "The retry budget …".
 #[cold]
 fn denied(key: &[u8], left: f64, why: &str) -> Error {
     let end = if key.len() > MAX_SHOWN_KEY { "…" } else { "" };

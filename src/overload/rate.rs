@@ -68,7 +68,7 @@ impl Default for RateOptions {
     }
 }
 
-/// A limit on the requests of each key. Its keys share nothing but the bound on their number.
+/// A limit on the requests of each key. The keys are independent, but their number is bounded.
 pub struct Rate {
     time: TimeSource,
     algorithm: Algorithm,

@@ -1,8 +1,8 @@
-//! State that processes share: one word of 64 bits for each key.
+//! Stores, in which processes share state: one word of 64 bits for each key.
 //!
 //! A word is 0 until it is changed for the first time. The budget and the rate supply pure functions that compute the
-//! next word from the word and the time, and a [`Store`] replaces the word atomically. So a process that dies leaves no
-//! half-changed state.
+//! next word from the word and the time, and a [`Store`] replaces the word atomically. A process that dies therefore
+//! leaves no half-changed state.
 
 mod mapped_file;
 mod mapping;
@@ -21,7 +21,7 @@ use mapped_file::MappedFile;
 use swap::SwapStore;
 pub(crate) use swap::{Swap, SwapAnswer, SwapRequest, SwapResult};
 
-/// The kinds of words. Words of different kinds never share a place, even if their keys are equal.
+/// The kinds of words. A store keeps words of different kinds apart, even if their keys are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WordKind {
     Budget,
@@ -70,7 +70,8 @@ impl Store {
         matches!(self.0, Backend::Swap(_))
     }
 
-    /// Changes a word. Fails with `StoreUnavailable` if the store cannot be used at present, or not until `limit` ends.
+    /// Updates a word with `change`. Fails with `StoreUnavailable` if the store is unavailable, or does not answer
+    /// before `limit` ends.
     pub(crate) fn update(&self, word: WordKey<'_>, limit: Option<&Limit>, change: &mut Change<'_>) -> Result<()> {
         match &self.0 {
             Backend::File(file) => file.update(word, change),
@@ -82,12 +83,12 @@ impl Store {
 /// The policy of an object while its store is unavailable.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnavailablePolicy {
-    /// Decides by state of its own process.
+    /// Uses a state of this process.
     #[default]
     Local = 0,
-    /// Grants.
+    /// Grants every request.
     Open = 1,
-    /// Denies.
+    /// Denies every request.
     Closed = 2,
 }
 
@@ -109,11 +110,11 @@ pub struct SharedStore {
 /// The result of an update through a [`SharedStore`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SharedUpdate {
-    /// The last call of the change function decides.
+    /// The store was updated, and the last call of the change function has the answer.
     Updated,
-    /// The store is unavailable, and the state of this process decides.
+    /// The store is unavailable, and the caller decides with the state of this process.
     DecideLocally,
-    /// The store is unavailable, and the policy grants.
+    /// The store is unavailable, and the policy grants the request.
     Grant,
 }
 
@@ -126,8 +127,8 @@ impl SharedStore {
         self.store.may_call_back()
     }
 
-    /// Changes a word. Fails with `StoreUnavailable` if the store is unavailable and the policy denies, and with
-    /// `CallbackFailed` if the application's callback failed.
+    /// Updates a word with `change`. Fails with `StoreUnavailable` if the store is unavailable and the policy denies
+    /// the request, and with `CallbackFailed` if the application's callback failed.
     pub(crate) fn update(
         &self,
         word: WordKey<'_>,

@@ -55,7 +55,7 @@ impl AttachedBudget {
         match &self.key {
             Some(key) => use_key(key.to_bytes()),
             None => {
-                // A host that makes the key too long has no address, so it does not matter which hosts share a key.
+                // The DNS allows no host name that makes the key too long, so truncating the key does no harm.
                 let origin = url.origin()?;
                 use_key(&origin[..origin.len().min(Budget::MAX_KEY_LENGTH)])
             }
@@ -74,7 +74,7 @@ pub(super) struct RetryLease {
 
 impl RetryLease {
     pub(super) fn report(&self, report: Report) {
-        // If two threads decide with the same Retry, one of them reports.
+        // If two threads decide with the same Retry, only one of them reports.
         let number = self.number.swap(0, Ordering::Relaxed);
         if number != 0 {
             self.budget.report(number, report);

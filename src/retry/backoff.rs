@@ -113,7 +113,7 @@ impl Backoff {
     }
 
     pub(super) fn decorrelated(&self, draw: DecorrelatedDraw) -> BackoffTime {
-        // `previous` may be below the factor: the factor may be another one since the draw, or the cap may be below the
+        // `previous` may be below the factor: the factor may have changed since the draw, or the cap may be below the
         // factor.
         let previous = draw.previous.max(self.factor);
         self.capped(self.factor + product(draw.random, 3.0 * previous - self.factor))

@@ -126,7 +126,7 @@ impl Retry {
         }
     }
 
-    /// Clamps the wait that the server requested to the backoff and the seconds by which it may exceed the backoff.
+    /// Clamps the wait that the server requested: to at least the backoff, and to at most the backoff plus the clamp.
     pub(super) fn clamped(&self, requested: Delay) -> Result<Delay> {
         let Some(more) = self.policy.retry_after.clamp else { return Ok(requested) };
         let backoff = self.backoff_delay()?;

@@ -1,4 +1,4 @@
-//! The settings of the throttling class: the outcomes with which a server asks its clients to slow down.
+//! Throttled outcomes: responses and errors with which a server asks its clients to slow down.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ const TOO_MANY_REQUESTS: u16 = 429;
 /// Service Unavailable (RFC 9110 section 15.6.4).
 const SERVICE_UNAVAILABLE: u16 = 503;
 
-/// The settings of the throttling class.
+/// The settings for throttled outcomes.
 #[derive(Clone, Debug, Default)]
 pub struct Throttling {
     /// The seconds that replace the backoff factor after a throttled outcome. `None` keeps the backoff factor.
@@ -21,7 +21,7 @@ impl Throttling {
         &self.statuses
     }
 
-    /// Returns whether a response with this status asks the client to slow down.
+    /// Returns true if a response with this status asks the client to slow down.
     pub(super) fn contains(&self, status: u16, has_retry_after: bool) -> bool {
         status == TOO_MANY_REQUESTS
             || (status == SERVICE_UNAVAILABLE && has_retry_after)

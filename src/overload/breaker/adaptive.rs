@@ -9,9 +9,9 @@ use crate::overload::key_table::KeyTable;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Settings {
-    /// The number of requests per accepted request up to which nothing is refused; K in the book.
+    /// The number of requests per accepted request up to which no request is refused; K in the book.
     pub(super) multiplier: f64,
-    /// The number of requests in the window below which nothing is refused.
+    /// The number of requests in the window below which no request is refused.
     pub(super) minimum: u32,
     pub(super) window: f64,
     pub(super) max_probability: f64,
@@ -42,8 +42,8 @@ impl AdaptiveBreaker {
         let (slot, window) = find_or_add(&mut self.windows, key, || Window::new(now))?;
         window.advance(now, self.settings.window);
         let probability = self.settings.probability(window.counts());
-        // Requests are counted before they are sent, and also if they are refused. If they were counted when they end,
-        // a server that lets all requests time out would be noticed only after the timeout.
+        // A request counts before it is sent, and also if it is refused. If requests counted from their end, a server
+        // that lets all requests time out would be detected only after the timeout.
         window.add_request();
         if draw < probability {
             return Ok(Answer::Refuse { seconds: window.until_next_bucket(now, self.settings.window) });
@@ -55,8 +55,8 @@ impl AdaptiveBreaker {
         let Some(window) = self.windows.get_mut(permit.slot) else { return };
         window.advance(now, self.settings.window);
         match outcome {
-            // An answer counts when it arrives: if it counted when its request was sent, the answers of a server that
-            // is slower than the window would never count.
+            // An answer counts from its arrival. If it counted from the time of its request, the answers of a server
+            // that is slower than the window would never count.
             Report::Success => window.add_accepted(),
             Report::Failure | Report::Throttled => {}
             Report::None => window.remove_request(permit.mark),

@@ -25,7 +25,7 @@ pub(super) enum Answer {
 #[derive(Clone, Copy)]
 pub(super) struct Permit {
     pub(super) slot: Slot,
-    /// The phase of the key in which the request was permitted, or the bucket in which it was counted.
+    /// The round of the key in which the request was permitted, or the number of the bucket in which it was counted.
     pub(super) mark: u64,
 }
 

@@ -122,7 +122,7 @@ fn count(name: &str, value: i32) -> Result<u32> {
     }
 }
 
-/// The range of times. Sums and parts of these times are exact enough to compare them with the time of a clock.
+/// The range of times. Sums and fractions of these times are precise enough to be compared with the time of a clock.
 const MIN_SECONDS: f64 = 0.001;
 const MAX_SECONDS: f64 = 1e9;
 

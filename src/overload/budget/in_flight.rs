@@ -1,4 +1,4 @@
-//! A budget that bounds the retries in flight by a part of all requests in flight: Envoy's retry budget.
+//! A budget that bounds the retries in flight by a fraction of all requests in flight: Envoy's retry budget.
 
 use crate::error::{Error, Result};
 use crate::overload::budget::kind::Kind;

@@ -1,4 +1,4 @@
-//! Compares budgets with a model that keeps lists instead of tables, for random sequences of calls.
+//! Compares budgets with a model that uses lists instead of tables, for random sequences of calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

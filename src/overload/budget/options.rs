@@ -11,7 +11,7 @@ use crate::overload::budget::window::WindowRule;
 use crate::overload::range;
 use crate::overload::store::{SharedStore, Store, UnavailablePolicy};
 
-/// The budgets of other libraries, with their values.
+/// Retry budgets of well-known libraries, with their values.
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub enum Preset {

@@ -15,7 +15,7 @@ pub(crate) enum Rule {
     InFlight(InFlightRule),
 }
 
-/// The state of a key. The variant is the one of the budget's rule.
+/// The state of a key. The variant matches the budget's rule.
 pub(crate) enum KeyState {
     Tokens(Bucket),
     /// In a separate allocation, because a window is much larger than the other states.
@@ -63,7 +63,7 @@ impl Rule {
         }
     }
 
-    /// Returns whether a first attempt that has ended leaves the state of a new key unchanged.
+    /// Returns true if a first attempt that has ended leaves the state of a new key unchanged.
     pub(crate) fn ignores_first(&self, report: Report) -> bool {
         match self {
             Rule::Tokens(rule) => rule.after(rule.capacity(), Kind::Request, report) == rule.capacity(),
@@ -82,7 +82,7 @@ impl Rule {
         }
     }
 
-    /// Describes, for an error message, why a request is denied. The subject of the sentence is the budget.
+    /// Describes, for an error message, why a request is denied. Completes the sentence "The retry budget …".
     pub(crate) fn describe_denial(&self, state: &KeyState, kind: Kind) -> String {
         match (self, state) {
             (Rule::Tokens(rule), KeyState::Tokens(bucket)) => rule.describe_denial(bucket.tokens, kind),

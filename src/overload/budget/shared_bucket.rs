@@ -21,11 +21,11 @@ impl Bucket {
         Bucket { tokens, unreported: 0 }
     }
 
-    /// Changes the number of tokens. The unreported changes are at most [`TokenRule::max_payback`]. Otherwise, the
-    /// successes that each process has collected before an outage would refill the shared bucket during the outage.
+    /// Changes the number of tokens. The unreported changes are at most [`TokenRule::max_reported_gain`]. Otherwise,
+    /// the successes that each process has collected before an outage would refill the shared bucket during the outage.
     pub(crate) fn change(&mut self, rule: &TokenRule, tokens: Millitokens) {
         let change = i64::from(tokens) - i64::from(self.tokens);
-        self.unreported = (self.unreported + change).min(i64::from(rule.max_payback()));
+        self.unreported = (self.unreported + change).min(i64::from(rule.max_reported_gain()));
         self.tokens = tokens;
     }
 
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_pays_back_at_most_two_retries_at_once() {
+    fn a_report_adds_at_most_the_cost_of_two_retries() {
         let grpc = TokenRule::failures(10.0, 0.1, 0.5).unwrap();
         for (rule, successes, expected) in
             [(&AWS_2026, 28, 28_000), (&AWS_2026, 1_000, 28_000), (&grpc, 20, 2_000), (&grpc, 100, 2_000)]

@@ -77,8 +77,9 @@ impl TokenRule {
         }
     }
 
-    /// Returns the most tokens that a process adds to a shared bucket at once: twice the tokens that a failure takes.
-    pub(crate) fn max_payback(&self) -> Millitokens {
+    /// Returns the maximum number of tokens that one report of a process adds to a shared bucket: twice the cost of a
+    /// transient retry or of a failure.
+    pub(crate) fn max_reported_gain(&self) -> Millitokens {
         match *self {
             TokenRule::Costs { transient, .. } => transient.saturating_mul(2),
             TokenRule::Failures { .. } => 2 * ONE,

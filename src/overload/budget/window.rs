@@ -1,13 +1,13 @@
-//! A budget in which each request of the last seconds allows a part of a retry, with a minimum number of retries per
-//! second: the retry budget of Finagle and tower.
+//! A budget in which each request of the last seconds allows a fraction of a retry, with a minimum number of retries
+//! per second: the retry budget of Finagle and tower.
 
 use crate::error::{Error, Result};
 use crate::overload::budget::kind::Kind;
 use crate::overload::range;
 use crate::status::Status;
 
-/// The number of slots into which the window is divided, as in Finagle and tower. A deposit expires between one window
-/// and one window plus one slot later.
+/// The number of slots into which the window is divided, as in Finagle and tower. A deposit expires after one window at
+/// the earliest, and after one window plus one slot at the latest.
 const SLOTS: i64 = 10;
 
 /// The slots that hold unexpired amounts: those of the window and the current slot.
@@ -81,8 +81,8 @@ impl WindowRule {
     }
 }
 
-/// The amounts that the requests and retries with a key have deposited and withdrawn. A slot's number is the number of
-/// slots since the time 0.
+/// The amounts that the requests and retries with a key have deposited and withdrawn. Slots are numbered from the time
+/// 0.
 #[derive(Clone, Debug)]
 pub(crate) struct Window {
     /// The amount of the slot with the number `n` is at the index `n` modulo the number of slots.

@@ -1,7 +1,7 @@
 //! A sketch of the latest latencies of a key, which estimates one percentile with a bounded error and bounded memory.
 //!
 //! The sketch counts latencies in buckets whose bounds grow by the factor [`GROWTH`], as the DDSketch of Masson, Rim
-//! and Lee (VLDB 2019) does. The estimate is the value in a bucket that differs by 5 % from both bounds of the bucket.
+//! and Lee (VLDB 2019) does. The estimate is the value whose relative difference from both bounds of its bucket is 5 %.
 
 /// The maximum relative error of an estimate, for latencies from [`MIN`] to [`MAX`].
 pub(super) const RELATIVE_ERROR: f64 = 0.05;
@@ -13,8 +13,8 @@ const MAX: f64 = 1e3;
 /// Bucket 0 holds [`MIN`]. Bucket i holds the latencies above `MIN * GROWTH^(i - 1)` and up to `MIN * GROWTH^i`.
 const BUCKETS: usize = 163;
 
-/// The number of latencies of a full generation. A generation that is full becomes the previous one, and the generation
-/// before it is dropped. So a latency leaves the sketch after at most twice as many further latencies.
+/// The number of latencies of a full generation. A generation that is full becomes the previous one, and replaces the
+/// generation before it. A latency therefore leaves the sketch after at most 2,000 further latencies.
 pub(super) const GENERATION_LENGTH: u16 = 1000;
 
 #[derive(Clone, Copy)]
@@ -64,8 +64,8 @@ impl LatencySketch {
         u32::from(self.current.total) + u32::from(self.previous.total)
     }
 
-    /// Returns the estimated percentile in seconds: the smallest latency that is not exceeded by `percentile` percent
-    /// of the latencies. An empty sketch returns [`MIN`].
+    /// Returns the estimated percentile in seconds: the smallest latency that at least `percentile` percent of the
+    /// latencies do not exceed. An empty sketch returns [`MIN`].
     pub(super) fn estimate(&self) -> f64 {
         match self.position {
             0 => MIN,
@@ -100,7 +100,7 @@ fn bucket_of(seconds: f64) -> usize {
 mod tests {
     use super::*;
 
-    /// Returns the smallest latency that is not exceeded by `percentile` percent of the latencies.
+    /// Returns the smallest latency that at least `percentile` percent of the latencies do not exceed.
     fn exact(latencies: &[f64], percentile: f64) -> f64 {
         let mut sorted = latencies.to_vec();
         sorted.sort_by(f64::total_cmp);

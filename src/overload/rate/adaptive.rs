@@ -4,7 +4,7 @@
 //! The constants and formulas are those of botocore (retries/adaptive.py, throttling.py and bucket.py) and smithy-rs
 //! (client_rate_limiter.rs).
 
-/// The fraction of the rate that is left after a throttled request.
+/// The factor by which a throttled request lowers the rate.
 const BETA: f64 = 0.7;
 /// The scale of the cubic function.
 const SCALE: f64 = 0.4;
@@ -24,7 +24,7 @@ const SMOOTHING: f64 = 0.8;
 /// The state of one key.
 #[derive(Clone, Debug)]
 pub(super) struct Adaptive {
-    /// Whether the server has asked to slow down.
+    /// True after the server has asked to slow down for the first time.
     enabled: bool,
     /// The latest time, in seconds. The other times are not later.
     now: f64,
@@ -57,8 +57,8 @@ impl Adaptive {
         }
     }
 
-    /// Takes `n` tokens. If they are not available, returns the seconds until they are. More tokens than the capacity
-    /// are taken from a full bucket, which owes the rest.
+    /// Takes `n` tokens. If they are not available, returns the seconds until they are. If `n` exceeds the capacity, a
+    /// full bucket is enough, and its number of tokens becomes negative.
     pub(super) fn take(&mut self, now: f64, n: f64) -> Result<(), f64> {
         self.advance(now);
         if !self.enabled {

@@ -24,7 +24,7 @@ use crate::status::Status;
 const MAGIC: u64 = u64::from_be_bytes(*b"netlibst");
 const FORMAT: u64 = 1;
 
-/// The places of the words in the header.
+/// The indexes of the words in the header.
 const AT_MAGIC: usize = 0;
 const AT_FORMAT: usize = 1;
 const AT_SLOTS: usize = 2;
@@ -35,7 +35,7 @@ const HEADER: usize = 8;
 /// The maximum number of slots: a file of 16 MiB.
 const MAX_SLOTS: usize = 1 << 20;
 
-/// The maximum time for which opening waits for another process, which needs a few milliseconds at most.
+/// The maximum time to wait for another process that creates or checks the file. That usually takes a few milliseconds.
 const MAX_LOCK_WAIT: Duration = Duration::from_secs(5);
 
 /// The maximum number of tries of one update. Between two tries of one thread, another thread has made progress.
@@ -135,7 +135,7 @@ impl<'a> Lock<'a> {
             if mapping::try_lock(file).map_err(|error| io_error("lock", path, &error))? {
                 return Ok(Lock { file, _delay: delay });
             }
-            // No fork waits while this thread waits for another process.
+            // Forks need not wait while this thread waits for another process.
             drop(delay);
             if Instant::now() >= until {
                 let message = format!("another process has locked it for {} seconds", MAX_LOCK_WAIT.as_secs());
