@@ -7,16 +7,16 @@
  *     ./storm run queue jitter outage 60   one row: an outage of 60 seconds
  *
  * The simulation runs in virtual time and uses seeded random numbers, so each run prints the same numbers. netlib makes
- * every decision: the program gives netlib the virtual clock and the random numbers, and the outcome of each attempt.
- * The parts of the program are in storm/:
+ * every decision: the program supplies the virtual clock, the random numbers and the outcome of each attempt. The parts
+ * of the program are in storm/:
  *
  *     events   the queue of events            random       seeded random numbers
  *     server   models of servers              policy       the compared policies, with netlib's objects
  *     report   tables and CSV                 simulation   clients, triggers, and the numbers to report
  *
- * The servers know nothing of the clients' timeouts: a server also processes attempts whose clients have given up. If
- * retries keep the server busy with such attempts, it does not recover even after the trigger has ended. This state is
- * called metastable.
+ * The servers do not know the timeouts of the clients: a server also processes attempts whose clients have timed out.
+ * If retries keep the server busy with such attempts, it does not recover even after the trigger has ended. This state
+ * is called metastable.
  */
 #include "storm/report.h"
 

@@ -20,7 +20,7 @@ struct event {
     uint64_t order; /* the number of the event: events with equal times occur in the order in which they were added */
     enum event_kind kind;
     uint32_t subject;    /* the attempt or request; 0 if the kind has none */
-    uint32_t generation; /* the event is void if the subject has another generation by then */
+    uint32_t generation; /* the event is ignored if the generation of the subject has changed */
 };
 
 struct events {

@@ -43,7 +43,7 @@ const struct policy *policy_find(const char *name) {
     return NULL;
 }
 
-/* Ends the program if a call of netlib has failed, which would be a mistake in this program. */
+/* Ends the program if a call of netlib has failed, which would be a bug in this program. */
 static void check(netlib_status status, netlib_error **err) {
     if (status == NETLIB_OK) return;
     fprintf(stderr, "storm: %s\n", netlib_error_report(*err, NULL));
@@ -152,7 +152,7 @@ void call_begin(struct call *call, struct process *process) {
     if (process->hedge != NULL) {
         check(netlib_hedge_start(process->hedge, KEY, NETLIB_NTS, "GET", &call->plan, &err), &err);
     } else if (process->policy->bound != NULL && process->policy->bound->in_flight > 0.0) {
-        /* This budget must know the first attempts in flight. netlib_retry_decide learns of them only at their end. */
+        /* This budget must know the first attempts in flight, but netlib_retry_decide is called only when they end. */
         enum netlib_budget_kind kind = NETLIB_BUDGET_REQUEST;
         check(netlib_retry_budget_ask(process->budget, KEY, NETLIB_NTS, kind, &call->lease, &err), &err);
     }
@@ -169,7 +169,7 @@ bool call_permits(const struct process *process, uint64_t *permit) {
     return status == NETLIB_OK;
 }
 
-/* Returns what to do in the next step of the plan. */
+/* Reports an event to the plan, and returns the next step. */
 static enum next follow(struct call *call, struct process *process, enum netlib_hedge_event event, int32_t number) {
     netlib_error *err = NULL;
     enum netlib_hedge_action action;

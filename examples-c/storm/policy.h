@@ -8,9 +8,9 @@
 
 #include "random.h"
 
-/* The bound that a budget promises for the retries of a process: `burst`, plus `ratio` for each first attempt, plus
+/* The upper bound of a budget on the retries of a process: `burst`, plus `ratio` for each first attempt, plus
  * `per_second` for each second. With `returns_cost`, a retry that succeeds does not count. If `in_flight` is not 0, the
- * bound is on the retries in flight: this part of all requests in flight, or `burst` if that is more. */
+ * bound limits the retries in flight: this fraction of all requests in flight, or `burst` if that is more. */
 struct bound {
     double ratio, burst, per_second, in_flight;
     bool returns_cost;
@@ -66,7 +66,7 @@ struct process {
     /* Counted by the simulation itself, to check the bound of the budget. */
     double first, retries, returned;
     double in_flight, retries_in_flight;
-    double used; /* the largest part of the bound that was used; above 1 if the bound was broken */
+    double used; /* the largest fraction of the bound that was used; above 1 if the bound was exceeded */
 };
 
 void process_init(struct process *process, struct world *world, const struct policy *policy);
@@ -81,10 +81,10 @@ struct call {
     int32_t copies;            /* the number of retries and hedges */
 };
 
-/* Begins a request, whose first attempt follows. */
+/* Begins a request. The caller then sends the first attempt. */
 void call_begin(struct call *call, struct process *process);
 
-/* Returns true if the breaker permits an attempt, which then has the number `*permit`. */
+/* Returns true if the breaker permits an attempt, and stores the permit. */
 bool call_permits(const struct process *process, uint64_t *permit);
 
 /* The steps that can follow an event. */
@@ -95,18 +95,18 @@ enum next {
     NEXT_END,   /* nothing: the outcome is the result of the request */
 };
 
-/* Decides what follows the outcome of an attempt. `number` is the attempt's number in the plan, and 0 for a retry. For
- * NEXT_RETRY, `*delay` is the wait in seconds. */
+/* Decides the next step after the outcome of an attempt. `number` is the attempt's number in the plan, and 0 for a
+ * retry. For NEXT_RETRY, `*delay` is the wait in seconds. */
 enum next call_decide(struct call *call, struct process *process, enum outcome outcome, int32_t number, uint64_t permit,
                       double *delay);
 
-/* Decides what follows when the time of `call_timer` has come. */
+/* Decides the next step when the time of `call_timer` is reached. */
 enum next call_time_out(struct call *call, struct process *process);
 
 /* Returns the time of the next hedge; infinity for none. */
 double call_timer(const struct call *call);
 
-/* Releases what a request holds. */
+/* Releases the objects of a request. */
 void call_end(struct call *call, struct process *process);
 
 #endif

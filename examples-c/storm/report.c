@@ -58,7 +58,7 @@ static void print_bounds(void) {
     puts("");
 }
 
-/* Prints the results if the same clients belong to fewer or more processes, each with a budget of its own. */
+/* Prints the results for different numbers of processes with the same clients. Each process has its own budget. */
 static void print_processes(void) {
     static const uint32_t counts[] = {1, 10, 100, 1000};
     puts(

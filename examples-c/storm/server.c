@@ -8,14 +8,14 @@
 
 const struct model MODELS[] = {
     {"queue", SERVER_QUEUE, 10, 10 * MS, 1010, 500 * MS, 700.0, 10, "a queue of 1,000 requests and ten workers"},
-    /* The paper's web application sends 280 queries/s to a database that can answer 300 queries/s. In the re-
-     * implementation, the database shares its time: a query takes 100 ms while the database has spare capacity, and 10 s
-     * when 3,000 queries run. The application waits one second. */
+    /* The paper's web application sends 280 queries/s to a database that can answer 300 queries/s. In this model, the
+     * queries share the time of the database: a query takes 100 ms while the database has spare capacity, and 10 s when
+     * 3,000 queries run. The application times out after one second. */
     {"database", SERVER_SHARED, 30, 100 * MS, 3000, 1000 * MS, 210.0, 3,
      "the database of Bronson et al., \"Metastable Failures in Distributed Systems\", HotOS 2021, at 70 % load"},
     {"database-280", SERVER_SHARED, 30, 100 * MS, 3000, 1000 * MS, 280.0, 3,
      "the same database at the load of the paper, 93 %"},
-    /* The post's service answers after a network delay of 10 ms on average, and up to 40 ms of work. It has no limit. */
+    /* The service of the post needs a network delay of 10 ms on average, and up to 40 ms of work. It has no limit. */
     {"service", SERVER_UNLIMITED, 1, 20 * MS, UINT32_MAX, 500 * MS, 700.0, 10,
      "the service of M. Brooker, \"Fixing retries with token buckets and circuit breakers\", 2022"},
 };
@@ -36,18 +36,18 @@ void server_init(struct server *server, const struct model *model, struct events
     server->targets = storm_realloc(NULL, model->limit, sizeof *server->targets);
 }
 
-static uint32_t place(const struct server *server, uint32_t index) {
+static uint32_t ring_index(const struct server *server, uint32_t index) {
     return (server->first + index) % server->model->limit;
 }
 
 static uint32_t take_first(struct server *server) {
     uint32_t attempt = server->waiting[server->first];
-    server->first = place(server, 1);
+    server->first = ring_index(server, 1);
     server->count--;
     return attempt;
 }
 
-/* Gives waiting attempts to idle workers. */
+/* Assigns waiting attempts to idle workers. */
 static void start_workers(struct server *server, int64_t now) {
     while (!server->is_stalled && server->busy < server->model->workers && server->count > 0) {
         int64_t time = random_exponential(&server->random, server->model->service);
@@ -70,8 +70,8 @@ static void advance(struct server *server, int64_t now) {
     server->updated = now;
 }
 
-/* Announces the end of the attempt that began first. Call it after the speed has changed. */
-static void announce(struct server *server) {
+/* Schedules the end of the attempt that began first. Call it after the speed has changed. */
+static void schedule_end(struct server *server) {
     server->generation++;
     if (speed(server) == 0.0) return;
     double left = (double)server->targets[server->first] - server->progress;
@@ -97,10 +97,10 @@ bool server_submit(struct server *server, int64_t now, uint32_t attempt) {
     if (server->count + (uint32_t)server->busy >= model->limit) return false;
     if (model->kind == SERVER_SHARED) {
         advance(server, now);
-        server->targets[place(server, server->count)] = (int64_t)server->progress + model->service;
+        server->targets[ring_index(server, server->count)] = (int64_t)server->progress + model->service;
     }
-    server->waiting[place(server, server->count++)] = attempt;
-    if (model->kind == SERVER_SHARED) announce(server);
+    server->waiting[ring_index(server, server->count++)] = attempt;
+    if (model->kind == SERVER_SHARED) schedule_end(server);
     else start_workers(server, now);
     return true;
 }
@@ -117,7 +117,7 @@ bool server_finish(struct server *server, const struct event *event, uint32_t *a
         if (event->generation != server->generation) return false;
         advance(server, event->time);
         take_first(server);
-        announce(server);
+        schedule_end(server);
         return true;
     }
     return false;
@@ -128,7 +128,7 @@ bool server_fails(struct server *server) { return random_unit(&server->random) <
 void server_set(struct server *server, int64_t now, bool is_stalled, double slowness, double failing) {
     if (server->model->kind == SERVER_SHARED) advance(server, now);
     server->is_stalled = is_stalled, server->slowness = slowness, server->failing = failing;
-    if (server->model->kind == SERVER_SHARED) announce(server);
+    if (server->model->kind == SERVER_SHARED) schedule_end(server);
     if (server->model->kind == SERVER_QUEUE) start_workers(server, now);
 }
 

@@ -1,5 +1,5 @@
-/* Models of a server. A client's timeout does not reach the server: an attempt whose client has given up keeps its
- * place, and is processed in vain. This wasted work can keep a server overloaded after the cause has ended. */
+/* Models of a server. The server does not know the timeouts of its clients: an attempt whose client has timed out stays
+ * in the queue, and is processed in vain. This wasted work can keep a server overloaded after the cause has ended. */
 #ifndef STORM_SERVER_H
 #define STORM_SERVER_H
 
@@ -13,7 +13,7 @@
 enum server_kind {
     SERVER_QUEUE,     /* workers take attempts from a queue; the time of the work is exponentially distributed */
     SERVER_SHARED,    /* attempts run at once, and share the workers equally; each needs the same time */
-    SERVER_UNLIMITED, /* every attempt has its own worker, whatever the load */
+    SERVER_UNLIMITED, /* every attempt has its own worker at every load */
 };
 
 struct model {
@@ -42,15 +42,15 @@ struct server {
     struct events *events;
     struct random random;
     bool is_stalled; /* the server accepts attempts, but processes none */
-    double slowness; /* the factor of the time of the work */
+    double slowness; /* the factor by which each attempt takes longer */
     double failing;  /* the fraction of the responses that are failures */
 
     uint32_t *waiting; /* a ring of `limit` waiting attempts; for SERVER_SHARED, of the running attempts */
-    int64_t *targets;  /* for SERVER_SHARED, the progress at which each attempt of the ring ends */
+    int64_t *targets;  /* for SERVER_SHARED, the value of `progress` at which each attempt of the ring ends */
     uint32_t first, count;
     int busy;
     double progress; /* for SERVER_SHARED, the work in ns done for an attempt that has run since time 0 */
-    int64_t updated; /* the time to which `progress` belongs */
+    int64_t updated; /* the time at which `progress` was computed */
     uint32_t generation;
 };
 
@@ -60,7 +60,7 @@ void server_init(struct server *server, const struct model *model, struct events
  * accepted attempt. */
 bool server_submit(struct server *server, int64_t now, uint32_t attempt);
 
-/* Handles an EVENT_SERVED. Returns false if the event is void; otherwise stores the attempt that has ended. */
+/* Handles an EVENT_SERVED. Returns false if the event is outdated; otherwise stores the attempt that has ended. */
 bool server_finish(struct server *server, const struct event *event, uint32_t *attempt);
 
 /* Returns true if the next response is a failure. */

@@ -20,10 +20,10 @@ const struct trigger *trigger_find(const char *name) {
     return NULL;
 }
 
-enum { NOBODY = UINT32_MAX };
+enum { NO_INDEX = UINT32_MAX };
 
 struct attempt {
-    uint32_t request;            /* NOBODY after the client has given up */
+    uint32_t request;            /* NO_INDEX after the client has timed out */
     uint32_t request_generation; /* if the request has another generation, it has ended without this attempt */
     uint32_t generation;
     uint32_t next_free;
@@ -75,9 +75,9 @@ static double load_factor(const struct simulation *s) {
 static void count(const struct simulation *s, uint32_t *counts) { counts[s->now / SECOND]++; }
 
 static uint32_t new_request(struct simulation *s) {
-    if (s->free_request == NOBODY) {
+    if (s->free_request == NO_INDEX) {
         s->requests = storm_realloc(s->requests, s->request_count + 1, sizeof *s->requests);
-        s->requests[s->request_count] = (struct request){.next_free = NOBODY};
+        s->requests[s->request_count] = (struct request){.next_free = NO_INDEX};
         s->free_request = s->request_count++;
     }
     uint32_t id = s->free_request;
@@ -86,9 +86,9 @@ static uint32_t new_request(struct simulation *s) {
 }
 
 static uint32_t new_attempt(struct simulation *s, uint32_t request) {
-    if (s->free_attempt == NOBODY) {
+    if (s->free_attempt == NO_INDEX) {
         s->attempts = storm_realloc(s->attempts, s->attempt_count + 1, sizeof *s->attempts);
-        s->attempts[s->attempt_count] = (struct attempt){.next_free = NOBODY};
+        s->attempts[s->attempt_count] = (struct attempt){.next_free = NO_INDEX};
         s->free_attempt = s->attempt_count++;
     }
     uint32_t id = s->free_attempt;
@@ -127,7 +127,7 @@ static void send_attempt(struct simulation *s, uint32_t request, int32_t number)
     events_add(&s->events, s->now + s->scenario->model->timeout, EVENT_TIMEOUT, id, attempt->generation);
 }
 
-/* Sends a copy if that is the next step, and announces the next time at which the plan may send another one. */
+/* Sends a copy if that is the next step, and schedules the timer of the plan. */
 static void continue_plan(struct simulation *s, uint32_t id, enum next next) {
     struct call *call = &s->requests[id].call;
     if (next == NEXT_COPY) send_attempt(s, id, netlib_hedge_plan_attempts(call->plan));
@@ -148,8 +148,8 @@ static void end_request(struct simulation *s, uint32_t id) {
 static void end_attempt(struct simulation *s, uint32_t id, enum outcome outcome) {
     struct attempt *attempt = &s->attempts[id];
     uint32_t request_id = attempt->request;
-    attempt->request = NOBODY;
-    if (request_id == NOBODY || attempt->request_generation != s->requests[request_id].generation) return;
+    attempt->request = NO_INDEX;
+    if (request_id == NO_INDEX || attempt->request_generation != s->requests[request_id].generation) return;
     struct request *request = &s->requests[request_id];
     struct process *process = process_of(s, request_id);
     double delay = 0.0;
@@ -167,8 +167,9 @@ static void end_attempt(struct simulation *s, uint32_t id, enum outcome outcome)
     }
 }
 
-/* Begins a request of a random client, and announces the next arrival. The arrivals of all clients together are one
- * Poisson process. If the load changes, arrivals of a faster process are left out at random. */
+/* Begins a request of a random client, and schedules the next arrival. The arrivals of all clients together are one
+ * Poisson process. If the trigger changes the load, the arrivals are generated at the highest load, and some are
+ * dropped at random. */
 static void arrive(struct simulation *s) {
     const struct trigger *trigger = &s->scenario->trigger;
     bool changes_load = trigger->kind == TRIGGER_SPIKE || trigger->kind == TRIGGER_RAMP;
@@ -186,7 +187,7 @@ static void arrive(struct simulation *s) {
     continue_plan(s, request, NEXT_WAIT);
 }
 
-static void pull_trigger(struct simulation *s) {
+static void apply_trigger(struct simulation *s) {
     enum trigger_kind kind = s->scenario->trigger.kind;
     double size = s->scenario->trigger.size;
     bool begins = is_triggered(s);
@@ -198,7 +199,7 @@ static void handle(struct simulation *s, const struct event *event) {
     uint32_t id = event->subject;
     switch (event->kind) {
     case EVENT_ARRIVAL: arrive(s); break;
-    case EVENT_TRIGGER: pull_trigger(s); break;
+    case EVENT_TRIGGER: apply_trigger(s); break;
     case EVENT_RETRY:
         if (event->generation == s->requests[id].generation) send_attempt(s, id, 0);
         break;
@@ -222,7 +223,7 @@ static void handle(struct simulation *s, const struct event *event) {
 }
 
 void simulate(const struct scenario *scenario, struct result *result) {
-    struct simulation s = {.scenario = scenario, .result = result, .free_attempt = NOBODY, .free_request = NOBODY};
+    struct simulation s = {.scenario = scenario, .result = result, .free_attempt = NO_INDEX, .free_request = NO_INDEX};
     int64_t end = (START + scenario->lasts + scenario->after) * SECOND;
     size_t seconds = (size_t)(end / SECOND);
     *result = (struct result){(int)seconds,
@@ -265,8 +266,8 @@ double result_extra(const struct result *result, int from, int to) {
     return result_mean(result->sent, from, to) / result_mean(result->first, from, to) - 1.0;
 }
 
-/* Returns the fraction of the requests that succeed. With the fraction, the random number of arrivals in a second does
- * not matter. */
+/* Returns the fraction of the requests that succeed, which does not depend on the random number of arrivals in a
+ * second. */
 static double success(const struct result *result, int from, int to) {
     return result_mean(result->good, from, to) / result_mean(result->first, from, to);
 }

@@ -1,5 +1,5 @@
-/* One simulation: clients that begin requests at random times, whatever the server does (an open loop), a server, and a
- * trigger that disturbs both for some seconds. */
+/* One simulation: clients that begin requests at random times, independently of the server (an open loop), a server,
+ * and a trigger that disturbs both for some seconds. */
 #ifndef STORM_SIMULATION_H
 #define STORM_SIMULATION_H
 
@@ -28,7 +28,7 @@ const struct trigger *trigger_find(const char *name);
 
 enum {
     CLIENTS = 1000,
-    BASELINE = 10, /* the second at which the level before the trigger begins to be measured */
+    BASELINE = 10, /* the second at which the measurement of the level before the trigger begins */
     START = 20,    /* the second at which the trigger begins */
     WINDOW = 5,    /* seconds over which the goodput is averaged, to find the time of recovery */
     STEADY = 10,   /* the number of windows in a row with the earlier goodput, after which the server has recovered */
@@ -51,7 +51,7 @@ struct result {
     uint32_t *sent;  /* for each second, the number of attempts */
     uint32_t *good;  /* for each second, the number of requests that succeeded */
     double retries;  /* the number of retries and hedges */
-    double used;     /* the largest part of the budget's bound that a process used; above 1 if one broke the bound */
+    double used;     /* the largest fraction of the budget's bound that a process used; above 1 if one exceeded it */
 };
 
 /* Returns the scenario in which the trigger lasts ten seconds, with the load and the processes of the model. */

@@ -1,4 +1,4 @@
-//! Draws what examples-c/storm printed: the load and the goodput in each second of an outage, and the diagram of the
+//! Draws the output of examples-c/storm: the load and the goodput in each second of an outage, and the diagram of the
 //! spikes from which the server recovers.
 
 use super::svg::{BLUE, BOLD, GREEN, GREY, PALE, PLAIN, Picture, RED, SMALL, TITLE, wrap};

@@ -74,7 +74,7 @@ pub const LANGUAGES: &[Language] = &[
 /// The sentence at the beginning of a page whose program does not run here.
 pub const NOT_RUN: &str = "**The program on this page has not been compiled or run.**";
 
-/// What each program prints without arguments: the version, five parts of a URL, and an error.
+/// The output of each program without arguments: the version, five parts of a URL, and an error.
 const PRINTED: &str = concat!(
     "netlib ",
     env!("CARGO_PKG_VERSION"),
@@ -105,8 +105,8 @@ pub fn run(env: &Env, report: &mut Report) {
     }
 }
 
-/// Makes a directory in which the library has the names that the programs load and link: the development build has no
-/// file with the SONAME.
+/// Makes a directory with the two names of the library, one for linking and one for loading: the development build has
+/// no file with the SONAME.
 fn library(env: &Env, scratch: &Path) -> PathBuf {
     let directory = scratch.join("library");
     fs::create_dir_all(&directory).expect("target is writable");
@@ -116,7 +116,7 @@ fn library(env: &Env, scratch: &Path) -> PathBuf {
     directory
 }
 
-/// Checks that a page has a program that this suite runs, or that the page states that its program was not run.
+/// Checks that a page has a program. Either this suite runs the program, or the page states that it was not run.
 pub fn check_page(name: &str, text: &str, report: &mut Report) {
     let has_program = !program_of(text, name).is_empty();
     report.check(has_program, format!("{FOLDER}/{name}.md has a block \"```{name}\""));

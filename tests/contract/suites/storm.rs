@@ -44,14 +44,14 @@ fn compare(file: &str, recorded: &str, text: &str, report: &mut Report) {
     report.check(recorded == text, format!("{file} is not what examples-c/storm prints: {what}; run `make storm`"));
 }
 
-/// The policies with a budget but without a breaker and hedging, and the policies that retry without a budget.
+/// The policies with only a budget, without a breaker and hedging; and the policies that retry without a budget.
 const BUDGETS: &[&str] = &["aws-2026", "aws-2020", "grpc", "finagle", "envoy"];
 const UNBOUNDED: &[&str] = &["immediate", "backoff", "jitter"];
 /// The servers that a storm of retries can keep overloaded, at 70 % load.
 const SERVERS: &[&str] = &["queue", "database"];
 
-/// Checks the numbers of the table: the server recovers from each trigger with each budget, and not from each without
-/// one; no budget exceeds its bound.
+/// Checks the numbers of the table: with every budget, the server recovers from every trigger; without a budget, it
+/// does not recover from some triggers; and no budget exceeds its bound.
 pub fn check_table(table: &str, report: &mut Report) {
     let mut server = "";
     let (mut recoveries, mut storms, mut bounds) = (0, 0, 0);
@@ -82,7 +82,7 @@ pub fn check_table(table: &str, report: &mut Report) {
     report.check(bounds == 21, format!("the table has {bounds} rows with bounds"));
 }
 
-/// Checks that AWS_2026 and GRPC add at most 10 % load and the burst of the ten processes.
+/// Checks that the retries of AWS_2026 and GRPC are at most 10 % of the requests plus the burst of the ten processes.
 fn check_extra_load(policy: &str, requests: &str, retries: &str, report: &mut Report) {
     let burst = match policy {
         "aws-2026" => 10.0 * 500.0 / 14.0,

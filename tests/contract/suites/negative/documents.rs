@@ -381,7 +381,7 @@ pub(super) fn recorded_demo(env: &Env, _: &Path, report: &mut Report) {
     }
 }
 
-/// The recorded table and diagram of the simulation, with a number that contradicts what they must show.
+/// The recorded table and diagram of the simulation, with a number that violates one of the checks.
 pub(super) fn simulated_storm(env: &Env, _: &Path, report: &mut Report) {
     let (table, phases) = (env.read("docs/pictures/storm.txt"), env.read("docs/pictures/storm-phases.csv"));
     let row = |start: &str| table.lines().find(|line| line.starts_with(start)).expect("the table has the row");
