@@ -3173,10 +3173,10 @@ void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ra
  *
  * A key opens after `failures` failures without a success between them. The key stays open for `open_time` seconds
  * times a multiplier, but at most for `open_time_max` seconds. Then it closes; it is never half-open. The multiplier
- * is 1 at first. Each opening increases the multiplier of the next opening by 1, and every 10 seconds for which the
- * key is closed decrease it by 1, but not below 1. If another key is already open, a key opens only if at most
- * `max_open_percent` percent of the breaker's keys are then open. Otherwise, the key stays closed, and its failures
- * are counted from 0 again.
+ * is the number of the key's openings, minus 1 for every 10 seconds for which the key was closed, but at least 1. It
+ * grows no further when `open_time` times the multiplier is `open_time_max + open_time` or more. If another key is
+ * already open, a key opens only if at most `max_open_percent` percent of the breaker's keys are then open. Otherwise,
+ * the key stays closed, and its failures are counted from 0 again.
  * @param failures the number of consecutive failures at which a key opens, 1 or more.
  * @param open_time the time for which a key stays open after its first opening, 0.001 to 1,000,000,000 seconds.
  * @param open_time_max the longest time for which a key stays open, `open_time` to 1,000,000,000 seconds.

@@ -1,4 +1,4 @@
-/* Processes with threads that take permissions from one rate as fast as they can, and the counts of what they got. */
+/* A fleet: processes whose threads take permissions from one rate as fast as they can, and count them. */
 #ifndef NETLIB_TEST_FLEET_H
 #define NETLIB_TEST_FLEET_H
 
@@ -15,7 +15,7 @@
 
 enum { MAX_PROCESSES = 8 };
 
-/* What the processes of a fleet count, in memory that they share. Times are nanoseconds of the store's clock. */
+/* The counters of a fleet, in memory that its processes share. Times are nanoseconds of the store's clock. */
 struct counts {
     atomic_llong granted, failed;
     atomic_llong first_begin, first_end, last_end; /* of the first granted call, and of the last one */
@@ -59,8 +59,8 @@ struct worker {
     netlib_rate *rate;
 };
 
-/* Takes permissions until the fleet stops and the rate is used up. A rate that is never used up is a defect, which the
- * counts show. */
+/* Takes permissions until the fleet stops and the rate is used up. If the rate is never used up, which is a defect, the
+ * counters exceed the limit. */
 static inline void *run_worker(void *ctx) {
     const struct worker *worker = ctx;
     const struct fleet *fleet = worker->fleet;
@@ -104,8 +104,8 @@ static inline pid_t start_process(const struct fleet *fleet) {
     _exit(0);
 }
 
-/* Runs a fleet, kills random processes of it, and checks how many permissions it got: never more than the rate allows,
- * and at least 99 % of that. A killed process may have got one permission for each thread that it did not count. */
+/* Runs a fleet, kills random processes of it, and checks that it got at least 99 % and at most 100 % of the permissions
+ * that the rate allows. Each thread of a killed process may have taken one permission without counting it. */
 static inline void run_fleet(struct fleet *fleet, const char *what) {
     struct counts *counts = mmap(NULL, sizeof *counts, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (counts == MAP_FAILED) abort();

@@ -17,8 +17,8 @@ static redisContext *connect_to_server(void) {
     return NULL;
 }
 
-/* Starts the server, which passes each change to the file system before it answers, and waits until it answers. The
- * file system keeps the changes if the server is killed. */
+/* Starts the server, and waits until it answers. The server writes each change to the file system before it answers, so
+ * a server that is killed loses no change. */
 static void start_server(void) {
     server = fork();
     if (server == 0) {
@@ -86,7 +86,7 @@ static netlib_status take(netlib_rate *rate, const char *key) {
     return netlib_rate_take(rate, key, NETLIB_NTS, 1.0, &wait, NULL);
 }
 
-/* Takes until the store answers again, because the adapter leaves a server alone for a second. */
+/* Repeats the call until the store answers again: the adapter does not contact a failed server for a second. */
 static netlib_status take_when_available(netlib_rate *rate, const char *key) {
     netlib_status status = take(rate, key);
     for (int i = 0; i < 5000 && status == NETLIB_STORE_UNAVAILABLE; i++) sleep_seconds(0.001), status = take(rate, key);
@@ -128,7 +128,7 @@ static void a_server_that_does_not_answer_delays_a_call_by_at_most_the_limit_and
     }
 }
 
-static void a_busy_server_is_waited_for_within_the_timeout(void) {
+static void a_call_waits_for_a_busy_server_within_the_timeout(void) {
     netlib_rate *rate = make_rate(1.0, 1000.0, 1000.0, NETLIB_UNAVAILABLE_CLOSED);
     redisContext *redis = connect_to_server();
     CHECK(redis != NULL && redisAppendCommand(redis, "DEBUG SLEEP 0.2") == REDIS_OK);
@@ -150,7 +150,7 @@ static void a_restarted_server_still_has_the_words(void) {
     netlib_rate_free(rate);
 }
 
-static void a_server_that_has_forgotten_the_script_gets_it_again(void) {
+static void a_server_that_has_dropped_the_script_gets_it_again(void) {
     netlib_rate *rate = make_rate(1.0, 0.001, 2.0, NETLIB_UNAVAILABLE_CLOSED);
     CHECK_INT(NETLIB_OK, take(rate, "script"));
     run_command("SCRIPT FLUSH");
@@ -168,9 +168,9 @@ int main(void) {
     start_server();
     a_fleet_gets_what_the_rate_allows();
     a_server_that_does_not_answer_delays_a_call_by_at_most_the_limit_and_20_ms();
-    a_busy_server_is_waited_for_within_the_timeout();
+    a_call_waits_for_a_busy_server_within_the_timeout();
     a_restarted_server_still_has_the_words();
-    a_server_that_has_forgotten_the_script_gets_it_again();
+    a_server_that_has_dropped_the_script_gets_it_again();
     kill_server();
     remove_directory();
     return report("fleet redis");

@@ -73,7 +73,7 @@ static inline uint64_t ask(const netlib_breaker *breaker, const char *key) {
     return permit;
 }
 
-/* Asks for a request that the breaker refuses, and returns the seconds to wait. */
+/* Asks for a request that the breaker must refuse. Returns the seconds to wait. */
 static inline double wait_of(const netlib_breaker *breaker, const char *key) {
     netlib_error *err = NULL;
     uint64_t permit = 99;

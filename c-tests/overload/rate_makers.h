@@ -36,7 +36,7 @@ static inline double take(const netlib_rate *rate, const char *key, double n) {
     return wait;
 }
 
-static inline void tell(const netlib_rate *rate, const char *key, enum netlib_report outcome) {
+static inline void report_outcome(const netlib_rate *rate, const char *key, enum netlib_report outcome) {
     netlib_error *err = NULL;
     CHECK_OK(netlib_rate_report(rate, key, NETLIB_NTS, outcome, &err));
 }

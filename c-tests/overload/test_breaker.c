@@ -128,7 +128,7 @@ static void the_defaults_are_those_of_polly(void) {
     send_requests(breaker, "c", 91, NETLIB_REPORT_SUCCESS);
     send_requests(breaker, "c", 10, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "c"));
-    /* After 30 seconds, the 101 outcomes are forgotten. */
+    /* After 30 seconds, the 101 outcomes have expired. */
     world.now = 30;
     send_requests(breaker, "c", 99, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "c"));
@@ -162,7 +162,7 @@ static void the_constants_of_resilience4j_close_a_key_if_4_of_10_probes_fail_and
         netlib_breaker_report(breaker, probes[9], failed == 5 ? NETLIB_REPORT_FAILURE : NETLIB_REPORT_SUCCESS);
         CHECK_INT(failed == 5 ? NETLIB_CIRCUIT_OPEN : NETLIB_CIRCUIT_CLOSED, state_of(breaker, key));
         if (failed == 5) break;
-        /* The closed key has forgotten the outcomes from before it opened. */
+        /* The outcomes from before the opening do not count for the closed key. */
         send_requests(breaker, key, 99, NETLIB_REPORT_FAILURE);
         CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, key));
     }

@@ -1,4 +1,4 @@
-/* Tests the breaker that refuses a random part of the requests: the client-side throttling of Google's book "Site
+/* Tests the breaker that refuses a random fraction of the requests: the client-side throttling of Google's book "Site
  * Reliability Engineering", chapter "Handling Overload". */
 #include "overload/breaker.h"
 
@@ -78,7 +78,7 @@ static void a_clone_of_the_options_keeps_the_rule_and_the_callbacks(void) {
     netlib_breaker_free(breaker);
 }
 
-static void requests_count_when_they_ask_even_if_they_are_refused(void) {
+static void a_request_counts_before_it_is_sent_and_also_if_it_is_refused(void) {
     struct world world = {.random = 1 - 0x1p-53};
     netlib_breaker *breaker = adaptive_breaker(&world, 2, 1, 120, 1);
     /* Nine requests that have no outcome yet: p = 9 / 10. The refused tenth request makes it 10 / 11. */
@@ -156,13 +156,13 @@ static void a_refused_request_may_ask_again_when_the_window_moves(void) {
     CHECK_DOUBLE(1e-6, wait_of(breaker, "a"));
     world.now = 112;
     CHECK_DOUBLE(12, wait_of(breaker, "a"));
-    /* At 220, the first bucket is forgotten; three refused requests remain. */
+    /* At 220, the first bucket expires; three refused requests remain. */
     world.now = 220;
     CHECK(!is_permitted(&world, breaker, .49));
     netlib_breaker_free(breaker);
 }
 
-static void without_a_callback_the_refused_part_is_random(void) {
+static void without_a_callback_the_refused_fraction_is_random(void) {
     netlib_error *err = NULL;
     netlib_breaker *breaker = NULL;
     netlib_breaker_options *options = netlib_breaker_options_new();
@@ -206,13 +206,13 @@ static void an_invalid_random_number_is_refused_and_counts_no_request(void) {
 int main(void) {
     the_probability_is_that_of_the_formula();
     a_clone_of_the_options_keeps_the_rule_and_the_callbacks();
-    requests_count_when_they_ask_even_if_they_are_refused();
+    a_request_counts_before_it_is_sent_and_also_if_it_is_refused();
     requests_that_are_reported_as_none_do_not_count();
     nothing_is_refused_below_the_minimum();
     a_server_that_answers_nothing_is_noticed_before_the_first_timeout();
     a_server_that_is_slower_than_the_window_is_not_throttled();
     a_refused_request_may_ask_again_when_the_window_moves();
-    without_a_callback_the_refused_part_is_random();
+    without_a_callback_the_refused_fraction_is_random();
     an_invalid_random_number_is_refused_and_counts_no_request();
     return report("breaker adaptive");
 }

@@ -22,7 +22,7 @@ static void a_success_resets_the_count_of_failures(void) {
 }
 
 static void the_open_time_grows_by_30_seconds_per_opening_up_to_300_seconds(void) {
-    /* The open times of openings that follow each other at once. */
+    /* Each opening follows as soon as the key has closed. */
     static const double expected[] = {30, 60, 90, 120, 150, 180, 210, 240, 270, 300, 300, 300, 300};
     struct world world = {0};
     netlib_breaker *breaker = envoy_breaker(&world);
@@ -38,7 +38,7 @@ static void the_open_time_grows_by_30_seconds_per_opening_up_to_300_seconds(void
     netlib_breaker_free(breaker);
 }
 
-static void the_number_of_openings_decreases_by_one_for_each_10_seconds_that_the_key_is_closed(void) {
+static void the_multiplier_decreases_by_one_for_each_10_seconds_that_the_key_is_closed(void) {
     static const struct {
         int openings;
         double closed_for, expected;
@@ -147,7 +147,7 @@ static void a_dropped_key_does_not_count_as_an_open_key(void) {
 int main(void) {
     a_success_resets_the_count_of_failures();
     the_open_time_grows_by_30_seconds_per_opening_up_to_300_seconds();
-    the_number_of_openings_decreases_by_one_for_each_10_seconds_that_the_key_is_closed();
+    the_multiplier_decreases_by_one_for_each_10_seconds_that_the_key_is_closed();
     failures_from_before_the_key_opened_do_not_count_after_it_has_closed();
     at_most_the_given_percentage_of_the_keys_and_at_least_one_key_is_open();
     a_key_that_could_not_open_opens_after_5_further_failures_when_another_key_has_closed();

@@ -79,7 +79,7 @@ static const struct plan_row {
     int32_t max_attempts, started;
     struct step steps[MAX_STEPS];
 } plan_rows[] = {
-    {"A6: copies start at 0.5, 1 and 1.5 s",
+    {"A6: further attempts start at 0.5, 1 and 1.5 s",
      "GET",
      0.5,
      4,
@@ -89,7 +89,7 @@ static const struct plan_row {
       {TIMER, 0, 1.5, 0, START, 0},
       {SUCCESS, 2, 1.6, 0, CANCEL_OTHERS, 0}}},
     {"A6: the first answer before the delay", "GET", 0.5, 4, 1, {{SUCCESS, 1, 0.4, 0, DONE, 0}}},
-    {"A6: a non-fatal failure starts the next copy at once, and the delay begins again",
+    {"A6: a non-fatal failure starts the next attempt at once, and the delay begins again",
      "GET",
      0.5,
      4,
@@ -114,7 +114,7 @@ static const struct plan_row {
       {FAILURE, 2, 0.25, 0, START, 0.75},
       {FAILURE, 3, 0.3, 0, START, 0},
       {FAILURE, 4, 0.4, 0, FAILED, 0}}},
-    {"A6: a pushback of 2 s delays the next copy",
+    {"A6: a pushback of 2 s delays the next attempt",
      "GET",
      0.5,
      4,
@@ -218,7 +218,7 @@ static void each_sequence_of_events_gives_the_expected_actions_and_timers(void) 
     }
 }
 
-static void hostile_events_are_refused_by_name_and_leave_the_plan_unchanged(void) {
+static void invalid_events_are_refused_by_name_and_leave_the_plan_unchanged(void) {
     static const struct {
         struct step step;
         const char *message;
@@ -449,12 +449,12 @@ static void a_further_key_drops_the_least_recently_used_key(void) {
     netlib_hedge_free(hedge);
 }
 
-static void a_budget_denies_copies_and_the_plan_names_the_reason(void) {
+static void a_budget_denies_hedges_and_the_plan_returns_the_error(void) {
     netlib_error *err = NULL;
     enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     netlib_retry_budget *budget = NULL;
     netlib_retry_budget_options *budget_options = netlib_retry_budget_options_new();
-    /* One copy costs 14 of 14 tokens. A plan does not report its first attempt. */
+    /* One hedge costs 14 of 14 tokens. A plan does not report its first attempt. */
     netlib_retry_budget_options_set_tokens(budget_options, 14, 14, 5, 1);
     CHECK_OK(netlib_retry_budget_new(budget_options, &budget, &err));
     netlib_retry_budget_options_free(budget_options);
@@ -520,7 +520,7 @@ static int32_t read_failing_clock(void *ctx, double *seconds) {
     return clock->result;
 }
 
-static void a_failing_clock_of_the_budget_denies_copies_and_may_free_the_plan(void) {
+static void a_failing_clock_of_the_budget_denies_hedges_and_may_free_the_plan(void) {
     netlib_error *err = NULL;
     enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     struct failing_clock clock = {NULL, 0, NETLIB_OK};
@@ -565,7 +565,7 @@ static void getters_of_null_return_their_documented_values(void) {
 
 int main(void) {
     each_sequence_of_events_gives_the_expected_actions_and_timers();
-    hostile_events_are_refused_by_name_and_leave_the_plan_unchanged();
+    invalid_events_are_refused_by_name_and_leave_the_plan_unchanged();
     options_refuse_values_outside_of_their_range();
     a_delay_and_a_percentile_replace_each_other();
     allowed_methods_replace_the_idempotent_methods();
@@ -573,8 +573,8 @@ int main(void) {
     the_timer_is_infinite_until_the_key_has_enough_latencies();
     old_latencies_leave_after_2000_further_ones();
     a_further_key_drops_the_least_recently_used_key();
-    a_budget_denies_copies_and_the_plan_names_the_reason();
-    a_failing_clock_of_the_budget_denies_copies_and_may_free_the_plan();
+    a_budget_denies_hedges_and_the_plan_returns_the_error();
+    a_failing_clock_of_the_budget_denies_hedges_and_may_free_the_plan();
     getters_of_null_return_their_documented_values();
     return report("hedge");
 }

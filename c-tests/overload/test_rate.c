@@ -43,7 +43,7 @@ static void a_wait_of_less_than_a_nanosecond_is_a_microsecond(void) {
 
     /* An adaptive rate of 0.5 per second, whose bucket lacks a fraction of a token. */
     netlib_rate *adaptive = rate_of(netlib_rate_options_new(), &now);
-    tell(adaptive, "k", NETLIB_REPORT_THROTTLED);
+    report_outcome(adaptive, "k", NETLIB_REPORT_THROTTLED);
     int calls = 0;
     for (double wait; (wait = take(adaptive, "k", 1)) > 0 && calls < 10; calls++) {
         CHECK(wait >= 1e-6);
@@ -55,7 +55,7 @@ static void a_wait_of_less_than_a_nanosecond_is_a_microsecond(void) {
 }
 
 /* After each wait, and not before, the permission is available. */
-static void a_client_that_waits_as_told_gets_the_rate_and_at_most_the_burst_more(void) {
+static void a_client_that_waits_between_calls_gets_the_rate_and_at_most_the_burst_more(void) {
     static const struct {
         double per_second, burst, n;
     } rows[] = {{1, 1, 1}, {10, 5, 1}, {3, 3, 1}, {7, 20, 3}, {1000, 1, 1}, {0.1, 1, 0.3}, {1e8, 65536, 1500}};
@@ -220,7 +220,7 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
 int main(void) {
     a_limit_gives_the_answers_of_redis_cell();
     a_wait_of_less_than_a_nanosecond_is_a_microsecond();
-    a_client_that_waits_as_told_gets_the_rate_and_at_most_the_burst_more();
+    a_client_that_waits_between_calls_gets_the_rate_and_at_most_the_burst_more();
     a_clock_that_steps_back_counts_as_standing_still();
     keys_have_separate_limits_and_the_least_recently_used_one_is_dropped();
     bad_settings_are_refused_with_the_parameter_in_the_message();

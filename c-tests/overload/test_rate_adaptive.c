@@ -43,7 +43,7 @@ static void reports_change_the_rate_as_in_smithy(void) {
     CHECK_DOUBLE(0, take(rate, "k", 1));
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         now = rows[i].now;
-        tell(rate, "k", rows[i].throttled ? NETLIB_REPORT_THROTTLED : NETLIB_REPORT_SUCCESS);
+        report_outcome(rate, "k", rows[i].throttled ? NETLIB_REPORT_THROTTLED : NETLIB_REPORT_SUCCESS);
         if (rows[i].fill_rate > 0) {
             /* A wait is rounded up to a microsecond. */
             CHECK(fabs(fill_rate(rate) - rows[i].fill_rate) < 1e-4);
@@ -66,11 +66,11 @@ static void a_throttled_request_lowers_a_rate_of_8_to_5_6(void) {
         /* 5 reports in half a second, with the weight 0.8, are a rate of 8. NONE does not count. */
         for (int j = 1; j <= 4; j++) {
             now = j / 10.0;
-            tell(rate, "k", outcomes[i]);
-            tell(rate, "k", NETLIB_REPORT_NONE);
+            report_outcome(rate, "k", outcomes[i]);
+            report_outcome(rate, "k", NETLIB_REPORT_NONE);
         }
         now = 0.5;
-        tell(rate, "k", NETLIB_REPORT_THROTTLED);
+        report_outcome(rate, "k", NETLIB_REPORT_THROTTLED);
         CHECK(fabs(fill_rate(rate) - 5.6) < 1e-4);
         netlib_rate_free(rate);
     }
@@ -93,7 +93,7 @@ static void a_throttled_client_sends_about_as_fast_as_the_server_allows(void) {
         last = now;
         bool refused = allowance < 1;
         if (!refused) allowance -= 1;
-        tell(rate, "k", refused ? NETLIB_REPORT_THROTTLED : NETLIB_REPORT_SUCCESS);
+        report_outcome(rate, "k", refused ? NETLIB_REPORT_THROTTLED : NETLIB_REPORT_SUCCESS);
         sent++;
         throttled += refused;
     }
@@ -104,10 +104,10 @@ static void a_throttled_client_sends_about_as_fast_as_the_server_allows(void) {
 }
 
 /* A request for more than the capacity waits until the bucket is full, and the requests after it wait longer. */
-static void more_tokens_than_the_capacity_are_taken_on_credit(void) {
+static void a_request_for_more_than_the_capacity_makes_the_tokens_negative(void) {
     double now = 0;
     netlib_rate *rate = rate_of(netlib_rate_options_new(), &now);
-    tell(rate, "k", NETLIB_REPORT_THROTTLED); /* 0.5 per second */
+    report_outcome(rate, "k", NETLIB_REPORT_THROTTLED); /* 0.5 per second */
     CHECK_DOUBLE(2, take(rate, "k", 3));
     now += 2;
     CHECK_DOUBLE(0, take(rate, "k", 3));
@@ -153,7 +153,7 @@ int main(void) {
     reports_change_the_rate_as_in_smithy();
     a_throttled_request_lowers_a_rate_of_8_to_5_6();
     a_throttled_client_sends_about_as_fast_as_the_server_allows();
-    more_tokens_than_the_capacity_are_taken_on_credit();
+    a_request_for_more_than_the_capacity_makes_the_tokens_negative();
     an_adaptive_rate_is_the_default_and_cannot_have_a_store();
     return report("rate_adaptive");
 }

@@ -67,7 +67,7 @@ static void an_adaptive_rate_makes_threads_wait_and_grants_permissions(void) {
     netlib_rate_options *options = netlib_rate_options_new();
     netlib_rate_options_set_clock(options, read_clock, NULL, NULL);
     netlib_rate *rate = rate_of(options, NULL);
-    tell(rate, "k", NETLIB_REPORT_THROTTLED);
+    report_outcome(rate, "k", NETLIB_REPORT_THROTTLED);
     run_threads(rate);
     CHECK(taken > 0 && atomic_load(&now) >= SECONDS * 1000000);
 }

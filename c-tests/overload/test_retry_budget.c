@@ -331,7 +331,7 @@ static void each_bad_parameter_is_refused_with_the_name_of_its_setter(void) {
     CHECK_OK(netlib_retry_budget_options_check(NULL, &err));
 }
 
-static void the_error_of_a_denial_has_the_key_and_what_is_left(void) {
+static void the_error_of_a_denial_has_the_key_and_the_tokens_left(void) {
     static const struct {
         enum netlib_budget_preset preset;
         int granted;
@@ -382,7 +382,7 @@ static void the_error_of_a_denial_has_the_key_and_what_is_left(void) {
     netlib_error_free(other);
 }
 
-/* A forked child has a copy of the state: neither process sees what the other one asks for. */
+/* A forked child has a copy of the state: neither process sees the requests of the other. */
 static void parent_and_child_count_separately_after_fork(void) {
     netlib_retry_budget *budget = budget_of(netlib_retry_budget_options_new(), NULL);
     uint64_t lease = ask(budget, "h", NETLIB_BUDGET_TRANSIENT);
@@ -415,7 +415,7 @@ static void *ask_until_denied(void *arg) {
     return NULL;
 }
 
-static void *borrow_and_return(void *arg) {
+static void *take_and_return(void *arg) {
     struct worker *worker = arg;
     for (int i = 0; i < 200; i++) {
         uint64_t lease = ask(worker->budget, "h", NETLIB_BUDGET_TRANSIENT);
@@ -431,7 +431,7 @@ static void the_tokens_of_one_key_are_exact_with_64_threads(void) {
         void *(*run)(void *);
         double left;
         unsigned long granted; /* 0: not compared */
-    } rows[] = {{ask_until_denied, 6, 71}, {borrow_and_return, 1000, 0}};
+    } rows[] = {{ask_until_denied, 6, 71}, {take_and_return, 1000, 0}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         pthread_t threads[64];
         struct worker workers[64];
@@ -465,7 +465,7 @@ int main(void) {
     a_failing_clock_makes_ask_fail_but_not_report();
     an_unknown_outcome_counts_as_none_and_an_unknown_kind_is_refused();
     each_bad_parameter_is_refused_with_the_name_of_its_setter();
-    the_error_of_a_denial_has_the_key_and_what_is_left();
+    the_error_of_a_denial_has_the_key_and_the_tokens_left();
     parent_and_child_count_separately_after_fork();
     the_tokens_of_one_key_are_exact_with_64_threads();
     return report("retry budget");

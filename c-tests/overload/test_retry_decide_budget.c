@@ -31,7 +31,7 @@ static netlib_status decide_with(const netlib_retry *retry, const char *method, 
 #define FAILED(status) (1000 + (status))
 
 /* Chains of requests with one budget. Each row is one request; a row with `is_first` begins a new chain. */
-static void decisions_ask_and_pay_the_budget(void) {
+static void decisions_ask_the_budget_and_report_outcomes(void) {
     static const struct {
         enum netlib_budget_preset preset;
         bool is_first;
@@ -209,7 +209,7 @@ static void a_retry_that_another_rule_ends_costs_nothing(void) {
     netlib_retry_budget_free(budget);
 }
 
-static void a_second_decision_for_the_same_outcome_pays_twice(void) {
+static void a_second_decision_for_the_same_outcome_costs_a_second_retry(void) {
     netlib_error *err = NULL;
     netlib_decision *first = NULL, *second = NULL, *done = NULL;
     netlib_retry_budget *budget = budget_of(netlib_retry_budget_options_new(), NULL);
@@ -344,10 +344,10 @@ static void bad_keys_and_failing_clocks_are_errors(void) {
 }
 
 int main(void) {
-    decisions_ask_and_pay_the_budget();
+    decisions_ask_the_budget_and_report_outcomes();
     a_denied_retry_ends_as_if_the_retries_were_used_up();
     a_retry_that_another_rule_ends_costs_nothing();
-    a_second_decision_for_the_same_outcome_pays_twice();
+    a_second_decision_for_the_same_outcome_costs_a_second_retry();
     a_retry_that_is_freed_without_a_decision_ends_its_lease();
     each_origin_of_a_chain_has_its_own_budget();
     a_budget_stays_attached_to_every_retry_that_is_made_from_a_retry();

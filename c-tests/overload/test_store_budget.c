@@ -1,5 +1,5 @@
-/* Tests retry budgets whose tokens are in a store: which calls ask the store, what it is asked, and what happens if the
- * store is unavailable or answers wrongly. */
+/* Tests retry budgets whose tokens are in a store: the calls that access the store, the arguments of its callback, and
+ * stores that are unavailable or answer wrongly. */
 #define _GNU_SOURCE
 #include "forks.h"
 #include "harness.h"
@@ -56,7 +56,7 @@ static void budgets_with_a_store_share_tokens(void) {
     CHECK_INT(1, memory.freed);
 }
 
-static void only_retries_ask_the_store(void) {
+static void only_retries_access_the_store(void) {
     struct memory_store memory;
     netlib_store *store = make_memory_store(&memory, 1.0);
     netlib_retry_budget *budget = make_budget(store, NETLIB_UNAVAILABLE_CLOSED);
@@ -75,12 +75,12 @@ static void only_retries_ask_the_store(void) {
     CHECK_INT(NETLIB_OK, ask(budget, "a", NETLIB_BUDGET_TRANSIENT, &retry));
     CHECK_INT(NETLIB_OK, ask(budget, "a", NETLIB_BUDGET_TRANSIENT, &retry));
     CHECK(memory.expected == 22001 && memory.desired == 8001);
-    /* A denial asks once, because it changes nothing. */
+    /* A denial calls the callback once, because it changes nothing. */
     memory.calls = 0;
     uint64_t denied;
     CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, ask(budget, "a", NETLIB_BUDGET_TRANSIENT, &denied));
     CHECK_INT(1, memory.calls);
-    /* What successes pay back reaches the store with the next retry. */
+    /* The tokens that successes add reach the store with the next retry. */
     CHECK_INT(NETLIB_OK, ask(budget, "a", NETLIB_BUDGET_REQUEST, &first));
     netlib_retry_budget_report(budget, first, NETLIB_REPORT_SUCCESS);
     netlib_retry_budget_report(budget, retry, NETLIB_REPORT_SUCCESS);
@@ -121,7 +121,7 @@ static void the_policy_decides_while_the_store_is_unavailable(void) {
     }
 }
 
-static void wrong_answers_of_the_callback_fail_the_call_whatever_the_policy_is(void) {
+static void wrong_answers_of_the_callback_fail_the_call_under_every_policy(void) {
     static const struct {
         int answer;
         bool keeps_actual, keeps_now;
@@ -252,9 +252,9 @@ static void a_child_process_shares_the_tokens_of_a_file(void) {
 int main(void) {
     alarm(60);
     budgets_with_a_store_share_tokens();
-    only_retries_ask_the_store();
+    only_retries_access_the_store();
     the_policy_decides_while_the_store_is_unavailable();
-    wrong_answers_of_the_callback_fail_the_call_whatever_the_policy_is();
+    wrong_answers_of_the_callback_fail_the_call_under_every_policy();
     a_word_that_others_change_each_time_makes_the_store_unavailable_after_64_calls();
     words_that_no_budget_wrote_count_as_full();
     budgets_without_a_bucket_of_tokens_refuse_a_store();

@@ -103,7 +103,7 @@ static void another_boot_id_resets_all_words(void) {
         make_new();
         uint64_t words[WORDS], again[WORDS];
         read_words(words);
-        if (words[AT_BOOT_ID] == 0) return; /* the system does not tell its boot id */
+        if (words[AT_BOOT_ID] == 0) return; /* the system has no boot id */
         for (int i = HEADER; i < WORDS; i++) patch(i, 1000 + (uint64_t)i);
         patch(at, words[at] + 1);
         CHECK_OPENS();

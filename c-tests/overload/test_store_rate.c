@@ -1,4 +1,4 @@
-/* Tests rates whose state is in a store: what the store is asked, steps of its clock, and failures. */
+/* Tests rates whose state is in a store: the arguments of its callback, steps of its clock, and failures. */
 #define _POSIX_C_SOURCE 200809L
 #include "harness.h"
 #include "memory_store.h"
@@ -38,7 +38,7 @@ static void rates_with_a_store_share_permissions_by_the_clock_of_the_store(void)
     CHECK_DOUBLE(1.5, memory.ttl);
     CHECK_DOUBLE(0.5, take(one));
     CHECK_DOUBLE(0.5, take(other));
-    /* A denial asks once, because it changes nothing. */
+    /* A denial calls the callback once, because it changes nothing. */
     CHECK_INT(8, memory.calls);
     CHECK_STR("rate:a", memory.keys[0]);
     memory.now += 0.5;

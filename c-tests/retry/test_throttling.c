@@ -1,4 +1,4 @@
-/* Tests the server's requests to slow down: the throttling class with its own base delay, the clamp of the server's
+/* Tests responses that ask the client to slow down: the base delay after throttled outcomes, the clamp of the server's
  * wait, and pushback headers.
  *
  * The rows of AWS are those of the standard retry mode 2.1 of AWS's SDKs: the constants of smithy-rs and the tests of

@@ -1,5 +1,5 @@
-/* Tests a retry budget that eight threads use at the same time: leases, dropped keys, leases that age out, and shared
- * Retrys. */
+/* Tests a retry budget that eight threads use at the same time: leases, dropped keys, leases that age out, and a shared
+ * Retry. */
 #define _GNU_SOURCE
 #define NETLIB_MUST_USE
 #include "tsan/threads.h"
