@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::{Change, WordKey, WordKind, unavailable};
 use crate::error::{Error, Result};
 use crate::limit::{deadline_after, earlier};
-use crate::overload::key_table::MAX_KEY_LENGTH;
+use crate::overload::key_table::{MAX_KEY_LENGTH, check_key};
 use crate::status::Status;
 
 /// The application's compare-and-swap.
@@ -116,7 +116,7 @@ const PREFIX_LENGTH: usize = 7;
 
 /// Returns the key with the name of its kind before it, because words of different kinds must not share a key.
 fn prefixed_key<'a>(word: WordKey<'_>, buffer: &'a mut [u8; PREFIX_LENGTH + MAX_KEY_LENGTH]) -> Result<&'a [u8]> {
-    crate::overload::key_table::check_key(word.key)?;
+    check_key(word.key)?;
     let prefix: &[u8] = match word.kind {
         WordKind::Budget => b"budget:",
         WordKind::Rate => b"rate:",
