@@ -129,7 +129,7 @@ class Writer:
             elif role == "length":
                 passed.append(self.length(value))
             elif role == "ctx":
-                # After the conversions of the arguments before `ctx`: if one of them fails, nothing is held.
+                # Follows the conversions of the earlier arguments: if one of them fails, no callback is kept alive.
                 names = [item for item in call.inputs if item.kind == "callback"]
                 passed.append(self.hold({item.callback: self.parameter(item) for item in names}))
             elif role == "ctx_free" or value.kind == "ctx_free":

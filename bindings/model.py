@@ -85,7 +85,7 @@ class Call:
         return [output for output in self.outputs if not any(output is other for other in replaced)]
 
     def lends(self, given):
-        """True for bytes of which an output is a part, so that the bytes must outlive the C call."""
+        """True for bytes to which an output refers, so that the bytes must outlive the C call."""
         return given.kind in ("bytes", "buffer") and any(given.name in output.borrowed_from for output in self.outputs)
 
     @property

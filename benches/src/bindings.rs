@@ -1,4 +1,4 @@
-//! Measures what a call costs in each language: a program for each language in `bindings`, and one in C, do the same
+//! Measures the cost of a call in each language: a program for each language in `bindings`, and one in C, do the same
 //! work in processes of their own.
 
 use std::collections::BTreeSet;
@@ -29,7 +29,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     }
     let mut order: Vec<usize> = (0..programs.len()).collect();
     let mut results = BTreeSet::new();
-    // The first rounds warm up, because the compilers of Java and JavaScript work while the program runs.
+    // The first rounds are a warm-up: the just-in-time compilers of Java and JavaScript work while the program runs.
     for round in 0..ROUNDS + 2 {
         rng.shuffle(&mut order);
         for &i in &order {

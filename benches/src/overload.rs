@@ -1,5 +1,5 @@
-//! Measures the overload protection: the time to ask and to report, in one thread and in eight threads that share a
-//! key, and the memory of a key.
+//! Measures overload protection: the time of the calls that ask and report, in one thread and in eight threads that
+//! share a key, and the memory of a key.
 
 use std::ffi::{c_char, c_void};
 use std::hint::black_box;

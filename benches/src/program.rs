@@ -15,7 +15,7 @@ pub struct Program {
     clock: libc::clockid_t,
 }
 
-/// What a program did for one line.
+/// The measurement of the work for one line.
 pub struct Pass {
     /// The processor time of all threads of the program, in ns.
     pub processor: f64,

@@ -117,7 +117,7 @@ _REASONS = {
 
 
 def _is_python_error(error: Error) -> bool:
-    """Tells whether the ssl module raises an exception of the same class."""
+    """Returns True if the ssl module raises an exception of the same class."""
     return isinstance(error, (IOFailure, OutOfMemoryError, TimeLimitError)) or error.status == Status.INVALID_ARGUMENT
 
 
@@ -394,10 +394,10 @@ class SSLContext:
 
     @property
     def post_handshake_auth(self) -> None:
-        """None, because netlib does not support certificates after the handshake."""
+        """None, because netlib does not support client certificates after the handshake."""
 
     def set_ciphers(self, ciphers: str) -> None:
-        """Sets the cipher suites, in the language of OpenSSL."""
+        """Sets the cipher suites with a cipher string of OpenSSL."""
         self._change("ciphers", ciphers)
 
     def get_ciphers(self) -> list[dict[str, object]]:
@@ -436,7 +436,7 @@ class SSLContext:
         server_hostname: str | bytes | None = None,
         session: None = None,
     ) -> SSLSocket:
-        """Makes a TLS connection of a connected socket, whose descriptor moves to the result."""
+        """Wraps a connected socket in a TLS connection, which takes over the descriptor."""
         if isinstance(sock, SSLSocket):
             raise ValueError("netlib.urllib3 makes TLS in TLS only with wrap_bio")
         _client_without_session(server_side, session)
@@ -515,7 +515,7 @@ def _name(kind: str, name: str) -> tuple[str, str]:
 
 
 def _certificate_facts(data: bytes) -> dict[str, Any]:
-    """The facts of a certificate, in the form of the ssl module."""
+    """Returns a certificate as a dict, in the format of the ssl module."""
     with Certificate.parse(data) as certificate:
         facts: dict[str, Any] = {
             "subject": _names(certificate, DistinguishedName.SUBJECT),
@@ -546,7 +546,7 @@ class _Session:
         return self._tls.version() if isinstance(self._tls, TlsEngine) else self._tls.tls_version()
 
     def getpeercert(self, binary_form: bool = False) -> dict[str, Any] | bytes | None:
-        """Returns the peer's certificate in DER, or its facts; {} if the certificate was not verified."""
+        """Returns the peer's certificate in DER or as a dict, which is empty if the certificate was not verified."""
         data = self._tls.peer_certificate(0)
         if data is None or binary_form:
             return data
@@ -566,7 +566,7 @@ class _Session:
         """None, because netlib does not support NPN."""
 
     def compression(self) -> None:
-        """None, because netlib does not compress."""
+        """None, because netlib does not support compression."""
 
     def get_channel_binding(self, cb_type: str = "tls-unique") -> None:
         """None, because netlib does not support channel binding."""
@@ -739,7 +739,7 @@ class SSLObject(_Session):
         return False
 
     def _drain(self) -> bool:
-        """Moves output of the engine. Returns False if there is none."""
+        """Moves output from the engine. Returns False if there is none."""
         count = 0
         while drained := self._tls.drain(self._buffer):
             self._outgoing.write(bytes(memoryview(self._buffer)[:drained]))
@@ -747,7 +747,7 @@ class SSLObject(_Session):
         return count > 0
 
     def _run(self, call: Callable[[], tuple[Status, int]]) -> tuple[Status, int]:
-        """Repeats a call until it needs no more than the input and the output that there is."""
+        """Repeats a call while the engine wants input that is available, or has output to write."""
         with _python_errors(self.server_hostname):
             try:
                 while True:
@@ -777,7 +777,7 @@ class SSLObject(_Session):
         return self._run(lambda: self._tls.write(octets))[1]
 
     def unwrap(self) -> None:
-        """Sends close_notify, and reads until that of the peer."""
+        """Sends close_notify, and reads until the close_notify of the peer."""
         self._tls.shutdown()
         while self._run(lambda: self._tls.read(self._buffer))[0] != Status.END_OF_STREAM:
             pass
