@@ -5,7 +5,7 @@ using netlib::budget_kind;
 using netlib::report;
 using netlib::status;
 
-static void a_budget_grants_retries_and_gets_their_cost_back() {
+static void a_budget_grants_retries_and_successes_return_their_cost() {
     double now = 0;
     netlib::retry_budget_options options;
     options.tokens(20, 10, 5, 1).lease_time(netlib::seconds(60)).max_keys(2);
@@ -64,7 +64,7 @@ static void presets_and_windows_can_be_chosen() {
 }
 
 int main() {
-    a_budget_grants_retries_and_gets_their_cost_back();
+    a_budget_grants_retries_and_successes_return_their_cost();
     a_denied_retry_throws_an_error_with_key_and_tokens();
     a_decision_states_which_budget_denied_its_retry();
     presets_and_windows_can_be_chosen();

@@ -11,7 +11,7 @@ static netlib::hedge hedge(const netlib::retry_budget &budget) {
     return netlib::hedge(options);
 }
 
-static void a_plan_starts_copies_and_cancels_the_loser() {
+static void a_plan_starts_hedges_until_the_budget_denies_one() {
     netlib::retry_budget_options limits;
     limits.tokens(14, 14, 5, 1);
     const netlib::retry_budget budget(limits);
@@ -38,7 +38,7 @@ static void a_percentile_is_a_number_and_not_a_time() {
 }
 
 int main() {
-    a_plan_starts_copies_and_cancels_the_loser();
+    a_plan_starts_hedges_until_the_budget_denies_one();
     a_percentile_is_a_number_and_not_a_time();
     return finish("test_hedge");
 }

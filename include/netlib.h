@@ -3051,9 +3051,8 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
  * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
  * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
- * to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
- * clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
- * outcome.
+ * to the budget and asks it again. The Retry for the repeated request holds the lease; if this Retry, its clones and
+ * its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
  *
  * A first attempt counts when `netlib_retry_decide` is called for it. With
  * `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
@@ -3079,12 +3078,11 @@ const char *netlib_retry_attached_budget_key(const netlib_retry *retry, size_t *
  * `netlib_retry_decide` fails with `NETLIB_MAX_RETRY` because a retry was denied, this error is the last cause. */
 const netlib_error *netlib_decision_denied(const netlib_decision *decision);
 
-/** Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
- * contain NUL bytes. */
+/** Returns the key for which a retry budget denied a retry; NULL for every other error. A key may contain NUL bytes. */
 const char *netlib_error_budget_key(const netlib_error *error, size_t *len);
 
 /** Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
- * returns it; -1.0 for NULL and for an error that no retry budget made. */
+ * returns it; -1.0 for NULL and for every other error. */
 double netlib_error_budget_left(const netlib_error *error);
 
 /* ---- Circuit breakers. ---- */
@@ -3404,9 +3402,9 @@ void netlib_hedge_options_set_allowed_methods(netlib_hedge_options *options, con
  * `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. A cancelled attempt therefore does not return its
  * cost.
  *
- * A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
- * the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
- * the request starts, and `netlib_retry_budget_report` when it ends.
+ * A plan does not report its first attempt. If a Retry has the same budget, call `netlib_retry_decide` once with the
+ * outcome of the request: this call reports the first attempt. Otherwise, call `netlib_retry_budget_ask` with
+ * `NETLIB_BUDGET_REQUEST` when the request starts, and `netlib_retry_budget_report` when it ends.
  * @param budget the budget. May be NULL: no budget. */
 void netlib_hedge_options_set_budget(netlib_hedge_options *options, const netlib_retry_budget *budget);
 
@@ -3464,8 +3462,8 @@ const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
 /** Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
  *
  * The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
- * asked to wait. The timer then starts again, with the delay that the plan got at its start. If no attempt is running
- * and no further one may start, the request has failed.
+ * asked to wait. The timer then starts again, with the delay that was computed when the plan was made. If no attempt
+ * is running and no further one may start, the request has failed.
  *
  * After the request has ended, the call changes nothing and stores `NETLIB_HEDGE_ACTION_DONE` or
  * `NETLIB_HEDGE_ACTION_FAILED`. This happens, for example, if a cancelled attempt succeeds before its cancellation

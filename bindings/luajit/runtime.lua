@@ -85,7 +85,7 @@ end
 
 rt.limit_pointer = rt.optional_pointer
 
--- Gives a handle up to netlib.
+-- Transfers a handle to netlib.
 function rt.give(object)
     local p = rt.pointer(object)
     object.p = nil

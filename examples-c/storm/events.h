@@ -9,7 +9,7 @@ enum event_kind {
     EVENT_ARRIVAL, /* a client begins a request */
     EVENT_RETRY,   /* the wait of a request before its next attempt ends */
     EVENT_SERVED,  /* the server has finished an attempt */
-    EVENT_REFUSED, /* the client learns that the server refused an attempt */
+    EVENT_REFUSED, /* the client receives the refusal of an attempt */
     EVENT_TIMEOUT, /* the client's timeout of an attempt ends */
     EVENT_TIMER,   /* the hedging timer of a request ends */
     EVENT_TRIGGER, /* the trigger begins or ends */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define SECOND INT64_C(1000000000)
-#define REFUSAL INT64_C(1000000) /* the time in which a client learns that the server refused an attempt */
+#define REFUSAL INT64_C(1000000) /* the time after which a client knows that the server refused an attempt */
 
 const struct trigger TRIGGERS[] = {
     {"spike", TRIGGER_SPIKE, 3.0},         {"ramp", TRIGGER_RAMP, 3.0},        {"outage", TRIGGER_OUTAGE, 0.0},

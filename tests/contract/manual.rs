@@ -22,7 +22,7 @@ pub struct Page {
     pub name: String,
     /// The section of the manual: "3" for functions, "7" for overviews.
     pub volume: &'static str,
-    /// What the page describes, as part of a sentence.
+    /// The subject of the page, as part of a sentence.
     pub summary: String,
     /// Declarations in C; empty for overviews.
     pub synopsis: String,

@@ -19,7 +19,7 @@ const TICKETS: usize = 2;
 /// More than the clients have open connections.
 const THREADS: usize = 128;
 
-/// What the server has done for a client.
+/// The counters of a server, for one client.
 #[derive(Clone, Default)]
 pub struct Served {
     pub connections: usize,

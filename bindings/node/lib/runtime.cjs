@@ -267,7 +267,7 @@ class Handle {
     #calls = 0; // the calls on other threads that use the handle
     #isOwned = false;
     #isClosed = false;
-    #lenders = []; // the objects of which a borrowed handle is a part
+    #lenders = []; // the objects that own a borrowed handle
 
     /** Frees the handle, at once or after the calls that use it. Closing a handle twice has no effect. */
     close() {

@@ -53,7 +53,7 @@ abstract class Handle
         $this->isBorrowed = $isBorrowed;
     }
 
-    /** Gives the pointer up to netlib. @internal */
+    /** Transfers the pointer to netlib. @internal */
     public function give(): CData
     {
         $pointer = $this->pointer();

@@ -93,7 +93,7 @@ impl Model {
         self.leases.retain(|lease| lease.given >= oldest);
     }
 
-    /// Returns what is left of the key that was used last, or of a new key.
+    /// Returns the tokens or retries that are left for the key that was used last, or for a new key.
     fn left(&self, key: Option<&Key>) -> f64 {
         let in_flight = |only_retries: bool| {
             let is_counted = |lease: &&Lease| {

@@ -17,7 +17,7 @@ pub(super) const MAX_ATTEMPTS: usize = 10;
 #[repr(i32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
-    /// The time of [`Plan::timer`] has come.
+    /// The time of [`Plan::timer`] is reached.
     Timer = 0,
     /// The attempt has succeeded.
     Success = 1,

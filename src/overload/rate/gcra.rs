@@ -166,7 +166,7 @@ mod tests {
         let Taken::Denied { state, wait } = gcra.take(state, back, cost) else { panic!() };
         assert_eq!((state, wait), (back + 5 * SECOND, SECOND));
         assert_eq!(gcra.take(state, back + wait, cost), Taken::Granted(state + SECOND));
-        // A step of years forward fills the bucket, but gives no more than the burst.
+        // A step of years forward fills the bucket, but grants no more than the burst.
         let later = u64::MAX / 2;
         let mut state = state;
         for _ in 0..5 {

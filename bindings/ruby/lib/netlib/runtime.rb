@@ -384,7 +384,7 @@ module Netlib
       @pointer || raise(IOError, "the #{self.class} is closed")
     end
 
-    # Gives the pointer up to netlib.
+    # Transfers the pointer to netlib.
     def give
       pointer = self.pointer
       @owner.autorelease = false

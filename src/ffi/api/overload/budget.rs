@@ -418,9 +418,8 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 /// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
 /// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
-/// to the budget and asks it a second time. The Retry for the repeated request holds the lease; if this Retry, its
-/// clones and its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known
-/// outcome.
+/// to the budget and asks it again. The Retry for the repeated request holds the lease; if this Retry, its clones and
+/// its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
 ///
 /// A first attempt counts when `netlib_retry_decide` is called for it. With
 /// `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
@@ -466,15 +465,14 @@ pub unsafe extern "C" fn netlib_decision_denied(decision: *const netlib_decision
     read(decision, std::ptr::null(), |decision| handle::lend(decision.denied()))
 }
 
-/// Returns the key of the retry budget that denied a retry; NULL for an error that no retry budget made. A key may
-/// contain NUL bytes.
+/// Returns the key for which a retry budget denied a retry; NULL for every other error. A key may contain NUL bytes.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_budget_key(error: *const netlib_error, len: *mut usize) -> *const c_char {
     lend_terminated(error, len, |error| error.denied_budget().map(|(key, _)| key))
 }
 
 /// Returns the number of tokens that the retry budget had when it denied the retry, as `netlib_retry_budget_left`
-/// returns it; -1.0 for NULL and for an error that no retry budget made.
+/// returns it; -1.0 for NULL and for every other error.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_budget_left(error: *const netlib_error) -> f64 {
     read(error, -1.0, |error| error.denied_budget().map_or(-1.0, |(_, left)| left))

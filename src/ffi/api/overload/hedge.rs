@@ -161,9 +161,9 @@ pub unsafe extern "C" fn netlib_hedge_options_set_allowed_methods(
 /// `NETLIB_HEDGE_EVENT_FATAL`, and for an attempt that is cancelled. A cancelled attempt therefore does not return its
 /// cost.
 ///
-/// A plan does not report its first attempt. If a Retry has the same budget, `netlib_retry_decide`, called once with
-/// the outcome of the request, reports it. Otherwise, call `netlib_retry_budget_ask` with `NETLIB_BUDGET_REQUEST` when
-/// the request starts, and `netlib_retry_budget_report` when it ends.
+/// A plan does not report its first attempt. If a Retry has the same budget, call `netlib_retry_decide` once with the
+/// outcome of the request: this call reports the first attempt. Otherwise, call `netlib_retry_budget_ask` with
+/// `NETLIB_BUDGET_REQUEST` when the request starts, and `netlib_retry_budget_report` when it ends.
 ///
 /// @param budget the budget. May be NULL: no budget.
 #[unsafe(no_mangle)]
@@ -324,8 +324,8 @@ pub unsafe extern "C" fn netlib_hedge_plan_denied(plan: *const netlib_hedge_plan
 /// Reports an event, and stores the next step. The rules are those of gRPC's proposal A6, "Hedging Policy".
 ///
 /// The next attempt starts when the timer is due, and at once after `NETLIB_HEDGE_EVENT_FAILURE`, unless a pushback has
-/// asked to wait. The timer then starts again, with the delay that the plan got at its start. If no attempt is running
-/// and no further one may start, the request has failed.
+/// asked to wait. The timer then starts again, with the delay that was computed when the plan was made. If no attempt
+/// is running and no further one may start, the request has failed.
 ///
 /// After the request has ended, the call changes nothing and stores `NETLIB_HEDGE_ACTION_DONE` or
 /// `NETLIB_HEDGE_ACTION_FAILED`. This happens, for example, if a cancelled attempt succeeds before its cancellation

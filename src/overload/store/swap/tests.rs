@@ -89,7 +89,7 @@ fn words_of_different_kinds_have_different_keys() {
 }
 
 #[test]
-fn answers_that_a_swap_callback_must_not_give_are_errors() {
+fn invalid_answers_of_a_swap_callback_are_errors() {
     let time = |now: f64| vec![Ok((SwapResult::Changed(1), now))];
     for (answers, message) in [
         (time(f64::NAN), "the swap callback reported the time NaN; it must report 0 to 18000000000 seconds"),
