@@ -63,10 +63,12 @@ static void decisions_ask_the_budget_and_report_outcomes(void) {
         {NETLIB_BUDGET_AWS_2026, true, "POST", 503, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 483},
         {NETLIB_BUDGET_AWS_2026, true, "POST", FAILED(NETLIB_READ_TIMEOUT), "", NETLIB_READ_TIMEOUT, 0, 483},
         {NETLIB_BUDGET_AWS_2026, true, "GET", FAILED(NETLIB_CANCELLED), "", NETLIB_CANCELLED, 0, 483},
-        /* A redirect is not a retry: it counts as a success, and the budget is not asked. */
+        /* A redirect is not a retry: it counts as a success, and the budget is not asked. A redirect that answers a
+         * retry does not return its cost. */
         {NETLIB_BUDGET_AWS_2026, true, "GET", 302, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 484},
         {NETLIB_BUDGET_AWS_2026, false, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 470},
-        {NETLIB_BUDGET_AWS_2026, false, "GET", 302, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 484},
+        {NETLIB_BUDGET_AWS_2026, false, "GET", 302, "Location: /y\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 470},
+        {NETLIB_BUDGET_AWS_2026, false, "GET", 200, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 471},
         /* gRPC: each failure takes a token, even if it is not retried. */
         {NETLIB_BUDGET_GRPC, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 9},
         {NETLIB_BUDGET_GRPC, false, "GET", 200, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 9.1},
@@ -77,6 +79,7 @@ static void decisions_ask_the_budget_and_report_outcomes(void) {
         {NETLIB_BUDGET_GRPC, false, "GET", 429, "", NETLIB_OK, NETLIB_ACTION_RETRY, 5.1},
         {NETLIB_BUDGET_GRPC, false, "GET", 503, "", NETLIB_MAX_RETRY, 0, 4.1},
         {NETLIB_BUDGET_GRPC, true, "GET", 200, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 4.2},
+        {NETLIB_BUDGET_GRPC, true, "GET", 307, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 4.3},
         /* Finagle: first attempts deposit a fifth of a retry when they end. */
         {NETLIB_BUDGET_FINAGLE, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 99},
         {NETLIB_BUDGET_FINAGLE, false, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 98},
@@ -89,6 +92,8 @@ static void decisions_ask_the_budget_and_report_outcomes(void) {
         {NETLIB_BUDGET_ENVOY, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 2},
         {NETLIB_BUDGET_ENVOY, false, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 2},
         {NETLIB_BUDGET_ENVOY, false, "GET", 200, "", NETLIB_OK, NETLIB_ACTION_RETURN_RESPONSE, 3},
+        {NETLIB_BUDGET_ENVOY, true, "GET", 503, "", NETLIB_OK, NETLIB_ACTION_RETRY, 2},
+        {NETLIB_BUDGET_ENVOY, false, "GET", 302, "Location: /x\r\n", NETLIB_OK, NETLIB_ACTION_REDIRECT, 3},
     };
     netlib_retry_budget *budget = NULL;
     netlib_retry *retry = NULL;
@@ -251,6 +256,32 @@ static void a_retry_that_is_freed_without_a_decision_ends_its_lease(void) {
     netlib_retry_budget_free(budget);
 }
 
+/* A server that answers each retry with a redirect, and each redirected request with a failure. */
+static void redirects_between_failures_do_not_refill_the_budget(void) {
+    netlib_error *err = NULL;
+    netlib_retry_budget *budget = budget_of(netlib_retry_budget_options_new(), NULL);
+    netlib_retry *retry = retry_with(budget, "k", 100, 0);
+    netlib_decision *last = NULL;
+    int retries = 0;
+    for (;;) {
+        netlib_decision *decision = NULL;
+        const netlib_retry *used = last != NULL ? netlib_decision_retry(last) : retry;
+        bool is_retry = last != NULL && netlib_decision_action(last) == NETLIB_ACTION_RETRY;
+        CHECK_OK(decide_with(used, "GET", "http://h/", is_retry ? 302 : 503, is_retry ? "Location: /x\r\n" : "",
+                             &decision, &err));
+        netlib_decision_free(last);
+        last = decision;
+        if (netlib_decision_action(last) == NETLIB_ACTION_RETURN_RESPONSE) break;
+        retries += netlib_decision_action(last) == NETLIB_ACTION_RETRY;
+    }
+    CHECK_INT(35, retries);
+    CHECK_DOUBLE(10, left(budget, "k"));
+    CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, netlib_error_status(netlib_decision_denied(last)));
+    netlib_decision_free(last);
+    netlib_retry_free(retry);
+    netlib_retry_budget_free(budget);
+}
+
 /* A redirect reports to the key of the server that sent it; the next request uses the key of the new server. */
 static void each_origin_of_a_chain_has_its_own_budget(void) {
     netlib_error *err = NULL;
@@ -261,9 +292,9 @@ static void each_origin_of_a_chain_has_its_own_budget(void) {
     CHECK_DOUBLE(486, left(budget, "http://a:8080"));
     CHECK_OK(decide_with(netlib_decision_retry(retry_at_a), "GET", "http://a:8080/", 307, "Location: https://b/\r\n",
                          &redirect, &err));
-    CHECK_DOUBLE(500, left(budget, "http://a:8080"));
+    CHECK_DOUBLE(486, left(budget, "http://a:8080"));
     CHECK_OK(decide_with(netlib_decision_retry(redirect), "GET", "https://b/", 503, "", &retry_at_b, &err));
-    CHECK_DOUBLE(500, left(budget, "http://a:8080"));
+    CHECK_DOUBLE(486, left(budget, "http://a:8080"));
     CHECK_DOUBLE(486, left(budget, "https://b:443"));
     netlib_decision_free(retry_at_a);
     netlib_decision_free(redirect);
@@ -349,6 +380,7 @@ int main(void) {
     a_retry_that_another_rule_ends_costs_nothing();
     a_second_decision_for_the_same_outcome_costs_a_second_retry();
     a_retry_that_is_freed_without_a_decision_ends_its_lease();
+    redirects_between_failures_do_not_refill_the_budget();
     each_origin_of_a_chain_has_its_own_budget();
     a_budget_stays_attached_to_every_retry_that_is_made_from_a_retry();
     bad_keys_and_failing_clocks_are_errors();

@@ -134,7 +134,7 @@ impl Retry {
             ));
         }
         let report = self.report_of(&outcome);
-        self.report_to_budget(attempt.url, report)?;
+        self.report_to_budget(attempt.url, &outcome, report)?;
         let mut decision = match outcome {
             Outcome::Redirect(response, _) | Outcome::Answered(response) => {
                 self.decide_response(&attempt, &outcome, response)?
@@ -157,8 +157,11 @@ impl Retry {
 
     /// Reports the outcome of a request to the budget: the outcome of a retry ends its lease, and any other request
     /// counts as a first attempt.
-    fn report_to_budget(&self, url: &Url, report: Report) -> Result<()> {
+    fn report_to_budget(&self, url: &Url, outcome: &Outcome<'_>, report: Report) -> Result<()> {
         match (&self.lease, &self.policy.budget) {
+            // A redirect does not return the cost of a retry: otherwise, a server that answers retries with redirects,
+            // and the redirected requests with failures, would keep the budget full.
+            (Some(lease), _) if outcome.location().is_some() => lease.report(Report::None),
             (Some(lease), _) => lease.report(report),
             (None, Some(attached)) => attached.record_request(url, report)?,
             (None, None) => {}

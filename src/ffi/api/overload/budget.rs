@@ -408,13 +408,15 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 /// Attaches a retry budget to the Retry. `netlib_retry_decide` then reports the outcome of each request to the budget,
 /// and asks the budget as the last step before it grants a retry. A retry that the counters, the method, the delay or
 /// the limit do not allow costs nothing. A redirect is not a retry: `netlib_retry_decide` does not ask the budget
-/// before a redirect, and reports a success for the server that sent it. Default: no budget.
+/// before a redirect. Default: no budget.
 ///
 /// An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
 /// other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
 /// failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
 /// effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
-/// such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
+/// such as a cancellation, count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
+/// `NETLIB_REPORT_NONE`, so it does not return the cost of the retry: otherwise, a server that answers retries with
+/// redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
 /// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
 /// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
