@@ -249,6 +249,53 @@ static void a_probe_without_an_outcome_is_replaced_by_another_probe(void) {
     netlib_breaker_free(breaker);
 }
 
+/* The reports of all probes but the last are lost or late. Each row is a time at which a request is permitted. */
+static void a_half_open_key_permits_a_further_probe_when_nothing_happened_for_the_open_time(void) {
+    struct world world = {0};
+    netlib_breaker *breaker = ratio_breaker(&world, .5, 1, 10, 5, 2);
+    uint64_t probes[4];
+    send_requests(breaker, "a", 1, NETLIB_REPORT_FAILURE);
+    world.now = 5;
+    probes[0] = ask(breaker, "a");
+    world.now = 6;
+    probes[1] = ask(breaker, "a");
+    CHECK_DOUBLE(5, wait_of(breaker, "a"));
+    world.now = 10.5;
+    CHECK_DOUBLE(.5, wait_of(breaker, "a"));
+    world.now = 11;
+    probes[2] = ask(breaker, "a");
+    CHECK(probes[2] != 0);
+    CHECK_DOUBLE(5, wait_of(breaker, "a"));
+    /* An outcome starts the time again; a report without an outcome does not, and replaces only its own probe. */
+    world.now = 12;
+    netlib_breaker_report(breaker, probes[0], NETLIB_REPORT_SUCCESS);
+    CHECK_DOUBLE(5, wait_of(breaker, "a"));
+    world.now = 13;
+    netlib_breaker_report(breaker, probes[2], NETLIB_REPORT_NONE);
+    CHECK_DOUBLE(4, wait_of(breaker, "a"));
+    world.now = 17;
+    probes[3] = ask(breaker, "a");
+    CHECK(probes[3] != 0);
+    CHECK_INT(NETLIB_CIRCUIT_HALF_OPEN, state_of(breaker, "a"));
+    netlib_breaker_report(breaker, probes[3], NETLIB_REPORT_SUCCESS);
+    CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "a"));
+    /* The lost probe belongs to an earlier state of the key. */
+    netlib_breaker_report(breaker, probes[1], NETLIB_REPORT_FAILURE);
+    CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "a"));
+    netlib_breaker_free(breaker);
+}
+
+/* Polly 7 permits one probe per open time while a key is half-open, so that lost outcomes do not block it. */
+static void a_half_open_key_without_any_report_permits_one_request_per_open_time(void) {
+    struct world world = {0};
+    netlib_breaker *breaker = ratio_breaker(&world, .5, 1, 10, 5, 1);
+    send_requests(breaker, "a", 1, NETLIB_REPORT_FAILURE);
+    int permitted = 0;
+    for (world.now = 5; world.now < 105; world.now += .25) permitted += ask(breaker, "a") != 0;
+    CHECK_INT(20, permitted);
+    netlib_breaker_free(breaker);
+}
+
 /* A breaker of go-zero did not open if the timeout of the requests was longer than its window. */
 static void failures_count_even_if_the_timeout_is_longer_than_the_window(void) {
     struct world world = {0};
@@ -328,3 +375,5 @@ int main(void) {
     the_least_recently_used_key_is_dropped_even_if_it_is_open();
     return report("breaker");
 }
+    a_half_open_key_permits_a_further_probe_when_nothing_happened_for_the_open_time();
+    a_half_open_key_without_any_report_permits_one_request_per_open_time();

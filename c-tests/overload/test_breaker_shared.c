@@ -27,15 +27,15 @@ static void a_permit_ends_once(void) {
 static void a_lost_probe_is_replaced_after_the_permit_time(void) {
     struct world world = {0};
     netlib_breaker_options *options = netlib_breaker_options_new();
-    netlib_breaker_options_set_ratio(options, .5, 1, 10, 5, 2);
+    netlib_breaker_options_set_ratio(options, .5, 1, 10, 100, 2);
     netlib_breaker *breaker = breaker_with_permit_time(options, &world, 60);
     send_requests(breaker, "a", 1, NETLIB_REPORT_FAILURE);
-    world.now = 5;
+    world.now = 100;
     uint64_t lost = ask(breaker, "a");
     send_requests(breaker, "a", 1, NETLIB_REPORT_SUCCESS);
-    world.now = 65;
-    CHECK(ask(breaker, "a") == 0);
-    world.now = 65.5;
+    world.now = 160;
+    CHECK_DOUBLE(40, wait_of(breaker, "a"));
+    world.now = 160.5;
     uint64_t probe = ask(breaker, "a");
     CHECK(probe != 0);
     CHECK(ask(breaker, "a") == 0);

@@ -31,11 +31,13 @@ enum Phase {
 }
 
 /// The probes of a half-open key: how many were permitted, and the outcomes of those that have ended.
-#[derive(Default)]
 struct Probes {
+    /// May exceed the setting, because a further probe is permitted if the reports of the others are missing.
     permitted: u32,
     succeeded: u32,
     failed: u32,
+    /// The time at which the last probe was permitted or the last outcome was reported.
+    last_event: f64,
 }
 
 struct Circuit {
@@ -69,13 +71,16 @@ impl RatioBreaker {
             if now < until {
                 return Ok(Answer::Refuse { seconds: until - now });
             }
-            circuit.enter(Phase::HalfOpen(Probes::default()));
+            circuit.enter(Phase::HalfOpen(Probes { permitted: 0, succeeded: 0, failed: 0, last_event: now }));
         }
         if let Phase::HalfOpen(probes) = &mut circuit.phase {
-            if probes.permitted == self.settings.probes {
-                return Ok(Answer::Refuse { seconds: self.settings.open_time });
+            // Without further probes, a lost report would block the key until its permit ends.
+            let next = probes.last_event + self.settings.open_time;
+            if probes.permitted >= self.settings.probes && now < next {
+                return Ok(Answer::Refuse { seconds: next - now });
             }
             probes.permitted += 1;
+            probes.last_event = now;
         }
         Ok(Answer::Permit(Permit { slot, mark: circuit.round }))
     }
@@ -91,10 +96,14 @@ impl RatioBreaker {
             Phase::Open { .. } => {}
             Phase::HalfOpen(probes) => {
                 match outcome {
-                    Report::None => probes.permitted -= 1,
+                    Report::None => {
+                        probes.permitted -= 1;
+                        return;
+                    }
                     Report::Success => probes.succeeded += 1,
                     Report::Failure | Report::Throttled => probes.failed += 1,
                 }
+                probes.last_event = now;
                 if f64::from(probes.failed) / f64::from(settings.probes) >= settings.ratio {
                     circuit.enter(open);
                 } else if probes.succeeded + probes.failed == settings.probes {

@@ -90,7 +90,7 @@ fn compare(seed: u64, options: &BreakerOptions, mut model: impl Model) {
 enum Change {
     Closed { outcomes: Vec<(u64, bool)> },
     Open { until: u64 },
-    HalfOpen { permitted: usize, outcomes: Vec<bool> },
+    HalfOpen { permitted: usize, outcomes: Vec<bool>, last_event: u64 },
 }
 
 struct RatioModel {
@@ -106,9 +106,16 @@ impl Model for RatioModel {
         match changes.last_mut().unwrap() {
             Change::Closed { .. } => {}
             Change::Open { until } if now < *until => return Err((*until - now) as f64),
-            Change::Open { .. } => changes.push(Change::HalfOpen { permitted: 1, outcomes: Vec::new() }),
-            Change::HalfOpen { permitted, .. } if *permitted == self.probes => return Err(7.0),
-            Change::HalfOpen { permitted, .. } => *permitted += 1,
+            Change::Open { .. } => {
+                changes.push(Change::HalfOpen { permitted: 1, outcomes: Vec::new(), last_event: now });
+            }
+            Change::HalfOpen { permitted, last_event, .. } if *permitted >= self.probes && now < *last_event + 7 => {
+                return Err((*last_event + 7 - now) as f64);
+            }
+            Change::HalfOpen { permitted, last_event, .. } => {
+                *permitted += 1;
+                *last_event = now;
+            }
         }
         Ok(changes.len())
     }
@@ -124,7 +131,8 @@ impl Model for RatioModel {
                 *permitted -= 1;
                 None
             }
-            Change::HalfOpen { outcomes, .. } => {
+            Change::HalfOpen { outcomes, last_event, .. } => {
+                *last_event = now;
                 outcomes.push(outcome == Report::Success);
                 let failed = outcomes.iter().filter(|success| !**success).count();
                 let is_bad = failed as f64 / self.probes as f64 >= self.ratio;

@@ -114,17 +114,21 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
 /// A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
 /// within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
 /// of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
-/// no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
-/// until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
-/// key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
-/// replaced by another probe.
+/// no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, the probes. When
+/// failures were reported for at least the fraction `ratio` of `probes`, the key opens again; when `probes` outcomes
+/// were reported without that, it closes.
+///
+/// A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe. If reports
+/// are missing, a half-open key permits a further probe whenever no probe was permitted and no outcome was reported for
+/// `open_time` seconds. So a lost report does not block the key until its permit ends. A late report of an earlier probe
+/// still counts.
 ///
 /// @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
 /// @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
 /// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
 ///        length.
 /// @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
-/// @param probes the number of requests that a half-open key permits, 1 or more.
+/// @param probes the number of outcomes that a half-open key needs, 1 or more.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_ratio(
     options: *mut netlib_breaker_options,
@@ -290,9 +294,9 @@ pub unsafe extern "C" fn netlib_breaker_free(breaker: *mut netlib_breaker) {
 /// @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
 /// @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
 ///        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
-///        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
-///        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request
-///        may be permitted earlier.
+///        is the time until a further probe is permitted, although the key may close sooner. For a request that
+///        `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request may
+///        be permitted earlier.
 /// @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
