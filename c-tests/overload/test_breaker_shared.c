@@ -61,6 +61,20 @@ static void a_report_after_the_permit_time_is_ignored(void) {
     netlib_breaker_free(breaker);
 }
 
+/* A call ends a limited number of old permits, so some of these permits have not ended yet when they are reported. */
+static void late_reports_of_200_permits_are_ignored(void) {
+    struct world world = {0};
+    netlib_breaker_options *options = netlib_breaker_options_new();
+    netlib_breaker_options_set_consecutive(options, 1, 30, 300, 10);
+    netlib_breaker *breaker = breaker_with_permit_time(options, &world, 60);
+    uint64_t permits[200];
+    for (int i = 0; i < 200; i++) permits[i] = ask(breaker, "a");
+    world.now = 60.5;
+    for (int i = 199; i >= 0; i--) netlib_breaker_report(breaker, permits[i], NETLIB_REPORT_FAILURE);
+    CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "a"));
+    netlib_breaker_free(breaker);
+}
+
 static void time_continues_after_the_clock_has_stepped_back(void) {
     struct world world = {.now = 1000};
     netlib_breaker *breaker = ratio_breaker(&world, .5, 1, 10, 5, 1);
@@ -203,6 +217,7 @@ int main(void) {
     a_permit_ends_once();
     a_lost_probe_is_replaced_after_the_permit_time();
     a_report_after_the_permit_time_is_ignored();
+    late_reports_of_200_permits_are_ignored();
     time_continues_after_the_clock_has_stepped_back();
     an_invalid_time_makes_ask_fail_and_loses_no_report();
     a_callback_may_use_and_free_the_breaker();

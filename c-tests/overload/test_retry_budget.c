@@ -110,6 +110,21 @@ static void a_lease_without_a_report_ends_after_the_lease_time_and_returns_nothi
     netlib_retry_budget_free(budget);
 }
 
+/* A call ends a limited number of old leases, so some of these leases have not ended yet when they are reported. */
+static void late_reports_of_200_leases_return_nothing(void) {
+    double now = 0;
+    netlib_retry_budget_options *options = netlib_retry_budget_options_new();
+    netlib_retry_budget_options_set_tokens(options, 1000, 1, 1, 1);
+    netlib_retry_budget_options_set_lease_time(options, 60);
+    netlib_retry_budget *budget = budget_of(options, &now);
+    uint64_t leases[200];
+    for (int i = 0; i < 200; i++) leases[i] = ask(budget, "h", NETLIB_BUDGET_TRANSIENT);
+    now = 60.5;
+    for (int i = 199; i >= 0; i--) end(budget, leases[i], NETLIB_REPORT_SUCCESS);
+    CHECK_DOUBLE(800, left(budget, "h"));
+    netlib_retry_budget_free(budget);
+}
+
 static void each_key_has_a_bucket_of_its_own(void) {
     netlib_error *err = NULL;
     uint64_t lease = 0;
@@ -470,3 +485,4 @@ int main(void) {
     the_tokens_of_one_key_are_exact_with_64_threads();
     return report("retry budget");
 }
+    late_reports_of_200_leases_return_nothing();

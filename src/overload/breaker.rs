@@ -113,7 +113,7 @@ impl Breaker {
         let reading = self.time.coarse_now().ok();
         let mut state = self.state.lock();
         let now = state.advance(reading, self.permit_time);
-        if let Some(permit) = state.permits.remove(number) {
+        if let Some(permit) = state.permits.remove(number, now - self.permit_time) {
             state.circuits.report(permit, now, outcome);
         }
     }

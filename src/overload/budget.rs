@@ -136,9 +136,9 @@ impl Budget {
     pub fn report(&self, lease: u64, report: Report) {
         let reading = self.clock.coarse_now().ok();
         let mut state = self.state.lock();
-        self.advance(&mut state, reading);
+        let now = self.advance(&mut state, reading);
         let State { keys, leases, .. } = &mut *state;
-        if let Some(lease) = leases.remove(lease) {
+        if let Some(lease) = leases.remove(lease, now - self.lease_time) {
             self.end(keys, &lease, report);
         }
     }
@@ -147,7 +147,7 @@ impl Budget {
     pub(crate) fn cancel(&self, lease: u64) {
         let mut state = self.state.lock();
         let State { keys, leases, .. } = &mut *state;
-        if let Some(lease) = leases.remove(lease) {
+        if let Some(lease) = leases.remove(lease, f64::NEG_INFINITY) {
             self.end(keys, &lease, Report::None);
         }
     }

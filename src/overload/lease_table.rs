@@ -75,11 +75,12 @@ impl<L> LeaseTable<L> {
         Ok((u64::from(generation) << 32) | (u64::from(index) + 1))
     }
 
-    /// Ends the lease with this number and returns it; `None` if the lease has ended before.
-    pub(crate) fn remove(&mut self, number: u64) -> Option<L> {
+    /// Ends the lease with this number and returns it, unless the lease has ended before or was given before `time`.
+    /// [`LeaseTable::remove_given_before`] ends such an old lease later.
+    pub(crate) fn remove(&mut self, number: u64, time: f64) -> Option<L> {
         let index = (number as u32).checked_sub(1)?;
         let entry = self.entries.get_mut(index as usize)?;
-        if entry.generation != (number >> 32) as u32 {
+        if entry.generation != (number >> 32) as u32 || entry.given < time {
             return None;
         }
         let lease = entry.lease.take()?;
@@ -99,7 +100,7 @@ impl<L> LeaseTable<L> {
     /// Ends the oldest lease and returns it; `None` if there is no lease.
     pub(crate) fn remove_oldest(&mut self) -> Option<L> {
         let entry = self.entries.get(self.oldest as usize)?;
-        self.remove((u64::from(entry.generation) << 32) | (u64::from(self.oldest) + 1))
+        self.remove((u64::from(entry.generation) << 32) | (u64::from(self.oldest) + 1), f64::NEG_INFINITY)
     }
 
     /// Ends the oldest lease and returns it, if it was given before `time`.
@@ -125,13 +126,13 @@ mod tests {
     fn a_lease_ends_once() {
         let mut table = LeaseTable::new(8);
         let [a, b, c] = ['a', 'b', 'c'].map(|lease| table.add(lease, 0.0).unwrap());
-        assert_eq!((table.remove(b), table.remove(b), table.len()), (Some('b'), None, 2));
+        assert_eq!((table.remove(b, 0.0), table.remove(b, 0.0), table.len()), (Some('b'), None, 2));
         // The new lease takes the place of `b`, and the number of `b` does not find it.
         let d = table.add('d', 0.0).unwrap();
-        assert_eq!((table.remove(b), table.remove(d)), (None, Some('d')));
-        assert_eq!((table.remove(c), table.remove(a), table.len()), (Some('c'), Some('a'), 0));
+        assert_eq!((table.remove(b, 0.0), table.remove(d, 0.0)), (None, Some('d')));
+        assert_eq!((table.remove(c, 0.0), table.remove(a, 0.0), table.len()), (Some('c'), Some('a'), 0));
         for number in [0, 1, u64::MAX, a, c] {
-            assert_eq!(table.remove(number), None, "{number}");
+            assert_eq!(table.remove(number, 0.0), None, "{number}");
         }
     }
 
@@ -139,11 +140,22 @@ mod tests {
     fn leases_age_out_in_the_order_in_which_they_were_given() {
         let mut table = LeaseTable::new(8);
         let numbers = [1.0, 2.0, 3.0, 4.0].map(|time| table.add(time, time).unwrap());
-        assert_eq!(table.remove(numbers[1]), Some(2.0));
+        assert_eq!(table.remove(numbers[1], 0.0), Some(2.0));
         assert_eq!(table.remove_given_before(1.0), None);
         let aged: Vec<_> = std::iter::from_fn(|| table.remove_given_before(4.0)).collect();
         assert_eq!(aged, [1.0, 3.0]);
         assert_eq!((table.remove_oldest(), table.remove_oldest()), (Some(4.0), None));
+    }
+
+    #[test]
+    fn the_number_of_an_old_lease_finds_nothing_although_the_lease_has_not_ended_yet() {
+        let mut table = LeaseTable::new(8);
+        let numbers = [1.0, 2.0].map(|time| table.add(time, time).unwrap());
+        assert_eq!(numbers.map(|number| table.remove(number, 1.5)), [None, Some(2.0)]);
+        assert_eq!(
+            (table.len(), table.remove_given_before(1.5), table.remove(numbers[0], 0.0)),
+            (1, Some(1.0), None)
+        );
     }
 
     #[test]
@@ -163,6 +175,6 @@ mod tests {
         let [mut first, mut second] = [LeaseTable::new(8), LeaseTable::new(8)];
         let number = first.add('a', 0.0).unwrap();
         second.add('b', 0.0).unwrap();
-        assert_eq!((second.remove(number), second.len(), first.remove(number)), (None, 1, Some('a')));
+        assert_eq!((second.remove(number, 0.0), second.len(), first.remove(number, 0.0)), (None, 1, Some('a')));
     }
 }
