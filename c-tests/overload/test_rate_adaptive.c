@@ -117,6 +117,28 @@ static void a_request_for_more_than_the_capacity_makes_the_tokens_negative(void)
     netlib_rate_free(rate);
 }
 
+static void time_continues_after_the_clock_has_stepped_back(void) {
+    double now = 1000;
+    netlib_rate *rate = rate_of(netlib_rate_options_new(), &now);
+    report_outcome(rate, "k", NETLIB_REPORT_THROTTLED); /* 0.5 per second */
+    CHECK_DOUBLE(2, take(rate, "k", 1));
+    /* A late reading of another thread does not change the time. */
+    now = 999.5;
+    CHECK_DOUBLE(2, take(rate, "k", 1));
+    now = 1000.25;
+    CHECK_DOUBLE(1.75, take(rate, "k", 1));
+    now = -1e9;
+    CHECK_DOUBLE(1.75, take(rate, "k", 1));
+    /* A new key begins at the same time. */
+    report_outcome(rate, "new", NETLIB_REPORT_THROTTLED);
+    now = -1e9 + 1;
+    CHECK_DOUBLE(.75, take(rate, "k", 1));
+    CHECK_DOUBLE(1, take(rate, "new", 1));
+    now = -1e9 + 1.75;
+    CHECK_DOUBLE(0, take(rate, "k", 1));
+    netlib_rate_free(rate);
+}
+
 static void an_adaptive_rate_is_the_default_and_cannot_have_a_store(void) {
     netlib_error *err = NULL;
     netlib_store *store = NULL;
@@ -154,6 +176,7 @@ int main(void) {
     a_throttled_request_lowers_a_rate_of_8_to_5_6();
     a_throttled_client_sends_about_as_fast_as_the_server_allows();
     a_request_for_more_than_the_capacity_makes_the_tokens_negative();
+    time_continues_after_the_clock_has_stepped_back();
     an_adaptive_rate_is_the_default_and_cannot_have_a_store();
     return report("rate_adaptive");
 }

@@ -5,11 +5,14 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-enum { THREADS = 8, SECONDS = 20, PER_SECOND = 1000, BURST = 50 };
+enum { THREADS = 8, PER_SECOND = 20000, BURST = 50 };
 
 /* The time in microseconds. */
 static _Atomic int64_t now;
 static _Atomic int64_t taken;
+
+/* The time at which the threads end. */
+static int64_t end;
 
 static int32_t read_clock(void *ctx, double *seconds) {
     (void)ctx;
@@ -24,7 +27,7 @@ static void advance_to(int64_t time) {
 }
 
 static void *take_until_the_end(void *rate) {
-    for (int64_t time; (time = atomic_load(&now)) < SECONDS * 1000000;) {
+    for (int64_t time; (time = atomic_load(&now)) < end;) {
         double wait = 0;
         netlib_status status = netlib_rate_take(rate, "k", 1, 1, &wait, NULL);
         if (status == NETLIB_OK) {
@@ -51,25 +54,29 @@ static void run_threads(netlib_rate *rate) {
 }
 
 static void threads_that_share_a_limit_take_the_rate_and_at_most_the_burst_more(void) {
+    /* In less than a second, a late reading does not look like a clock that was set back. */
+    end = 900000;
     netlib_rate_options *options = netlib_rate_options_new();
     netlib_rate_options_set_limit(options, PER_SECOND, BURST);
     netlib_rate_options_set_clock(options, read_clock, NULL, NULL);
     run_threads(rate_of(options, NULL));
     double seconds = (double)atomic_load(&now) / 1e6;
     CHECK((double)taken <= PER_SECOND * seconds + BURST);
-    CHECK((double)taken >= PER_SECOND * SECONDS * 0.99);
+    CHECK(seconds < 1);
+    CHECK((double)taken >= PER_SECOND * seconds * 0.99);
 }
 
 /* A throttled key has at most twice the measured rate, which is at most the number of calls per half-second. */
 static void an_adaptive_rate_makes_threads_wait_and_grants_permissions(void) {
     atomic_store(&now, 0);
     atomic_store(&taken, 0);
+    end = 20000000;
     netlib_rate_options *options = netlib_rate_options_new();
     netlib_rate_options_set_clock(options, read_clock, NULL, NULL);
     netlib_rate *rate = rate_of(options, NULL);
     report_outcome(rate, "k", NETLIB_REPORT_THROTTLED);
     run_threads(rate);
-    CHECK(taken > 0 && atomic_load(&now) >= SECONDS * 1000000);
+    CHECK(taken > 0 && atomic_load(&now) >= end);
 }
 
 int main(void) {

@@ -68,12 +68,14 @@ impl Breaker {
         let is_adaptive = matches!(options.policy, Policy::Adaptive(_));
         // The seed is random even if the clock is the application's, so that processes refuse different requests.
         let seed = if is_adaptive { (callback::random_unit(None)? * 2f64.powi(53)) as u64 } else { 0 };
+        let clock = TimeSource::new(options.clock.clone());
+        let steady_time = clock.steady_time();
         Ok(Breaker {
-            time: TimeSource::new(options.clock.clone()),
+            time: clock,
             random: options.random.clone().filter(|_| is_adaptive),
             permit_time: options.permit_time,
             state: Mutex::new(State {
-                time: SteadyTime::default(),
+                time: steady_time,
                 permits: LeaseTable::new(MAX_PERMITS),
                 circuits: Circuits::new(options),
                 seed,

@@ -57,12 +57,13 @@ struct Lease {
 
 impl Budget {
     pub fn new(options: BudgetOptions) -> Result<Budget> {
+        let rule = options.rule()?;
+        let clock = TimeSource::new(options.clock);
         let state = State {
             keys: KeyTable::new(options.max_keys),
             leases: LeaseTable::new(MAX_LEASES),
-            time: SteadyTime::default(),
+            time: clock.steady_time(),
         };
-        let rule = options.rule()?;
         let shared = match (options.store, rule) {
             (None, _) => None,
             (Some(store), Rule::Tokens(rule)) => Some(SharedBuckets { store, rule }),
@@ -71,13 +72,7 @@ impl Budget {
                 return Err(Error::new(Status::Unsupported, message).with_setting(ApiName::SetBudgetStore));
             }
         };
-        Ok(Budget {
-            rule,
-            shared,
-            lease_time: options.lease_time,
-            clock: TimeSource::new(options.clock),
-            state: fork::Mutex::new(state),
-        })
+        Ok(Budget { rule, shared, lease_time: options.lease_time, clock, state: fork::Mutex::new(state) })
     }
 
     pub(crate) const MAX_KEY_LENGTH: usize = key_table::MAX_KEY_LENGTH;

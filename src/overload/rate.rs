@@ -12,7 +12,7 @@ use crate::fork;
 use crate::overload::Report;
 use crate::overload::key_table::KeyTable;
 use crate::overload::store::{SharedStore, SharedUpdate, Store, UnavailablePolicy, WordKey, WordKind};
-use crate::overload::time_source::TimeSource;
+use crate::overload::time_source::{SteadyTime, TimeSource};
 use crate::status::Status;
 
 use adaptive::Adaptive;
@@ -70,20 +70,38 @@ impl Default for RateOptions {
 
 /// A limit on the requests of each key. The keys are independent, but their number is bounded.
 pub struct Rate {
-    time: TimeSource,
+    clock: TimeSource,
     algorithm: Algorithm,
 }
 
 enum Algorithm {
-    Limit { gcra: Gcra, store: Option<SharedStore>, local: fork::Mutex<LocalLimits> },
-    Adaptive(fork::Mutex<KeyTable<Adaptive>>),
+    /// The state of a key is that of [`Gcra::take`].
+    Limit {
+        gcra: Gcra,
+        store: Option<SharedStore>,
+        local: fork::Mutex<Local<u64>>,
+    },
+    Adaptive(fork::Mutex<Local<Adaptive>>),
 }
 
-/// The states of a limit in this process.
-struct LocalLimits {
-    keys: KeyTable<u64>,
-    /// The latest time that a call has passed, in nanoseconds.
-    now: u64,
+/// The states of the keys in this process.
+struct Local<T> {
+    keys: KeyTable<T>,
+    time: SteadyTime,
+}
+
+impl<T> Local<T> {
+    fn new(clock: &TimeSource, max_keys: usize) -> fork::Mutex<Local<T>> {
+        fork::Mutex::new(Local { keys: KeyTable::new(max_keys), time: clock.steady_time() })
+    }
+
+    /// Returns the state of a key, and the time after a reading of the clock.
+    fn find_or_add(&mut self, key: &[u8], reading: f64, make: impl FnOnce(f64) -> T) -> Result<(&mut T, f64)> {
+        let now = self.time.advance(Some(reading));
+        let slot = self.keys.find_or_add(key, || make(now))?;
+        let state = self.keys.get_mut(slot).ok_or_else(|| Error::new(Status::Internal, "a key was lost"))?;
+        Ok((state, now))
+    }
 }
 
 /// The answer to a request for permissions.
@@ -97,17 +115,15 @@ pub enum Permission {
 impl Rate {
     pub fn new(options: RateOptions) -> Result<Rate> {
         let RateOptions { limit, max_keys, store, clock } = options;
+        let clock = TimeSource::new(clock);
         let algorithm = match limit {
-            Some(gcra) => {
-                let local = LocalLimits { keys: KeyTable::new(max_keys), now: 0 };
-                Algorithm::Limit { gcra, store, local: fork::Mutex::new(local) }
-            }
+            Some(gcra) => Algorithm::Limit { gcra, store, local: Local::new(&clock, max_keys) },
             None if store.is_some() => {
                 return Err(invalid("a rate with a store needs a limit: a store cannot share an adaptive rate"));
             }
-            None => Algorithm::Adaptive(fork::Mutex::new(KeyTable::new(max_keys))),
+            None => Algorithm::Adaptive(Local::new(&clock, max_keys)),
         };
-        Ok(Rate { time: TimeSource::new(clock), algorithm })
+        Ok(Rate { clock, algorithm })
     }
 
     /// Takes `n` permissions of a key.
@@ -120,24 +136,20 @@ impl Rate {
                 {
                     return Ok(permission);
                 }
-                let now = nanoseconds(self.time.now()?);
+                let reading = self.clock.now()?;
                 let mut local = local.lock();
-                local.now = local.now.max(now);
-                let LocalLimits { keys, now } = &mut *local;
-                let slot = keys.find_or_add(key, || 0)?;
-                let state = keys.get_mut(slot).ok_or_else(lost_key)?;
-                let taken = gcra.take(*state, *now, cost);
+                let (state, now) = local.find_or_add(key, reading, |_| 0)?;
+                let taken = gcra.take(*state, nanoseconds(now), cost);
                 *state = taken.state();
                 Ok(taken.into())
             }
-            Algorithm::Adaptive(keys) => {
+            Algorithm::Adaptive(local) => {
                 if !(n > 0.0 && n.is_finite()) {
                     return Err(invalid(format!("n must be more than 0 and finite; it is {n}")));
                 }
-                let now = self.time.now()?;
-                let mut keys = keys.lock();
-                let slot = keys.find_or_add(key, || Adaptive::new(now))?;
-                let state = keys.get_mut(slot).ok_or_else(lost_key)?;
+                let reading = self.clock.now()?;
+                let mut local = local.lock();
+                let (state, now) = local.find_or_add(key, reading, Adaptive::new)?;
                 Ok(state.take(now, n).map_or_else(Permission::after, |()| Permission::Granted))
             }
         }
@@ -145,14 +157,14 @@ impl Rate {
 
     /// Records the outcome of a request. A limit does not depend on outcomes.
     pub fn report(&self, key: &[u8], report: Report) -> Result<()> {
-        let Algorithm::Adaptive(keys) = &self.algorithm else { return Ok(()) };
+        let Algorithm::Adaptive(local) = &self.algorithm else { return Ok(()) };
         if report == Report::None {
             return Ok(());
         }
-        let now = self.time.now()?;
-        let mut keys = keys.lock();
-        let slot = keys.find_or_add(key, || Adaptive::new(now))?;
-        keys.get_mut(slot).ok_or_else(lost_key)?.report(now, report == Report::Throttled);
+        let reading = self.clock.now()?;
+        let mut local = local.lock();
+        let (state, now) = local.find_or_add(key, reading, Adaptive::new)?;
+        state.report(now, report == Report::Throttled);
         Ok(())
     }
 
@@ -162,7 +174,7 @@ impl Rate {
             Algorithm::Limit { store, .. } => store.as_ref(),
             Algorithm::Adaptive(_) => None,
         };
-        self.time.may_call_back() || store.is_some_and(SharedStore::may_call_back)
+        self.clock.may_call_back() || store.is_some_and(SharedStore::may_call_back)
     }
 }
 
@@ -208,13 +220,10 @@ impl Permission {
     }
 }
 
-/// Converts a time of a clock, which may be negative, to nanoseconds since the smallest time that fits.
+/// Converts a time, which may be negative, to nanoseconds modulo 2^63, so that no sum with a fill time overflows. When
+/// the nanoseconds start again at 0, which happens every 292 years, the buckets are empty, as after a step back.
 fn nanoseconds(seconds: f64) -> u64 {
-    ((seconds * 1e9).round() as i64).cast_unsigned() ^ (1 << 63)
-}
-
-fn lost_key() -> Error {
-    Error::new(Status::Internal, "a key was lost")
+    (((seconds * 1e9).round() as i128) + (1 << 62)).rem_euclid(1 << 63) as u64
 }
 
 fn invalid(message: impl AsRef<str>) -> Error {
@@ -227,6 +236,6 @@ impl fmt::Debug for Rate {
             Algorithm::Limit { gcra, .. } => Some(gcra),
             Algorithm::Adaptive(_) => None,
         };
-        f.debug_struct("Rate").field("time", &self.time).field("limit", &limit).finish_non_exhaustive()
+        f.debug_struct("Rate").field("clock", &self.clock).field("limit", &limit).finish_non_exhaustive()
     }
 }

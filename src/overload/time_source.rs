@@ -61,20 +61,28 @@ impl TimeSource {
     pub(crate) fn may_call_back(&self) -> bool {
         self.clock.is_some()
     }
+
+    /// Returns a time before the first reading of this clock.
+    pub(crate) fn steady_time(&self) -> SteadyTime {
+        // The system's clock never steps back, however late a thread passes its reading.
+        let max_disorder = if self.clock.is_some() { MAX_DISORDER } else { f64::INFINITY };
+        SteadyTime { latest: None, stepped_back: 0.0, max_disorder }
+    }
 }
 
-/// The number of seconds by which the readings of several threads may be out of order.
+/// The number of seconds by which the readings of several threads may be out of order, if the clock can step back.
 const MAX_DISORDER: f64 = 1.0;
 
 /// A time that never decreases, computed from the readings of a clock. Two threads may pass their readings in the wrong
 /// order; such a reading does not change the time. If the application's clock steps back further, the time continues
 /// from the latest time, so that one wrong reading does not stop the time until the clock has caught up.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct SteadyTime {
     /// The latest reading; `None` before the first one.
     latest: Option<f64>,
     /// The number of seconds by which the clock has stepped back.
     stepped_back: f64,
+    max_disorder: f64,
 }
 
 impl SteadyTime {
@@ -82,7 +90,7 @@ impl SteadyTime {
     pub(crate) fn advance(&mut self, reading: Option<f64>) -> f64 {
         if let Some(reading) = reading {
             let latest = self.latest.unwrap_or(reading);
-            if reading < latest - MAX_DISORDER {
+            if reading < latest - self.max_disorder {
                 self.stepped_back += latest - reading;
                 self.latest = Some(reading);
             } else {
@@ -125,7 +133,7 @@ mod tests {
 
     #[test]
     fn a_time_continues_after_its_clock_has_stepped_back() {
-        let mut time = SteadyTime::default();
+        let mut time = TimeSource::new(Some(Arc::new(|| Ok(0.0)))).steady_time();
         for (reading, expected) in [
             (None, 0.0),
             (Some(100.0), 100.0),
@@ -140,6 +148,14 @@ mod tests {
             (Some(-990.0), 5_011.0),
         ] {
             assert_eq!(time.advance(reading), expected, "{reading:?}");
+        }
+    }
+
+    #[test]
+    fn a_late_reading_of_the_system_clock_never_changes_the_time() {
+        let mut time = TimeSource::new(None).steady_time();
+        for (reading, expected) in [(100.0, 100.0), (99.5, 100.0), (40.0, 100.0), (100.5, 100.5)] {
+            assert_eq!(time.advance(Some(reading)), expected, "{reading}");
         }
     }
 }

@@ -111,13 +111,10 @@ impl Adaptive {
         }
     }
 
-    /// Fills the bucket up to the time `now`. A time before the latest one counts as the latest one: two threads may
-    /// have read the clock in another order, or the clock was set back.
+    /// Fills the bucket up to the time `now`, which is not before the time of an earlier call.
     fn advance(&mut self, now: f64) {
-        if now > self.now {
-            self.tokens = ((now - self.now) * self.fill_rate + self.tokens).min(self.capacity);
-            self.now = now;
-        }
+        self.tokens = ((now - self.now) * self.fill_rate + self.tokens).min(self.capacity);
+        self.now = now;
     }
 }
 
@@ -229,21 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_before_the_latest_one_counts_as_the_latest_one() {
-        let mut state = Adaptive::new(0.0);
-        for (throttled, now, measured_rate, fill_rate) in SENDING_RATES {
-            state.advance(now - 3.0);
-            state.report(*now, *throttled);
-            let tokens = state.tokens;
-            state.advance(now - 0.1);
-            assert_eq!(state.tokens, tokens);
-            assert_close(state.measured_rate, *measured_rate, &format!("measured at {now}"));
-            assert_close(state.fill_rate, *fill_rate, &format!("fill rate at {now}"));
-        }
-    }
-
-    #[test]
-    fn the_state_stays_in_its_range_for_any_times() {
+    fn the_state_stays_in_its_range_after_steps_of_any_length() {
         let mut seed = 3u64;
         let mut random = || {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -253,13 +236,12 @@ mod tests {
             let mut state = Adaptive::new(0.0);
             let mut now = 0.0;
             for _ in 0..100 {
-                now = match random() % 12 {
-                    0 => -1e300,
-                    1 => 1e300,
-                    2 => f64::MAX,
-                    3 => f64::MIN,
-                    4 => 0.0,
-                    step => now + step as f64 / 16.0,
+                now += match random() % 12 {
+                    0 => 1e300,
+                    1 => 1e9,
+                    2 => f64::MIN_POSITIVE,
+                    3 => 0.0,
+                    step => step as f64 / 16.0,
                 };
                 if random() % 2 == 0 {
                     state.report(now, random() % 4 == 0);

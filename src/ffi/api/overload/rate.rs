@@ -87,8 +87,8 @@ pub unsafe extern "C" fn netlib_rate_options_free(options: *mut netlib_rate_opti
 /// are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: not
 /// set; the rate is adaptive.
 ///
-/// If the clock of a store goes back by more than one second, for example because its server was replaced, a key has no
-/// permissions at that moment, and gets permissions again at `per_second`.
+/// If the time of a store steps back, for example because its server was replaced, a key may lose its permissions. The
+/// key then gets permissions again at `per_second`, and waits at most one second longer than if it had used them.
 ///
 /// @param per_second the permissions per second, more than 0, finite.
 /// @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
@@ -154,9 +154,13 @@ pub unsafe extern "C" fn netlib_rate_options_set_store(
     });
 }
 
-/// Replaces the clock of the rate, for tests and simulations. A limit with a store uses the clock only while the store
-/// is unavailable. A time before the time of an earlier call counts as the time of that earlier call. The callback may
-/// run on several threads at the same time. Default: the system's monotonic clock.
+/// Replaces the clock of the rate, for tests and simulations. If a reading is below the latest one by at most 1 second,
+/// the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading is lower
+/// than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000
+/// seconds is refused. The callback may run on several threads at the same time. Default: the system's monotonic clock.
+///
+/// A limit with a store uses the time of the store, and uses this clock only while the store is unavailable;
+/// `netlib_rate_options_set_limit` states the effect if the time of the store steps back.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
