@@ -338,7 +338,7 @@ static void a_clone_shares_the_state_and_a_new_key_closes_no_other_key(void) {
     netlib_breaker_free(clone);
 }
 
-static void the_least_recently_used_key_is_dropped_even_if_it_is_open(void) {
+static void the_least_recently_used_key_is_dropped_if_no_key_is_closed(void) {
     struct world world = {0};
     netlib_breaker_options *options = netlib_breaker_options_new();
     netlib_breaker_options_set_ratio(options, .5, 1, 10, 5, 1);
@@ -350,14 +350,38 @@ static void the_least_recently_used_key_is_dropped_even_if_it_is_open(void) {
     /* A refused request also uses its key, and netlib_breaker_state does not. */
     CHECK(ask(breaker, "a") == 0);
     CHECK_INT(NETLIB_CIRCUIT_OPEN, state_of(breaker, "b"));
-    send_requests(breaker, "c", 1, NETLIB_REPORT_SUCCESS);
+    send_requests(breaker, "c", 1, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_OPEN, state_of(breaker, "a"));
     CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "b"));
     /* The report of a request from before its key was dropped changes nothing. */
     send_requests(breaker, "d", 1, NETLIB_REPORT_SUCCESS);
     netlib_breaker_report(breaker, early, NETLIB_REPORT_FAILURE);
     CHECK_INT(NETLIB_CIRCUIT_CLOSED, state_of(breaker, "a"));
+    CHECK_INT(NETLIB_CIRCUIT_OPEN, state_of(breaker, "c"));
     netlib_breaker_free(breaker);
+}
+
+/* A server that redirects to many origins, each of which fails a few requests, does not close its own key. */
+static void a_key_that_is_not_closed_stays_when_many_closed_keys_are_used(void) {
+    for (int kind = 0; kind < 3; kind++) {
+        struct world world = {.random = .99};
+        netlib_breaker_options *options = netlib_breaker_options_new();
+        if (kind == 0) netlib_breaker_options_set_ratio(options, .5, 4, 10, 5, 1);
+        if (kind == 1) netlib_breaker_options_set_consecutive(options, 4, 30, 300, 10);
+        if (kind == 2) netlib_breaker_options_set_adaptive(options, 2, 4, 120, 1);
+        netlib_breaker_options_set_max_keys(options, 32);
+        netlib_breaker *breaker = breaker_of(options, &world);
+        send_requests(breaker, "failing", 4, NETLIB_REPORT_FAILURE);
+        int32_t expected = kind == 2 ? NETLIB_CIRCUIT_HALF_OPEN : NETLIB_CIRCUIT_OPEN;
+        CHECK_INT(expected, state_of(breaker, "failing"));
+        for (int i = 0; i < 1000; i++) {
+            char key[16];
+            snprintf(key, sizeof key, "%d", i);
+            send_requests(breaker, key, 3, NETLIB_REPORT_FAILURE);
+        }
+        CHECK_INT(expected, state_of(breaker, "failing"));
+        netlib_breaker_free(breaker);
+    }
 }
 
 int main(void) {
@@ -370,10 +394,11 @@ int main(void) {
     a_failed_probe_opens_the_key_for_another_open_time();
     outcomes_of_requests_from_before_the_opening_do_not_count_as_probes();
     a_probe_without_an_outcome_is_replaced_by_another_probe();
-    failures_count_even_if_the_timeout_is_longer_than_the_window();
-    a_clone_shares_the_state_and_a_new_key_closes_no_other_key();
-    the_least_recently_used_key_is_dropped_even_if_it_is_open();
-    return report("breaker");
-}
     a_half_open_key_permits_a_further_probe_when_nothing_happened_for_the_open_time();
     a_half_open_key_without_any_report_permits_one_request_per_open_time();
+    failures_count_even_if_the_timeout_is_longer_than_the_window();
+    a_clone_shares_the_state_and_a_new_key_closes_no_other_key();
+    the_least_recently_used_key_is_dropped_if_no_key_is_closed();
+    a_key_that_is_not_closed_stays_when_many_closed_keys_are_used();
+    return report("breaker");
+}

@@ -157,6 +157,26 @@ static void keys_have_separate_limits_and_the_least_recently_used_one_is_dropped
     netlib_rate_free(rate);
 }
 
+/* A limit with 5 permissions, and an adaptive rate of 0.5 per second. */
+static void a_key_without_permissions_stays_when_many_keys_are_used(void) {
+    for (int is_adaptive = 0; is_adaptive < 2; is_adaptive++) {
+        double now = 0;
+        netlib_rate_options *options = netlib_rate_options_new();
+        if (!is_adaptive) netlib_rate_options_set_limit(options, 1, 5);
+        netlib_rate_options_set_max_keys(options, 32);
+        netlib_rate *rate = rate_of(options, &now);
+        CHECK_DOUBLE(0, take(rate, "empty", 5));
+        report_outcome(rate, "empty", NETLIB_REPORT_THROTTLED);
+        for (int i = 0; i < 1000; i++) {
+            char key[16];
+            snprintf(key, sizeof key, "%d", i);
+            CHECK_DOUBLE(0, take(rate, key, 1));
+        }
+        CHECK_DOUBLE(is_adaptive ? 2 : 1, take(rate, "empty", 1));
+        netlib_rate_free(rate);
+    }
+}
+
 static void bad_settings_are_refused_with_the_parameter_in_the_message(void) {
     static const struct {
         double per_second, burst;
@@ -240,6 +260,7 @@ int main(void) {
     a_client_that_waits_between_calls_gets_the_rate_and_at_most_the_burst_more();
     time_continues_after_the_clock_has_stepped_back();
     keys_have_separate_limits_and_the_least_recently_used_one_is_dropped();
+    a_key_without_permissions_stays_when_many_keys_are_used();
     bad_settings_are_refused_with_the_parameter_in_the_message();
     bad_arguments_are_refused_with_the_parameter_in_the_message();
     return report("rate");

@@ -161,14 +161,40 @@ static void a_dropped_key_starts_again_with_a_full_budget(void) {
     CHECK_DOUBLE(472, left(budget, "a"));
     CHECK_DOUBLE(500, left(budget, "b"));
     CHECK_DOUBLE(495, left(budget, "c"));
-    /* The lease of a dropped key changes nothing, even if the key is used again. */
+    /* The lease of a dropped key changes nothing, even if the key is used again. "c" has more left than "a". */
     ask(budget, "b", NETLIB_BUDGET_TRANSIENT);
+    CHECK_DOUBLE(500, left(budget, "c"));
     end(budget, b, NETLIB_REPORT_SUCCESS);
     CHECK_DOUBLE(486, left(budget, "b"));
     end(budget, a, NETLIB_REPORT_SUCCESS);
-    CHECK_DOUBLE(500, left(budget, "a"));
-    CHECK_DOUBLE(495, left(budget, "c"));
+    CHECK_DOUBLE(486, left(budget, "a"));
     netlib_retry_budget_free(budget);
+}
+
+/* A server that redirects to many origins, each of which fails once, does not refill an empty budget. */
+static void a_budget_that_is_used_up_stays_when_many_keys_are_used(void) {
+    static const enum netlib_budget_preset presets[] = {NETLIB_BUDGET_AWS_2026, NETLIB_BUDGET_GRPC,
+                                                        NETLIB_BUDGET_FINAGLE, NETLIB_BUDGET_ENVOY};
+    for (size_t i = 0; i < sizeof presets / sizeof presets[0]; i++) {
+        double now = 0;
+        netlib_retry_budget_options *options = netlib_retry_budget_options_new();
+        netlib_retry_budget_options_set_preset(options, presets[i]);
+        netlib_retry_budget_options_set_max_keys(options, 32);
+        netlib_retry_budget *budget = budget_of(options, &now);
+        uint64_t lease = 0;
+        while ((lease = ask(budget, "empty", NETLIB_BUDGET_TRANSIENT)) != 0)
+            if (presets[i] == NETLIB_BUDGET_GRPC) end(budget, lease, NETLIB_REPORT_FAILURE);
+        double before = left(budget, "empty");
+        for (int j = 0; j < 1000; j++) {
+            char key[16];
+            snprintf(key, sizeof key, "%d", j);
+            lease = ask(budget, key, NETLIB_BUDGET_TRANSIENT);
+            if (presets[i] != NETLIB_BUDGET_ENVOY) end(budget, lease, NETLIB_REPORT_FAILURE);
+        }
+        CHECK_DOUBLE(before, left(budget, "empty"));
+        CHECK_INT(0, (long long)ask(budget, "empty", NETLIB_BUDGET_TRANSIENT));
+        netlib_retry_budget_free(budget);
+    }
 }
 
 static void a_lost_report_occupies_a_retry_in_flight_until_the_lease_time_has_passed(void) {
@@ -473,8 +499,10 @@ int main(void) {
     a_bucket_denies_a_retry_that_costs_more_than_its_tokens();
     a_second_report_and_a_report_of_an_unknown_lease_change_nothing();
     a_lease_without_a_report_ends_after_the_lease_time_and_returns_nothing();
+    late_reports_of_200_leases_return_nothing();
     each_key_has_a_bucket_of_its_own();
     a_dropped_key_starts_again_with_a_full_budget();
+    a_budget_that_is_used_up_stays_when_many_keys_are_used();
     a_lost_report_occupies_a_retry_in_flight_until_the_lease_time_has_passed();
     time_continues_after_a_clock_has_stepped_back();
     a_failing_clock_makes_ask_fail_but_not_report();
@@ -485,4 +513,3 @@ int main(void) {
     the_tokens_of_one_key_are_exact_with_64_threads();
     return report("retry budget");
 }
-    late_reports_of_200_leases_return_nothing();

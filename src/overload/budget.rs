@@ -102,7 +102,7 @@ impl Budget {
         let mut state = self.state.lock();
         let now = self.advance(&mut state, Some(reading));
         let State { keys, .. } = &mut *state;
-        let slot = keys.find_or_add(key, || self.rule.start(now))?;
+        let slot = self.find_or_add(keys, key, now)?;
         let Some(key_state) = keys.get_mut(slot) else { return Err(lost_key()) };
         if !self.rule.allows(key_state, kind, now) {
             let (left, why) = (self.rule.left(key_state, now), self.rule.describe_denial(key_state, kind));
@@ -157,7 +157,7 @@ impl Budget {
         if self.rule.ignores_first(report) && state.keys.find(key).is_none() {
             return Ok(());
         }
-        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        let slot = self.find_or_add(&mut state.keys, key, now)?;
         let Some(key_state) = state.keys.get_mut(slot) else { return Err(lost_key()) };
         self.rule.take(key_state, Kind::Request, now);
         self.rule.end(key_state, Kind::Request, report);
@@ -192,6 +192,11 @@ impl Budget {
             self.end(keys, &lease, Report::None);
         }
         now
+    }
+
+    /// Finds or adds a key. A new key replaces the key that has most left, if there are too many.
+    fn find_or_add(&self, keys: &mut KeyTable<KeyState>, key: &[u8], now: f64) -> Result<Slot> {
+        keys.find_or_add(key, || self.rule.start(now), |state| -self.rule.left(state, now))
     }
 
     fn end(&self, keys: &mut KeyTable<KeyState>, lease: &Lease, report: Report) {
@@ -247,7 +252,7 @@ impl Budget {
     fn with_bucket<T>(&self, key: &[u8], reading: f64, use_bucket: impl FnOnce(&mut Bucket) -> T) -> Result<T> {
         let mut state = self.state.lock();
         let now = self.advance(&mut state, Some(reading));
-        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        let slot = self.find_or_add(&mut state.keys, key, now)?;
         match state.keys.get_mut(slot) {
             Some(KeyState::Tokens(bucket)) => Ok(use_bucket(bucket)),
             _ => Err(lost_key()),
@@ -258,7 +263,7 @@ impl Budget {
     fn lease(&self, key: &[u8], reading: f64, kind: Kind) -> Result<u64> {
         let mut state = self.state.lock();
         let now = self.advance(&mut state, Some(reading));
-        let slot = state.keys.find_or_add(key, || self.rule.start(now))?;
+        let slot = self.find_or_add(&mut state.keys, key, now)?;
         self.add_lease(&mut state, Lease { key: slot, kind }, now)
     }
 }

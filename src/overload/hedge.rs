@@ -123,7 +123,7 @@ impl Hedge {
             DelayRule::Percentile { percentile, .. } => percentile,
         };
         let mut latencies = self.latencies.lock();
-        let slot = latencies.find_or_add(key, || Box::new(LatencySketch::new(percentile)))?;
+        let slot = latencies.find_or_add(key, || Box::new(LatencySketch::new(percentile)), |_| 0)?;
         let delay = latencies.get(slot).map_or(f64::INFINITY, |sketch| self.delay_from(sketch));
         Ok((Some(slot), delay))
     }

@@ -1,4 +1,5 @@
-//! A bounded map from keys to states, which drops the least recently used key when it is full.
+//! A bounded map from keys to states. When it is full, it drops a key that was not used for a long time and whose state
+//! matters least.
 
 use std::collections::HashMap;
 
@@ -38,6 +39,9 @@ struct Entry<T> {
 /// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
+/// The number of least recently used keys of which a full table drops one.
+const CANDIDATES: usize = 16;
+
 /// The states of at most `max_keys` keys.
 pub(crate) struct KeyTable<T> {
     // The hash function is seeded with random numbers, because servers can choose keys: a redirect names an origin.
@@ -54,9 +58,18 @@ impl<T> KeyTable<T> {
         KeyTable { indexes: HashMap::new(), entries: Vec::new(), oldest: NONE, newest: NONE, max_keys }
     }
 
-    /// Finds a key and makes it the most recently used one. A key that is absent gets the state that `make` returns,
-    /// and replaces the least recently used key if the table is full.
-    pub(crate) fn find_or_add(&mut self, key: &[u8], make: impl FnOnce() -> T) -> Result<Slot> {
+    /// Finds a key and makes it the most recently used one. A key that is absent gets the state that `make` returns. If
+    /// the table is full, the key replaces one of the [`CANDIDATES`] least recently used keys: the one whose state has
+    /// the lowest `rank`, and of several, the least recently used one.
+    ///
+    /// Without ranks, a server could make a client forget its state, such as an open breaker, by redirecting it to many
+    /// origins.
+    pub(crate) fn find_or_add<R: PartialOrd>(
+        &mut self,
+        key: &[u8],
+        make: impl FnOnce() -> T,
+        rank: impl FnMut(&mut T) -> R,
+    ) -> Result<Slot> {
         if let Some(&index) = self.indexes.get(key) {
             if self.newest != index {
                 self.unlink(index);
@@ -72,7 +85,7 @@ impl<T> KeyTable<T> {
             memory::push(&mut self.entries, entry, "the states of keys")?;
             (self.entries.len() - 1) as u32
         } else {
-            let index = self.oldest;
+            let index = self.lowest_ranked_candidate(rank);
             self.unlink(index);
             let entry = &mut self.entries[index as usize];
             self.indexes.remove(&entry.key);
@@ -109,6 +122,22 @@ impl<T> KeyTable<T> {
         self.entries.len()
     }
 
+    /// The table must not be empty.
+    fn lowest_ranked_candidate<R: PartialOrd>(&mut self, mut rank: impl FnMut(&mut T) -> R) -> u32 {
+        let mut lowest = self.oldest;
+        let mut lowest_rank = rank(&mut self.entries[lowest as usize].state);
+        let mut index = self.entries[lowest as usize].newer;
+        for _ in 1..CANDIDATES {
+            let Some(entry) = self.entries.get_mut(index as usize) else { break };
+            let entry_rank = rank(&mut entry.state);
+            if entry_rank < lowest_rank {
+                (lowest, lowest_rank) = (index, entry_rank);
+            }
+            index = entry.newer;
+        }
+        lowest
+    }
+
     fn slot(&self, index: u32) -> Slot {
         Slot { index, generation: self.entries[index as usize].generation }
     }
@@ -142,7 +171,7 @@ mod tests {
     use super::*;
 
     fn add(table: &mut KeyTable<String>, key: &str) -> Slot {
-        table.find_or_add(key.as_bytes(), || key.to_uppercase()).unwrap()
+        table.find_or_add(key.as_bytes(), || key.to_uppercase(), |_| 0).unwrap()
     }
 
     #[test]
@@ -158,6 +187,24 @@ mod tests {
         let e = add(&mut table, "e");
         let found = [a, b, c, d, e].map(|slot| table.get(slot).map(String::as_str));
         assert_eq!(found, [Some("A"), None, None, Some("D"), Some("E")]);
+    }
+
+    #[test]
+    fn a_full_table_drops_the_lowest_ranked_of_the_16_least_recently_used_keys() {
+        // Each row: the ranks of 18 keys, from the least recently used one on, and the key that is dropped.
+        for (ranks, dropped) in [
+            ([5; 18], 0),
+            ([5, 3, 4, 3, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5], 1),
+            ([5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 5, 5], 15),
+            ([5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 4, 4], 0),
+        ] {
+            let mut table = KeyTable::new(ranks.len());
+            let mut add = |key: u8, rank: i32| table.find_or_add(&[key], || rank, |rank| *rank).unwrap();
+            let slots: Vec<_> = ranks.iter().enumerate().map(|(key, rank)| add(key as u8, *rank)).collect();
+            let new = add(99, 0);
+            let gone: Vec<_> = (0..ranks.len()).filter(|key| table.get(slots[*key]).is_none()).collect();
+            assert_eq!((gone, table.get(new), table.len()), (vec![dropped], Some(&0), ranks.len()), "{ranks:?}");
+        }
     }
 
     #[test]
@@ -194,8 +241,8 @@ mod tests {
     #[test]
     fn a_key_of_1025_bytes_is_refused() {
         let mut table = KeyTable::new(2);
-        table.find_or_add(&[b'k'; MAX_KEY_LENGTH], || ()).unwrap();
-        let error = table.find_or_add(&[b'k'; MAX_KEY_LENGTH + 1], || ()).unwrap_err();
+        table.find_or_add(&[b'k'; MAX_KEY_LENGTH], || (), |_| 0).unwrap();
+        let error = table.find_or_add(&[b'k'; MAX_KEY_LENGTH + 1], || (), |_| 0).unwrap_err();
         assert_eq!(error.message(), "key has 1025 bytes; it must have at most 1024");
     }
 }

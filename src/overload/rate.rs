@@ -95,10 +95,17 @@ impl<T> Local<T> {
         fork::Mutex::new(Local { keys: KeyTable::new(max_keys), time: clock.steady_time() })
     }
 
-    /// Returns the state of a key, and the time after a reading of the clock.
-    fn find_or_add(&mut self, key: &[u8], reading: f64, make: impl FnOnce(f64) -> T) -> Result<(&mut T, f64)> {
+    /// Returns the state of a key, and the time after a reading of the clock. If there are too many keys, a new key
+    /// replaces the one with the lowest rank.
+    fn find_or_add<R: PartialOrd>(
+        &mut self,
+        key: &[u8],
+        reading: f64,
+        make: impl FnOnce(f64) -> T,
+        rank: impl Fn(&T) -> R,
+    ) -> Result<(&mut T, f64)> {
         let now = self.time.advance(Some(reading));
-        let slot = self.keys.find_or_add(key, || make(now))?;
+        let slot = self.keys.find_or_add(key, || make(now), |state| rank(state))?;
         let state = self.keys.get_mut(slot).ok_or_else(|| Error::new(Status::Internal, "a key was lost"))?;
         Ok((state, now))
     }
@@ -138,7 +145,7 @@ impl Rate {
                 }
                 let reading = self.clock.now()?;
                 let mut local = local.lock();
-                let (state, now) = local.find_or_add(key, reading, |_| 0)?;
+                let (state, now) = local.find_or_add(key, reading, |_| 0, |full_at| *full_at)?;
                 let taken = gcra.take(*state, nanoseconds(now), cost);
                 *state = taken.state();
                 Ok(taken.into())
@@ -149,7 +156,7 @@ impl Rate {
                 }
                 let reading = self.clock.now()?;
                 let mut local = local.lock();
-                let (state, now) = local.find_or_add(key, reading, Adaptive::new)?;
+                let (state, now) = local.find_or_add(key, reading, Adaptive::new, Adaptive::is_limited)?;
                 Ok(state.take(now, n).map_or_else(Permission::after, |()| Permission::Granted))
             }
         }
@@ -163,7 +170,7 @@ impl Rate {
         }
         let reading = self.clock.now()?;
         let mut local = local.lock();
-        let (state, now) = local.find_or_add(key, reading, Adaptive::new)?;
+        let (state, now) = local.find_or_add(key, reading, Adaptive::new, Adaptive::is_limited)?;
         state.report(now, report == Report::Throttled);
         Ok(())
     }

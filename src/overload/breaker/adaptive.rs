@@ -18,6 +18,11 @@ pub(super) struct Settings {
 }
 
 impl Settings {
+    fn probability_at(&self, window: &mut Window, now: f64) -> f64 {
+        window.advance(now, self.window);
+        self.probability(window.counts())
+    }
+
     fn probability(&self, counts: Counts) -> f64 {
         if counts.requests < u64::from(self.minimum) {
             return 0.0;
@@ -39,14 +44,19 @@ impl AdaptiveBreaker {
 
     /// `draw` is a random number of at least 0 and less than 1.
     pub(super) fn ask(&mut self, key: &[u8], now: f64, draw: f64) -> Result<Answer> {
-        let (slot, window) = find_or_add(&mut self.windows, key, || Window::new(now))?;
-        window.advance(now, self.settings.window);
-        let probability = self.settings.probability(window.counts());
+        let settings = self.settings;
+        let (slot, window) = find_or_add(
+            &mut self.windows,
+            key,
+            || Window::new(now),
+            |window| settings.probability_at(window, now) == 0.0,
+        )?;
+        let probability = settings.probability_at(window, now);
         // A request counts before it is sent, and also if it is refused. If requests counted from their end, a server
         // that lets all requests time out would be detected only after the timeout.
         window.add_request();
         if draw < probability {
-            return Ok(Answer::Refuse { seconds: window.until_next_bucket(now, self.settings.window) });
+            return Ok(Answer::Refuse { seconds: window.until_next_bucket(now, settings.window) });
         }
         Ok(Answer::Permit(Permit { slot, mark: window.newest() }))
     }
@@ -67,7 +77,6 @@ impl AdaptiveBreaker {
         let Some(window) = self.windows.find(key).and_then(|slot| self.windows.get_mut(slot)) else {
             return CircuitState::Closed;
         };
-        window.advance(now, self.settings.window);
-        if self.settings.probability(window.counts()) > 0.0 { CircuitState::HalfOpen } else { CircuitState::Closed }
+        if self.settings.probability_at(window, now) > 0.0 { CircuitState::HalfOpen } else { CircuitState::Closed }
     }
 }

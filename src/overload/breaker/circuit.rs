@@ -29,13 +29,15 @@ pub(super) struct Permit {
     pub(super) mark: u64,
 }
 
-/// Finds or adds the state of a key in the table of one kind of breaker.
+/// Finds or adds the state of a key in the table of one kind of breaker. If there are too many keys, a new key replaces
+/// a closed key rather than another one.
 pub(super) fn find_or_add<'a, T>(
     table: &'a mut KeyTable<T>,
     key: &[u8],
     make: impl FnOnce() -> T,
+    mut is_closed: impl FnMut(&mut T) -> bool,
 ) -> Result<(Slot, &'a mut T)> {
-    let slot = table.find_or_add(key, make)?;
+    let slot = table.find_or_add(key, make, |state| !is_closed(state))?;
     let state = table.get_mut(slot).ok_or_else(|| Error::new(Status::Internal, "the state of a key was lost"))?;
     Ok((slot, state))
 }

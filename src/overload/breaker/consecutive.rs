@@ -72,7 +72,7 @@ impl ConsecutiveBreaker {
 
     pub(super) fn ask(&mut self, key: &[u8], now: f64) -> Result<Answer> {
         let make = || Circuit { failures: 0, is_open: false, until: now, multiplier: 0, round: 0 };
-        let (slot, circuit) = find_or_add(&mut self.circuits, key, make)?;
+        let (slot, circuit) = find_or_add(&mut self.circuits, key, make, |circuit| !circuit.is_open(now))?;
         circuit.close_after_open_time(now);
         if circuit.is_open {
             return Ok(Answer::Refuse { seconds: circuit.until - now });

@@ -66,7 +66,8 @@ impl RatioBreaker {
 
     pub(super) fn ask(&mut self, key: &[u8], now: f64) -> Result<Answer> {
         let make = || Circuit { phase: Phase::Closed, round: 0, window: Window::new(now) };
-        let (slot, circuit) = find_or_add(&mut self.circuits, key, make)?;
+        let is_closed = |circuit: &mut Circuit| matches!(circuit.phase, Phase::Closed);
+        let (slot, circuit) = find_or_add(&mut self.circuits, key, make, is_closed)?;
         if let Phase::Open { until } = circuit.phase {
             if now < until {
                 return Ok(Answer::Refuse { seconds: until - now });

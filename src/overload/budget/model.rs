@@ -67,7 +67,8 @@ impl Model {
             Some(at) => self.keys.remove(at),
             None => {
                 if self.keys.len() == MAX_KEYS {
-                    self.keys.remove(0);
+                    let [first, second] = [0, 1].map(|at| self.left(Some(&self.keys[at])));
+                    self.keys.remove(usize::from(second > first));
                 }
                 self.next_identity += 1;
                 Key { name, identity: self.next_identity, tokens: self.capacity(), amounts: Vec::new() }

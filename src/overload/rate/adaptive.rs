@@ -57,6 +57,11 @@ impl Adaptive {
         }
     }
 
+    /// Returns whether the server has asked to slow down.
+    pub(super) fn is_limited(&self) -> bool {
+        self.enabled
+    }
+
     /// Takes `n` tokens. If they are not available, returns the seconds until they are. If `n` exceeds the capacity, a
     /// full bucket is enough, and its number of tokens becomes negative.
     pub(super) fn take(&mut self, now: f64, n: f64) -> Result<(), f64> {

@@ -59,9 +59,13 @@ impl Handle for netlib_breaker_options {
 ///     netlib_breaker_report(breaker, permit, failed ? NETLIB_REPORT_FAILURE : NETLIB_REPORT_SUCCESS);
 ///
 /// A breaker keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
-/// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
-/// the maximum number of keys, the least recently used key is dropped, even if it is open; a dropped key that is used
-/// again starts closed. Keys appear in error messages, so do not use secrets as keys.
+/// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
+/// messages, so do not use secrets as keys.
+///
+/// If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the least
+/// recently used one that is closed, or the least recently used one if none is closed. A dropped key that is used again
+/// starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
+/// clients to many other origins.
 ///
 /// All clones of a breaker share one state. After fork(2), parent and child have separate copies of the state, and
 /// count separately.

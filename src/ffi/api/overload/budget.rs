@@ -77,9 +77,13 @@ impl Handle for netlib_retry_budget_options {
 /// failing server. **Thread-safe**.
 ///
 /// A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
-/// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
-/// the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
-/// full budget. Keys appear in error messages, so do not use secrets as keys.
+/// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
+/// messages, so do not use secrets as keys.
+///
+/// If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the one
+/// with the most left (`netlib_retry_budget_left`), and of several, the least recently used one. A dropped key that is
+/// used again starts with a full budget. The key with the most left is dropped because otherwise, a server could refill
+/// its own budget by redirecting clients to many other origins.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
 /// a store.

@@ -38,7 +38,9 @@ impl Handle for netlib_rate_options {
 ///
 /// A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
 /// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
-/// number of keys, the least recently used key is dropped; a dropped key that is used again starts as a new key.
+/// number of keys, one of the 16 least recently used keys is dropped: for a limit, the one that has, or will first
+/// have, all its permissions; for an adaptive rate, one that was never throttled, if there is one; of several, the
+/// least recently used one. A dropped key that is used again starts as a new key.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
 /// store.
