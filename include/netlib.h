@@ -2757,8 +2757,8 @@ struct netlib_store;
  * @param actual out: the word, if it was not `expected`.
  * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
- *        server. If the clock is set back by more than a second, a rate has no permissions at that moment, and fills
- *        again. netlib presets `now` to NaN.
+ *        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
+ *        time. netlib presets `now` to NaN.
  * @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
  *         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
  * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
@@ -2866,9 +2866,13 @@ enum netlib_budget_kind NETLIB_INT32 {
  * failing server. **Thread-safe**.
  *
  * A budget keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
- * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
- * the maximum number of keys, the least recently used key is dropped; a dropped key that is used again starts with a
- * full budget. Keys appear in error messages, so do not use secrets as keys.
+ * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
+ * messages, so do not use secrets as keys.
+ *
+ * If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the one
+ * with the most left (`netlib_retry_budget_left`), and of several, the least recently used one. A dropped key that is
+ * used again starts with a full budget. The key with the most left is dropped because otherwise, a server could refill
+ * its own budget by redirecting clients to many other origins.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
  * a store. */
@@ -3041,13 +3045,15 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
 /** Attaches a retry budget to the Retry. `netlib_retry_decide` then reports the outcome of each request to the budget,
  * and asks the budget as the last step before it grants a retry. A retry that the counters, the method, the delay or
  * the limit do not allow costs nothing. A redirect is not a retry: `netlib_retry_decide` does not ask the budget
- * before a redirect, and reports a success for the server that sent it. Default: no budget.
+ * before a redirect. Default: no budget.
  *
  * An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
  * other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
  * failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
  * effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
- * such as a cancellation, count as `NETLIB_REPORT_NONE`. After a throttled outcome, the retry is of the kind
+ * such as a cancellation, count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
+ * `NETLIB_REPORT_NONE`, so it does not return the cost of the retry: otherwise, a server that answers retries with
+ * redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
  * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
  * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
@@ -3120,9 +3126,13 @@ enum netlib_circuit_state NETLIB_INT32 {
  *     netlib_breaker_report(breaker, permit, failed ? NETLIB_REPORT_FAILURE : NETLIB_REPORT_SUCCESS);
  *
  * A breaker keeps a separate state for each key, which is usually an origin or a tenant. A key is any sequence of at
- * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. If a new key would exceed
- * the maximum number of keys, the least recently used key is dropped, even if it is open; a dropped key that is used
- * again starts closed. Keys appear in error messages, so do not use secrets as keys.
+ * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
+ * messages, so do not use secrets as keys.
+ *
+ * If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the least
+ * recently used one that is closed, or the least recently used one if none is closed. A dropped key that is used again
+ * starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
+ * clients to many other origins.
  *
  * All clones of a breaker share one state. After fork(2), parent and child have separate copies of the state, and
  * count separately. */
@@ -3152,16 +3162,20 @@ void netlib_breaker_options_free(netlib_breaker_options *options);
  * A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
  * within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
  * of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
- * no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, and no further request
- * until the outcomes of all these probes are reported. If at least the fraction `ratio` of the probes have failed, the
- * key opens again; otherwise, it closes. A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is
- * replaced by another probe.
+ * no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, the probes. When
+ * failures were reported for at least the fraction `ratio` of `probes`, the key opens again; when `probes` outcomes
+ * were reported without that, it closes.
+ *
+ * A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe. If reports
+ * are missing, a half-open key permits a further probe whenever no probe was permitted and no outcome was reported for
+ * `open_time` seconds. So a lost report does not block the key until its permit ends. A late report of an earlier probe
+ * still counts.
  * @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
  * @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
  * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
  *        length.
  * @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
- * @param probes the number of requests that a half-open key permits, 1 or more. */
+ * @param probes the number of outcomes that a half-open key needs, 1 or more. */
 void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
                                       double open_time, int32_t probes);
 
@@ -3249,9 +3263,9 @@ void netlib_breaker_free(netlib_breaker *breaker);
  * @param permit out: the number of the permit, never 0; 0 if the request is not permitted.
  * @param seconds out: with `NETLIB_BREAKER_OPEN`, the time after which to ask again, in seconds, at least 0.000001;
  *        otherwise 0. For an open key, this is the time until the key closes or is half-open. For a half-open key, it
- *        is the `open_time` of `netlib_breaker_options_set_ratio`, although the key may close sooner. For a request
- *        that `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request
- *        may be permitted earlier.
+ *        is the time until a further probe is permitted, although the key may close sooner. For a request that
+ *        `netlib_breaker_options_set_adaptive` refuses, it is the time until the window moves, although a request may
+ *        be permitted earlier.
  * @return `NETLIB_BREAKER_OPEN` if the request is not permitted; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_CALLBACK_FAILED`.
  */
@@ -3508,7 +3522,9 @@ enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
  *
  * A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
  * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
- * number of keys, the least recently used key is dropped; a dropped key that is used again starts as a new key.
+ * number of keys, one of the 16 least recently used keys is dropped: for a limit, the one that has, or will first
+ * have, all its permissions; for an adaptive rate, one that was never throttled, if there is one; of several, the
+ * least recently used one. A dropped key that is used again starts as a new key.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
  * store. */
@@ -3536,8 +3552,8 @@ void netlib_rate_options_free(netlib_rate_options *options);
  * are taken. A new key can take `burst` at once. The call replaces `netlib_rate_options_set_adaptive`. Default: not
  * set; the rate is adaptive.
  *
- * If the clock of a store goes back by more than one second, for example because its server was replaced, a key has no
- * permissions at that moment, and gets permissions again at `per_second`.
+ * If the time of a store steps back, for example because its server was replaced, a key may lose its permissions. The
+ * key then gets permissions again at `per_second`, and waits at most one second longer than if it had used them.
  * @param per_second the permissions per second, more than 0, finite.
  * @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
  *        which a key without permissions gets `burst` permissions, is 0.000000001 to 1,000,000,000 seconds.
@@ -3567,9 +3583,13 @@ void netlib_rate_options_set_max_keys(netlib_rate_options *options, int32_t max_
 void netlib_rate_options_set_store(netlib_rate_options *options, const netlib_store *store,
                                    enum netlib_unavailable unavailable);
 
-/** Replaces the clock of the rate, for tests and simulations. A limit with a store uses the clock only while the store
- * is unavailable. A time before the time of an earlier call counts as the time of that earlier call. The callback may
- * run on several threads at the same time. Default: the system's monotonic clock.
+/** Replaces the clock of the rate, for tests and simulations. If a reading is below the latest one by at most 1 second,
+ * the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading is lower
+ * than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000
+ * seconds is refused. The callback may run on several threads at the same time. Default: the system's monotonic clock.
+ *
+ * A limit with a store uses the time of the store, and uses this clock only while the store is unavailable;
+ * `netlib_rate_options_set_limit` states the effect if the time of the store steps back.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_rate_options_set_clock(netlib_rate_options *options, netlib_clock_fn clock, void *ctx,
                                    netlib_ctx_free_fn ctx_free);
