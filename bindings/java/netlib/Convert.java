@@ -1,8 +1,5 @@
 package netlib;
 
-import com.sun.jna.Memory;
-import com.sun.jna.Native;
-import com.sun.jna.Pointer;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
@@ -12,6 +9,9 @@ import java.nio.charset.StandardCharsets;
 final class Convert {
     /** A byte that is not UTF-8 becomes this character plus the byte, and is converted back. */
     private static final char UNDECODED = '\uDC00';
+
+    /** The size of a pointer and of a size_t. */
+    private static final int WORD = 8;
 
     private Convert() {}
 
@@ -38,10 +38,9 @@ final class Convert {
         return copy;
     }
 
-    /** Copies bytes to memory that lives as long as the result refers to it. */
-    static Memory memory(byte[] bytes) {
-        Memory memory = new Memory(Math.max(1, bytes.length));
-        memory.write(0, bytes, 0, bytes.length);
+    static CMemory memory(byte[] bytes) {
+        CMemory memory = new CMemory(Math.max(1, bytes.length));
+        CMemory.putBytes(memory.address(), bytes);
         return memory;
     }
 
@@ -57,12 +56,12 @@ final class Convert {
         return bytes == null ? new byte[0] : bytes;
     }
 
-    static String text(Pointer pointer, long length) {
-        if (pointer == null) {
+    /** Returns the text at an address. The length -1 means that the text ends at its NUL. */
+    static String text(long address, long length) {
+        if (address == 0) {
             return null;
         }
-        long count = length < 0 ? pointer.indexOf(0, (byte) 0) : length;
-        byte[] bytes = pointer.getByteArray(0, Math.toIntExact(count));
+        byte[] bytes = CMemory.getBytes(address, length < 0 ? CMemory.textLength(address) : length);
         try {
             return StandardCharsets.UTF_8.newDecoder().decode(ByteBuffer.wrap(bytes)).toString();
         } catch (CharacterCodingException undecodable) {
@@ -103,45 +102,46 @@ final class Convert {
         return out.toByteArray();
     }
 
-    static byte[] bytes(Pointer pointer, long length) {
-        return pointer == null ? null : pointer.getByteArray(0, Math.toIntExact(length));
+    static byte[] bytes(long address, long length) {
+        return address == 0 ? null : CMemory.getBytes(address, length);
     }
 
-    static String[] texts(Pointer pointer, long count) {
+    static String[] texts(long address, long count) {
         String[] found = new String[Math.toIntExact(count)];
         for (int at = 0; at < found.length; at++) {
-            found[at] = text(pointer.getPointer((long) at * Native.POINTER_SIZE), -1);
+            found[at] = text(CMemory.getLong(address + (long) at * WORD), -1);
         }
         return found;
     }
 
-    static int[] ints(Pointer pointer, long count) {
-        return pointer == null ? new int[0] : pointer.getIntArray(0, Math.toIntExact(count));
+    static int[] ints(long address, long count) {
+        return address == 0 ? new int[0] : CMemory.getInts(address, count);
     }
 
-    /** An array of pointers and lengths, followed by the bytes. Kept alive by the caller during the call. */
-    private static Memory pack(byte[][] items, int words) {
-        long size = (long) items.length * words * Native.POINTER_SIZE + 1;
+    /** Makes an array of pointers, or of pointers and lengths, followed by the bytes. */
+    private static CMemory pack(byte[][] items, int words) {
+        long size = (long) items.length * words * WORD + 1;
         for (byte[] item : items) {
             size += item == null ? 0 : item.length;
         }
-        Memory memory = new Memory(size);
-        long next = (long) items.length * words * Native.POINTER_SIZE;
-        for (int at = 0; at < items.length; at++) {
-            long slot = (long) at * words * Native.POINTER_SIZE;
-            memory.setPointer(slot, items[at] == null ? null : memory.share(next));
+        CMemory memory = new CMemory(size);
+        long slot = memory.address();
+        long next = slot + (long) items.length * words * WORD;
+        for (byte[] item : items) {
+            CMemory.putLong(slot, item == null ? 0 : next);
             if (words == 2) {
-                memory.setLong(slot + Native.POINTER_SIZE, items[at].length);
+                CMemory.putLong(slot + WORD, item.length);
             }
-            if (items[at] != null) {
-                memory.write(next, items[at], 0, items[at].length);
-                next += items[at].length;
+            if (item != null) {
+                CMemory.putBytes(next, item);
+                next += item.length;
             }
+            slot += (long) words * WORD;
         }
         return memory;
     }
 
-    static Memory array(String name, String[] texts) {
+    static CMemory array(String name, String[] texts) {
         if (texts == null) {
             return null;
         }
@@ -152,7 +152,7 @@ final class Convert {
         return pack(items, 1);
     }
 
-    static Memory array(String name, HeaderField[] fields) {
+    static CMemory array(String name, HeaderField[] fields) {
         byte[][] items = new byte[2 * fields.length][];
         for (int at = 0; at < fields.length; at++) {
             items[2 * at] = terminated(name, fields[at].name());
@@ -161,7 +161,7 @@ final class Convert {
         return pack(items, 1);
     }
 
-    static Memory array(String name, byte[][] slices) {
+    static CMemory array(String name, byte[][] slices) {
         return slices == null ? null : pack(slices, 2);
     }
 }

@@ -1,9 +1,8 @@
 package netlib;
 
-import com.sun.jna.Pointer;
 import java.lang.ref.Cleaner;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Consumer;
+import java.util.function.LongConsumer;
 
 /**
  * An object of the C library. {@link #close} frees it; if the program does not call close, the garbage collector does
@@ -16,12 +15,12 @@ public abstract class Handle implements AutoCloseable {
 
     private final Object[] lenders;
     private final Cleaner.Cleanable cleanable;
-    private final Pointer pointer;
+    private final long pointer;
 
     /** The number of calls that use the object, plus CLOSED. */
     private final AtomicLong state = new AtomicLong();
 
-    Handle(Pointer pointer, Object[] lenders, Consumer<Pointer> free) {
+    Handle(long pointer, Object[] lenders, LongConsumer free) {
         this.pointer = pointer;
         this.lenders = lenders;
         // The action must not refer to this object, or the object would never be collected.
@@ -41,7 +40,7 @@ public abstract class Handle implements AutoCloseable {
     }
 
     /** Returns the pointer for a call, after which {@link #leave} must follow. */
-    final Pointer enter() {
+    final long enter() {
         while (!isClosed()) {
             long calls = state.get();
             if (calls < CLOSED && state.compareAndSet(calls, calls + 1)) {

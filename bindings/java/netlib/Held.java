@@ -1,6 +1,5 @@
 package netlib;
 
-import com.sun.jna.Pointer;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
@@ -11,18 +10,26 @@ final class Held {
     private static final AtomicLong NEXT = new AtomicLong(1);
     private static final ThreadLocal<Throwable> RAISED = new ThreadLocal<>();
 
-    static final Native.CtxFreeC FREE = ctx -> OBJECTS.remove(Pointer.nativeValue(ctx));
-
     private Held() {}
 
-    static Pointer hold(Object object) {
+    /** Returns the number of an object, or of the array of the callbacks of a call, for C's `ctx`. */
+    static long hold(Object object) {
         long key = NEXT.getAndIncrement();
         OBJECTS.put(key, object);
-        return new Pointer(key);
+        return key;
     }
 
-    static Object userData(Pointer ctx) {
-        return ctx == null ? null : OBJECTS.get(Pointer.nativeValue(ctx));
+    static void free(long ctx) {
+        OBJECTS.remove(ctx);
+    }
+
+    static Object userData(long ctx) {
+        return ctx == 0 ? null : OBJECTS.get(ctx);
+    }
+
+    /** Returns the callback at an index of the array that is held as `ctx`. */
+    static Object callback(long ctx, int index) {
+        return ((Object[]) OBJECTS.get(ctx))[index];
     }
 
     static int count() {

@@ -1,6 +1,5 @@
 package netlib;
 
-import com.sun.jna.NativeLibrary;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -14,12 +13,6 @@ public final class Library {
 
     private Library() {}
 
-    static void register(Class<?> functions) {
-        NativeLibrary library = NativeLibrary.getInstance(path());
-        checkVersion(library.getFunction("netlib_version").invokeString(new Object[0], false), Native.VERSION);
-        com.sun.jna.Native.register(functions, library);
-    }
-
     /** Throws an exception unless the version is MAJOR.MINOR of the wanted one. */
     public static void checkVersion(String found, String wanted) {
         if (!found.startsWith(wanted + ".")) {
@@ -27,7 +20,7 @@ public final class Library {
         }
     }
 
-    private static String path() {
+    static String path() {
         try (InputStream bundled = Library.class.getResourceAsStream(NAME)) {
             if (bundled == null) {
                 return NAME;

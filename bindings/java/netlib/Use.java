@@ -1,6 +1,5 @@
 package netlib;
 
-import com.sun.jna.Pointer;
 import java.util.Arrays;
 
 /** The handles that one call uses. They stay alive, and are not freed, until the call has ended. */
@@ -8,11 +7,11 @@ final class Use implements AutoCloseable {
     private Handle[] handles = new Handle[3];
     private int count;
 
-    Pointer pointer(Handle handle) {
+    long pointer(Handle handle) {
         if (handle == null) {
-            return null;
+            return 0;
         }
-        Pointer pointer = handle.enter();
+        long pointer = handle.enter();
         if (count == handles.length) {
             handles = Arrays.copyOf(handles, 2 * count);
         }

@@ -102,6 +102,24 @@ public final class BindingTest {
             ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> classes / (classes - classes));
             return Netlib.createConnection("127.0.0.1", 9, options, null);
         });
+        check("an endless recursion of a callback is thrown by the call", "StackOverflowError: null", () -> {
+            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> recurse(classes));
+            return Netlib.createConnection("127.0.0.1", 9, options, null);
+        });
+        check("a callback calls netlib while the arrays of the outer call are in use", "hello", () -> {
+            Stream stream = Stream.newCallbacks(buffer -> {
+                buffer.put("hello".getBytes(StandardCharsets.US_ASCII));
+                Netlib.parseUrl("http://other.text/");
+                return 5;
+            }, bytes -> bytes.length);
+            byte[] buffer = new byte[5];
+            stream.read(buffer);
+            return new String(buffer, StandardCharsets.US_ASCII);
+        });
+        check("large arrays are passed", 20_000, () -> {
+            String path = "/" + "a".repeat(19_999);
+            return Netlib.parseUrl("http://a" + path).path().length();
+        });
         check("a verdict that is no verdict fails the call", true, () -> {
             ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> Verdict.FAILED);
             try {
@@ -207,6 +225,10 @@ public final class BindingTest {
                 () -> resource("THIRD-PARTY-NOTICES").contains("\naws-lc-sys "));
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 ? 0 : 1);
+    }
+
+    private static int recurse(int depth) {
+        return recurse(depth + 1) + depth;
     }
 
     /** Returns the text of a file in META-INF. */

@@ -1,0 +1,3 @@
+package java.lang.foreign;
+
+public interface MemoryLayout {}
