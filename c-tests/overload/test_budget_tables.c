@@ -1,4 +1,4 @@
-/* Replays the published tests of other libraries' retry budgets, and the bugs that other libraries had. */
+/* Replays the published tests of other libraries' retry budgets, and bugs that other libraries had. */
 #include "budget_makers.h"
 
 /* The steps of a table. `n` is the number of repetitions, except for WAIT. */
@@ -57,6 +57,9 @@ static void tower_1s_0_50(netlib_retry_budget_options *options) {
 }
 static void tower_1s_5_100(netlib_retry_budget_options *options) {
     netlib_retry_budget_options_set_window(options, 1, 5, 1);
+}
+static void envoy_without_budget(netlib_retry_budget_options *options) {
+    netlib_retry_budget_options_set_in_flight(options, 0, 3);
 }
 static void envoy_20_5(netlib_retry_budget_options *options) {
     netlib_retry_budget_options_set_in_flight(options, 0.2, 5);
@@ -160,29 +163,9 @@ static const struct table tables[] = {
       {GRANTED, 1, 1},
       {GRANTED, 1, 0},
       {DENIED, 1, 0}}},
-    /* Bugs of other libraries. */
-    {"envoy#30205: a retry that waits for its backoff counts before it is sent",
-     envoy,
-     {{BEGIN, 10, 3}, {GRANTED, 3, 0}, {WAIT, 30000, 0}, {DENIED, 10, 0}}},
-    {"aws-sdk-go-v2#3550: successes refill an empty bucket",
-     aws_2026,
-     {{GRANTED, 35, 10},
-      {GRANTED_THROTTLING, 2, 0},
-      {DENIED, 1, 0},
-      {SUCCEED, 13, 13},
-      {DENIED, 1, 13},
-      {SUCCEED, 1, 14},
-      {GRANTED, 1, 0},
-      {SUCCEED, 1000, 500}}},
-    {"go-zero#5011: requests that end after the window has passed count when they begin",
-     finagle,
-     {{GRANTED, 100, 0}, {BEGIN, 50, 10}, {GRANTED, 10, 0}, {WAIT, 8000, 0}, {DENIED, 1, 0}}},
-    {"grpc-go#7539 and failsafe-go#106: a client with one request has the minimum of a ratio budget: Finagle",
-     finagle,
-     {{FAIL, 1, 100}, {GRANTED, 3, 97}}},
-    {"grpc-go#7539 and failsafe-go#106: a client with one request has the minimum of a ratio budget: Envoy",
-     envoy,
-     {{BEGIN, 1, 3}, {GRANTED, 3, 0}}},
+    {"Envoy, CircuitBreakers: without a retry budget, max_retries allows 3 retries in flight",
+     envoy_without_budget,
+     {{BEGIN, 100, 3}, {GRANTED, 3, 0}, {DENIED, 1, 0}, {RETRY_OK, 1, 1}, {GRANTED, 1, 0}}},
 };
 
 static void run_table(const struct table *table) {
@@ -219,6 +202,45 @@ static void run_table(const struct table *table) {
         }
     }
     netlib_retry_budget_free(budget);
+}
+
+/* The following tests replay bugs of other libraries. */
+
+static void a_retry_that_waits_for_its_backoff_is_in_flight_and_counts(void) {
+    static const struct table table = {
+        "envoy#30205", envoy, {{BEGIN, 10, 3}, {GRANTED, 3, 0}, {WAIT, 30000, 0}, {DENIED, 10, 0}}};
+    run_table(&table);
+}
+
+static void successes_refill_an_empty_bucket(void) {
+    static const struct table table = {"aws-sdk-go-v2#3550",
+                                       aws_2026,
+                                       {{GRANTED, 35, 10},
+                                        {GRANTED_THROTTLING, 2, 0},
+                                        {DENIED, 1, 0},
+                                        {SUCCEED, 13, 13},
+                                        {DENIED, 1, 13},
+                                        {SUCCEED, 1, 14},
+                                        {GRANTED, 1, 0},
+                                        {SUCCEED, 1000, 500}}};
+    run_table(&table);
+}
+
+static void requests_that_outlast_the_window_count_when_they_begin(void) {
+    static const struct table table = {
+        "go-zero#5011",
+        finagle,
+        {{GRANTED, 100, 0}, {BEGIN, 50, 10}, {GRANTED, 10, 0}, {WAIT, 8000, 0}, {DENIED, 1, 0}}};
+    run_table(&table);
+}
+
+static void a_client_with_one_request_gets_the_minimum_of_a_ratio_budget(void) {
+    static const struct table rows[] = {
+        {"grpc-go#7539 and failsafe-go#106: a window", finagle, {{FAIL, 1, 100}, {GRANTED, 3, 97}}},
+        {"grpc-go#7539 and failsafe-go#106: in flight", envoy, {{BEGIN, 1, 3}, {GRANTED, 3, 0}}},
+    };
+    run_table(&rows[0]);
+    run_table(&rows[1]);
 }
 
 /* Finagle's RetryBudgetTest: of 10,000 requests, the number of retries is the ratio of the requests plus the minimum,
@@ -290,6 +312,10 @@ static void presets_bound_the_retries_of_an_outage_of_any_length(void) {
 
 int main(void) {
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) run_table(&tables[i]);
+    a_retry_that_waits_for_its_backoff_is_in_flight_and_counts();
+    successes_refill_an_empty_bucket();
+    requests_that_outlast_the_window_count_when_they_begin();
+    a_client_with_one_request_gets_the_minimum_of_a_ratio_budget();
     windows_allow_the_ratios_that_finagle_tests();
     presets_bound_the_retries_of_an_outage_of_any_length();
     return report("budget tables");

@@ -76,6 +76,86 @@ static void a_throttled_request_lowers_a_rate_of_8_to_5_6(void) {
     }
 }
 
+/* Returns whether the fill rate is the expected one. A wait is rounded up to a microsecond, so the error of the fill
+ * rate grows with its square. */
+static bool fills_at(const netlib_rate *rate, double expected) {
+    return fabs(fill_rate(rate) - expected) < 2e-6 * expected * expected;
+}
+
+static void report_successes(const netlib_rate *rate, int count) {
+    for (int i = 0; i < count; i++) report_outcome(rate, "k", NETLIB_REPORT_SUCCESS);
+}
+
+/* Makes an adaptive rate whose client is throttled at the time 2, at a measured rate of `max_rate` (8 or 10). */
+static netlib_rate *throttled_at_2(double *now, int max_rate) {
+    *now = 0;
+    netlib_rate *rate = rate_of(netlib_rate_options_new(), now);
+    CHECK_DOUBLE(0, take(rate, "k", 1));
+    /* The report at the time 2 is the last one of 2 * max_rate / 0.8 reports in 2 seconds. */
+    report_successes(rate, max_rate * 10 / 4 - 1);
+    *now = 2;
+    report_outcome(rate, "k", NETLIB_REPORT_THROTTLED);
+    CHECK(fills_at(rate, 0.7 * max_rate));
+    return rate;
+}
+
+/* The cubic function is max_rate at K seconds after the throttled request, and max_rate + 0.4 at K + 1 seconds. The
+ * values of K are those of botocore's tests. */
+static void the_rate_is_the_earlier_rate_again_after_the_time_k_of_botocore(void) {
+    static const struct {
+        int max_rate;
+        double k;
+    } rows[] = {{10, 1.9574338205844317}, {8, 1.8171205928321397}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        for (int after = -1; after <= 1; after++) {
+            double now = 0;
+            netlib_rate *rate = throttled_at_2(&now, rows[i].max_rate);
+            /* Many reports at one time do not change the fill rate, but raise the measured rate, which limits it. */
+            report_successes(rate, 50);
+            now = 2 + rows[i].k + after;
+            report_outcome(rate, "k", NETLIB_REPORT_SUCCESS);
+            CHECK(fills_at(rate, rows[i].max_rate + 0.4 * after));
+            netlib_rate_free(rate);
+        }
+    }
+}
+
+/* The tables of the cubic function in the tests of smithy-rs and aws-sdk-go-v2, with the time 5 for the throttled
+ * request. The rows of the second table after the second throttled request are left out: they belong to a state that
+ * the test sets, and that no sequence of requests reaches. */
+static void the_cubic_rates_are_those_of_smithy(void) {
+    static const struct {
+        bool begins, throttled;
+        double time, fill_rate;
+    } rows[] = {
+        {true, false, 5, 7},
+        {false, false, 6, 9.64893600966},
+        {false, false, 7, 10.000030849917364},
+        {false, false, 8, 10.453284520772092},
+        {false, false, 9, 13.408697022224185},
+        {false, false, 10, 21.26626835427364},
+        {false, false, 11, 36.425998516920465},
+        {true, false, 5, 7},
+        {false, false, 6, 9.64893600966},
+        {false, true, 7, 6.754255206761999},
+        {false, true, 8, 4.727978644733399},
+    };
+    double now = 0;
+    netlib_rate *rate = NULL;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        if (rows[i].begins) {
+            netlib_rate_free(rate);
+            rate = throttled_at_2(&now, 10);
+            continue;
+        }
+        report_successes(rate, 50);
+        now = rows[i].time - 3;
+        report_outcome(rate, "k", rows[i].throttled ? NETLIB_REPORT_THROTTLED : NETLIB_REPORT_SUCCESS);
+        CHECK(fills_at(rate, rows[i].fill_rate));
+    }
+    netlib_rate_free(rate);
+}
+
 /* A client that sends whenever the rate allows it, to a server that throttles above 10 requests per second. */
 static void a_throttled_client_sends_about_as_fast_as_the_server_allows(void) {
     double now = 0, allowance = 10, last = 0;
@@ -174,6 +254,8 @@ static void an_adaptive_rate_is_the_default_and_cannot_have_a_store(void) {
 int main(void) {
     reports_change_the_rate_as_in_smithy();
     a_throttled_request_lowers_a_rate_of_8_to_5_6();
+    the_rate_is_the_earlier_rate_again_after_the_time_k_of_botocore();
+    the_cubic_rates_are_those_of_smithy();
     a_throttled_client_sends_about_as_fast_as_the_server_allows();
     a_request_for_more_than_the_capacity_makes_the_tokens_negative();
     time_continues_after_the_clock_has_stepped_back();

@@ -80,6 +80,43 @@ static void delays_of_aws_double_from_the_base_of_the_last_outcome_up_to_20_seco
     netlib_url_free(url);
 }
 
+/* The delays before the retries of each kind of service, and the number of retries: AWS's SDKs in the standard mode 2.1
+ * make 3 attempts, and 4 for DynamoDB; aws-c-io makes as many as its options say. */
+static void the_bases_and_attempts_of_aws_services_can_be_set(void) {
+    static const struct {
+        double base;
+        int32_t retries;
+        double delays[9];
+    } rows[] = {
+        {0.05, 2, {0.05, 0.1}},
+        {0.025, 3, {0.025, 0.05, 0.1}},
+        {0.5, 8, {0.5, 1, 2, 4, 8, 16, 20, 20}},
+    };
+    netlib_error *err = NULL;
+    netlib_url *url = url_of("http://h/");
+    netlib_response *response = response_of(500, "");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_retry_options *options = aws();
+        netlib_retry_options_set_total(options, rows[i].retries);
+        netlib_retry_options_set_backoff_factor(options, rows[i].base);
+        netlib_retry *retry = retry_of(options);
+        for (int n = 0; n <= rows[i].retries; n++) {
+            netlib_decision *decision = NULL;
+            bool ends = n == rows[i].retries;
+            CHECK_INT(ends ? NETLIB_MAX_RETRY : NETLIB_OK,
+                      netlib_retry_decide(retry, "GET", url, response, NULL, NULL, &decision, &err));
+            CHECK(is_close(rows[i].delays[n], netlib_decision_delay(decision)));
+            netlib_retry_free(retry);
+            retry = netlib_retry_clone(netlib_decision_retry(decision));
+            netlib_decision_free(decision);
+            netlib_error_free(err), err = NULL;
+        }
+        netlib_retry_free(retry);
+    }
+    netlib_response_free(response);
+    netlib_url_free(url);
+}
+
 /* Each step has the outcome of one request. The base of the last outcome and the number of failures in a row, of all
  * kinds, determine the delay. */
 static void the_base_changes_with_each_outcome_and_failures_of_all_kinds_count(void) {
@@ -461,6 +498,7 @@ static void invalid_throttling_settings_are_refused_with_the_parameter_in_the_me
 
 int main(void) {
     delays_of_aws_double_from_the_base_of_the_last_outcome_up_to_20_seconds();
+    the_bases_and_attempts_of_aws_services_can_be_set();
     the_base_changes_with_each_outcome_and_failures_of_all_kinds_count();
     a_throttled_response_that_is_returned_is_throttled();
     decorrelated_jitter_continues_from_the_previous_delay_of_another_class();
