@@ -37,9 +37,12 @@ static void a_value_out_of_range_is_refused_with_the_name_of_the_parameter(void)
     REFUSED("ratio: window must be 0.001 to 1000000000 seconds; it is NaN", RATIO(.1, 100, NAN, 5, 1));
     REFUSED("ratio: open_time must be 0.001 to 1000000000 seconds; it is 0", RATIO(.1, 100, 30, 0, 1));
     REFUSED("ratio: open_time must be 0.001 to 1000000000 seconds; it is -5", RATIO(.1, 100, 30, -5, 1));
+    REFUSED("ratio: open_time must be 0.001 to 1000000000 seconds; it is NaN", RATIO(.1, 100, 30, NAN, 1));
     REFUSED("ratio: probes must be at least 1; it is 0", RATIO(.1, 100, 30, 5, 0));
+    REFUSED("ratio: probes must be at least 1; it is -1", RATIO(.1, 100, 30, 5, -1));
     REFUSED("consecutive: failures must be at least 1; it is 0", CONSECUTIVE(0, 30, 300, 10));
     REFUSED("consecutive: open_time must be 0.001 to 1000000000 seconds; it is NaN", CONSECUTIVE(5, NAN, 300, 10));
+    REFUSED("consecutive: open_time_max must be 0.001 to 1000000000 seconds; it is NaN", CONSECUTIVE(5, 30, NAN, 10));
     REFUSED("consecutive: open_time_max must be 0.001 to 1000000000 seconds; it is inf",
             CONSECUTIVE(5, 30, INFINITY, 10));
     REFUSED("consecutive: open_time_max must be at least open_time, 30; it is 29", CONSECUTIVE(5, 30, 29, 10));
@@ -51,6 +54,8 @@ static void a_value_out_of_range_is_refused_with_the_name_of_the_parameter(void)
     REFUSED("adaptive: multiplier must be finite and at least 1; it is NaN", ADAPTIVE(NAN, 1, 120, 1));
     REFUSED("adaptive: minimum must be at least 1; it is 0", ADAPTIVE(2, 0, 120, 1));
     REFUSED("adaptive: window must be 0.001 to 1000000000 seconds; it is -120", ADAPTIVE(2, 1, -120, 1));
+    REFUSED("adaptive: window must be 0.001 to 1000000000 seconds; it is NaN", ADAPTIVE(2, 1, NAN, 1));
+    REFUSED("adaptive: max_probability must be more than 0 and at most 1; it is NaN", ADAPTIVE(2, 1, 120, NAN));
     REFUSED("adaptive: max_probability must be more than 0 and at most 1; it is 0", ADAPTIVE(2, 1, 120, 0));
     REFUSED("adaptive: max_probability must be more than 0 and at most 1; it is 2", ADAPTIVE(2, 1, 120, 2));
     REFUSED("max_keys: max_keys must be 1 to 1048576; it is 0", netlib_breaker_options_set_max_keys(options, 0));
@@ -60,6 +65,9 @@ static void a_value_out_of_range_is_refused_with_the_name_of_the_parameter(void)
             netlib_breaker_options_set_permit_time(options, 0));
     REFUSED("permit_time: seconds must be 0.001 to 1000000000 seconds; it is inf",
             netlib_breaker_options_set_permit_time(options, INFINITY));
+    REFUSED("permit_time: seconds must be 0.001 to 1000000000 seconds; it is NaN",
+            netlib_breaker_options_set_permit_time(options, NAN));
+    REFUSED("max_keys: max_keys must be 1 to 1048576; it is -1", netlib_breaker_options_set_max_keys(options, -1));
 }
 
 static void a_key_has_at_most_1024_bytes(void) {

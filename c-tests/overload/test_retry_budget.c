@@ -280,8 +280,12 @@ static void an_unknown_outcome_counts_as_none_and_an_unknown_kind_is_refused(voi
         uint64_t lease = 0;
         end(budget, ask(budget, "h", NETLIB_BUDGET_REQUEST), (enum netlib_report)unknown[i]);
         CHECK_DOUBLE(10, left(budget, "h"));
-        CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
-                     netlib_retry_budget_ask(budget, "h", 1, (enum netlib_budget_kind)unknown[i], &lease, &err));
+        char message[64];
+        snprintf(message, sizeof message, "kind must be a netlib_budget_kind; it is %d", unknown[i]);
+        CHECK_INT(NETLIB_INVALID_ARGUMENT,
+                  netlib_retry_budget_ask(budget, "h", 1, (enum netlib_budget_kind)unknown[i], &lease, &err));
+        CHECK_STR(message, netlib_error_message(err, NULL));
+        netlib_error_free(err), err = NULL;
     }
     netlib_retry_budget_free(budget);
 }
@@ -300,16 +304,21 @@ static void each_bad_parameter_is_refused_with_the_name_of_its_setter(void) {
         {TOKENS, 4000001, 1, 1, 1, "tokens: capacity must be 0.001 to 4000000; it is 4000001"},
         {TOKENS, INFINITY, 1, 1, 1, "tokens: capacity must be 0.001 to 4000000; it is inf"},
         {TOKENS, NAN, 1, 1, 1, "tokens: capacity must be 0.001 to 4000000; it is NaN"},
+        {TOKENS, 10, 0, 1, 1, "tokens: transient_cost must be 0.001 to 4000000; it is 0"},
         {TOKENS, 10, -1, 1, 1, "tokens: transient_cost must be 0.001 to 4000000; it is -1"},
         {TOKENS, 10, NAN, 1, 1, "tokens: transient_cost must be 0.001 to 4000000; it is NaN"},
         {TOKENS, 10, 11, 1, 1, "tokens: transient_cost must be at most capacity; otherwise no retry would be allowed"},
         {TOKENS, 10, 1, 0, 1, "tokens: throttling_cost must be 0.001 to 4000000; it is 0"},
+        {TOKENS, 10, 1, NAN, 1, "tokens: throttling_cost must be 0.001 to 4000000; it is NaN"},
         {TOKENS, 10, 1, 11, 1, "tokens: throttling_cost must be at most capacity; otherwise no retry would be allowed"},
         {TOKENS, 10, 1, 1, 0, "tokens: gain must be 0.001 to 4000000; it is 0"},
         {TOKENS, 10, 1, 1, -INFINITY, "tokens: gain must be 0.001 to 4000000; it is -inf"},
+        {TOKENS, 10, 1, 1, 4000001, "tokens: gain must be 0.001 to 4000000; it is 4000001"},
+        {TOKENS, 10, 1, 1, NAN, "tokens: gain must be 0.001 to 4000000; it is NaN"},
         {FAILURE_TOKENS, 0, 1, 0.5, 0, "failure_tokens: capacity must be 0.001 to 4000000; it is 0"},
         {FAILURE_TOKENS, NAN, 1, 0.5, 0, "failure_tokens: capacity must be 0.001 to 4000000; it is NaN"},
         {FAILURE_TOKENS, 10, 0, 0.5, 0, "failure_tokens: gain must be 0.001 to 4000000; it is 0"},
+        {FAILURE_TOKENS, 10, NAN, 0.5, 0, "failure_tokens: gain must be 0.001 to 4000000; it is NaN"},
         {FAILURE_TOKENS, 10, 1, 1, 0, "failure_tokens: floor must be 0 or more and less than 1; it is 1"},
         {FAILURE_TOKENS, 10, 1, -0.5, 0, "failure_tokens: floor must be 0 or more and less than 1; it is -0.5"},
         {FAILURE_TOKENS, 10, 1, NAN, 0, "failure_tokens: floor must be 0 or more and less than 1; it is NaN"},
@@ -320,9 +329,12 @@ static void each_bad_parameter_is_refused_with_the_name_of_its_setter(void) {
          "window: ratio and least_per_second must not both be 0, because no retry would be allowed"},
         {WINDOW, 0.1, -1, 10, 0, "window: least_per_second must be 0 to 1000000; it is -1"},
         {WINDOW, 0.1, NAN, 10, 0, "window: least_per_second must be 0 to 1000000; it is NaN"},
+        {WINDOW, 0.1, 1000001, 10, 0, "window: least_per_second must be 0 to 1000000; it is 1000001"},
         {WINDOW, 0.1, 5, 0, 0, "window: seconds must be 1 to 60; it is 0"},
         {WINDOW, 0.1, 5, 61, 0, "window: seconds must be 1 to 60; it is 61"},
         {WINDOW, 0.1, 5, INFINITY, 0, "window: seconds must be 1 to 60; it is inf"},
+        {WINDOW, 0.1, 5, NAN, 0, "window: seconds must be 1 to 60; it is NaN"},
+        {IN_FLIGHT, -0.5, 1, 0, 0, "in_flight: ratio must be 0 to 1; it is -0.5"},
         {IN_FLIGHT, 1.5, 1, 0, 0, "in_flight: ratio must be 0 to 1; it is 1.5"},
         {IN_FLIGHT, NAN, 1, 0, 0, "in_flight: ratio must be 0 to 1; it is NaN"},
         {IN_FLIGHT, 0.5, -1, 0, 0, "in_flight: least must be 0 to 1000000; it is -1"},
