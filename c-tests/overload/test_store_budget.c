@@ -214,6 +214,78 @@ static void budgets_without_a_bucket_of_tokens_refuse_a_store(void) {
     }
 }
 
+static void an_unknown_policy_is_refused_by_name(void) {
+    static const struct {
+        int policy;
+        const char *message;
+    } rows[] = {
+        {3, "netlib_retry_budget_options_set_store: unavailable must be a netlib_unavailable; it is 3"},
+        {-1, "netlib_retry_budget_options_set_store: unavailable must be a netlib_unavailable; it is -1"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        struct memory_store memory;
+        netlib_store *store = make_memory_store(&memory, 1.0);
+        netlib_error *err = NULL;
+        netlib_retry_budget *budget = NULL;
+        netlib_retry_budget_options *options = netlib_retry_budget_options_new();
+        netlib_retry_budget_options_set_store(options, store, (enum netlib_unavailable)rows[i].policy);
+        CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_retry_budget_new(options, &budget, &err));
+        CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+        netlib_error_free(err), err = NULL;
+        /* A later call replaces the refused value. */
+        netlib_retry_budget_options_set_store(options, store, NETLIB_UNAVAILABLE_CLOSED);
+        CHECK_OK(netlib_retry_budget_options_check(options, &err));
+        netlib_retry_budget_options_free(options);
+        netlib_store_free(store);
+        CHECK_INT(1, memory.freed);
+    }
+}
+
+/* The store gets the rest of its own timeout or of the limit, whichever ends first. */
+static void the_limit_of_a_decision_bounds_the_time_that_the_store_gets(void) {
+    static const struct {
+        double limit, timeout, longest;
+    } rows[] = {{NETLIB_TIMEOUT_NONE, 30.0, 30.0}, {20.0, 30.0, 20.0}, {40.0, 30.0, 30.0}};
+    static const int32_t statuses[] = {503};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        for (int cancelled = 0; cancelled < 2; cancelled++) {
+            struct memory_store memory;
+            netlib_store *store = make_memory_store(&memory, rows[i].timeout);
+            netlib_retry_budget *budget = make_budget(store, NETLIB_UNAVAILABLE_CLOSED);
+            netlib_error *err = NULL;
+            netlib_limit *limit = NULL;
+            netlib_decision *decision = NULL;
+            netlib_retry_options *options = netlib_retry_options_new();
+            netlib_retry_options_set_status_forcelist(options, statuses, 1);
+            netlib_retry_options_set_budget(options, budget, "a");
+            netlib_retry *retry = retry_of(options);
+            netlib_url *url = url_of("http://h/");
+            netlib_response *response = response_of(503, "");
+            CHECK_OK(netlib_limit_new(rows[i].limit, NULL, &limit, &err));
+            if (cancelled) netlib_limit_cancel(limit);
+            CHECK_INT(cancelled ? NETLIB_CANCELLED : NETLIB_OK,
+                      netlib_retry_decide(retry, "GET", url, response, NULL, limit, &decision, &err));
+            if (cancelled) {
+                /* An ended limit costs no tokens. */
+                CHECK_INT(0, memory.calls);
+                CHECK_DOUBLE(50.0, left(budget, "a"));
+                netlib_error_free(err);
+            } else {
+                CHECK_INT(2, memory.calls);
+                CHECK(memory.timeout <= rows[i].longest && memory.timeout > rows[i].longest - 10.0);
+                CHECK_DOUBLE(36.0, left(budget, "a"));
+            }
+            netlib_decision_free(decision);
+            netlib_limit_free(limit);
+            netlib_response_free(response);
+            netlib_url_free(url);
+            netlib_retry_free(retry);
+            netlib_retry_budget_free(budget);
+            netlib_store_free(store);
+        }
+    }
+}
+
 static char path[64];
 
 static void a_child_process_shares_the_tokens_of_a_file(void) {
@@ -258,6 +330,8 @@ int main(void) {
     a_word_that_others_change_each_time_makes_the_store_unavailable_after_64_calls();
     words_that_no_budget_wrote_count_as_full();
     budgets_without_a_bucket_of_tokens_refuse_a_store();
+    an_unknown_policy_is_refused_by_name();
+    the_limit_of_a_decision_bounds_the_time_that_the_store_gets();
     a_child_process_shares_the_tokens_of_a_file();
     return report("store budget");
 }

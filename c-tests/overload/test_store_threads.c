@@ -1,11 +1,12 @@
-/* Threads that open one store file, take tokens and free their handles at the same time lose no token. */
+/* Tests that threads which use one store at the same time lose no token and no permission, with a file and with a swap
+ * callback. */
 #define _GNU_SOURCE
 #include "harness.h"
 
 #include <pthread.h>
 #include <unistd.h>
 
-enum { THREADS = 8, RETRIES = 500 };
+enum { THREADS = 8, RETRIES = 500, PERMISSIONS = 4000 };
 
 static char directory[] = "/tmp/netlib-store-XXXXXX";
 static char path[64];
@@ -37,10 +38,7 @@ static void *take_tokens(void *shared) {
     return NULL;
 }
 
-int main(void) {
-    alarm(60);
-    if (mkdtemp(directory) == NULL) abort();
-    snprintf(path, sizeof path, "%s/words", directory);
+static void threads_that_open_one_file_lose_no_token(void) {
     netlib_retry_budget *budget = make_budget();
     pthread_t threads[THREADS];
     for (int i = 0; i < THREADS; i++)
@@ -51,6 +49,71 @@ int main(void) {
     CHECK_OK(netlib_retry_budget_ask(budget, "a", 1, NETLIB_BUDGET_THROTTLING, &lease, &err));
     CHECK_DOUBLE(100000.0 - THREADS * RETRIES * 7.0 - 1.0, netlib_retry_budget_left(budget, "a", 1));
     netlib_retry_budget_free(budget);
+}
+
+/* The word of a store whose clock stands still. */
+static _Atomic uint64_t word;
+
+static enum netlib_swap swap_word(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
+                                  double ttl, double timeout, uint64_t *actual, double *now) {
+    (void)ctx, (void)key, (void)len, (void)ttl, (void)timeout;
+    *now = 1000.0;
+    if (atomic_compare_exchange_strong(&word, &expected, desired)) return NETLIB_SWAP_SWAPPED;
+    *actual = expected;
+    return NETLIB_SWAP_CHANGED;
+}
+
+static netlib_rate *make_rate(bool in_file) {
+    netlib_error *err = NULL;
+    netlib_store *store = NULL;
+    netlib_rate *rate = NULL;
+    if (in_file) CHECK_OK(netlib_store_file(path, 4, &store, &err));
+    else CHECK_OK(netlib_store_new(swap_word, 60.0, NULL, NULL, &store, &err));
+    /* One permission in 36 hours: no further one becomes available while the test runs. A whole number of nanoseconds
+     * for each permission is exact. */
+    netlib_rate_options *options = netlib_rate_options_new();
+    netlib_rate_options_set_limit(options, 0x1p-17, PERMISSIONS);
+    netlib_rate_options_set_store(options, store, NETLIB_UNAVAILABLE_CLOSED);
+    CHECK_OK(netlib_rate_new(options, &rate, &err));
+    netlib_rate_options_free(options);
+    netlib_store_free(store);
+    return rate;
+}
+
+static atomic_int granted;
+
+/* A thread that finds the word changed during each of 64 calls gets NETLIB_STORE_UNAVAILABLE, and asks again. */
+static void *take_permissions(void *argument) {
+    netlib_rate *rate = make_rate(*(const bool *)argument);
+    netlib_status status = NETLIB_OK;
+    while (status == NETLIB_OK || status == NETLIB_STORE_UNAVAILABLE) {
+        double wait = 0.0;
+        status = netlib_rate_take(rate, "a", 1, 1.0, &wait, NULL);
+        granted += status == NETLIB_OK;
+    }
+    CHECK_INT(NETLIB_RATE_LIMITED, status);
+    netlib_rate_free(rate);
+    return NULL;
+}
+
+static void threads_get_each_permission_of_a_rate_once(void) {
+    for (int in_file = 0; in_file < 2; in_file++) {
+        bool argument = in_file != 0;
+        pthread_t threads[THREADS];
+        granted = 0;
+        for (int i = 0; i < THREADS; i++)
+            if (pthread_create(&threads[i], NULL, take_permissions, &argument) != 0) abort();
+        for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+        CHECK_INT(PERMISSIONS, granted);
+    }
+}
+
+int main(void) {
+    alarm(60);
+    if (mkdtemp(directory) == NULL) abort();
+    snprintf(path, sizeof path, "%s/words", directory);
+    threads_that_open_one_file_lose_no_token();
+    threads_get_each_permission_of_a_rate_once();
     unlink(path), rmdir(directory);
     return report("store threads");
 }
