@@ -44,14 +44,17 @@ static void kill_server(void) {
     CHECK(waitpid(server, NULL, 0) == server);
 }
 
-static void run_command(const char *command) {
+/* Runs a command. Returns the number in the answer, and 0 if the answer is not a text. */
+static unsigned long long run_command(const char *command) {
     redisContext *redis = connect_to_server();
     CHECK(redis != NULL);
-    if (redis == NULL) return;
+    if (redis == NULL) return 0;
     redisReply *reply = redisCommand(redis, command);
     CHECK(reply != NULL && reply->type != REDIS_REPLY_ERROR);
+    unsigned long long number = reply != NULL && reply->str != NULL ? strtoull(reply->str, NULL, 10) : 0;
     freeReplyObject(reply);
     redisFree(redis);
+    return number;
 }
 
 static void remove_directory(void) {
@@ -160,6 +163,64 @@ static void a_server_that_has_dropped_the_script_gets_it_again(void) {
     netlib_rate_free(rate);
 }
 
+enum { THREADS = 4, TAKES = 300 };
+
+static atomic_llong granted;
+
+static void *take_often(void *rate) {
+    for (int i = 0; i < TAKES; i++) granted += take(rate, "word") == NETLIB_OK;
+    return NULL;
+}
+
+/* Runs `run` in `count` threads, and `meanwhile` in this thread. */
+static void run_threads(int count, void *(*run)(void *), netlib_rate *rate, void (*meanwhile)(void)) {
+    pthread_t threads[THREADS];
+    for (int i = 0; i < count; i++)
+        if (pthread_create(&threads[i], NULL, run, rate) != 0) abort();
+    meanwhile();
+    for (int i = 0; i < count; i++) pthread_join(threads[i], NULL);
+}
+
+static void do_nothing(void) {}
+
+static void continue_later(void) {
+    sleep_seconds(0.2);
+    CHECK_INT(0, kill(server, SIGCONT));
+}
+
+/* A permission costs 1 ns of the word, which is a time half a life of the bucket from now. So the words of the threads
+ * differ by 1, and have more digits than a number of Lua. */
+static void threads_lose_no_update_although_words_differ_only_by_1(void) {
+    netlib_rate *rate = make_rate(1.0, 1e9, 1e18, NETLIB_UNAVAILABLE_CLOSED);
+    unsigned long long start = (unsigned long long)nanoseconds(CLOCK_REALTIME) + 500000000000000000u;
+    char command[64];
+    snprintf(command, sizeof command, "SET test:rate:word %llu", start);
+    run_command(command);
+    run_threads(THREADS, take_often, rate, do_nothing);
+    CHECK(granted > THREADS * TAKES / 2);
+    CHECK_INT(granted, (long long)(run_command("GET test:rate:word") - start));
+    netlib_rate_free(rate);
+}
+
+static void *take_while_stopped(void *rate) {
+    CHECK_INT(NETLIB_OK, take(rate, "idle"));
+    return NULL;
+}
+
+/* While the server is stopped, each of two threads needs a connection. Both connections lead to the server that is then
+ * killed. The first failure closes both, so after the pause the new server is found at once. */
+static void idle_connections_to_a_killed_server_are_closed_together(void) {
+    netlib_rate *rate = make_rate(5.0, 0.001, 5.0, NETLIB_UNAVAILABLE_CLOSED);
+    CHECK_INT(0, kill(server, SIGSTOP));
+    run_threads(2, take_while_stopped, rate, continue_later);
+    kill_server();
+    start_server();
+    CHECK_INT(NETLIB_STORE_UNAVAILABLE, take(rate, "idle"));
+    sleep_seconds(1.05);
+    CHECK_INT(NETLIB_OK, take(rate, "idle"));
+    netlib_rate_free(rate);
+}
+
 int main(void) {
     alarm(60);
     signal(SIGPIPE, SIG_IGN);
@@ -171,6 +232,8 @@ int main(void) {
     a_call_waits_for_a_busy_server_within_the_timeout();
     a_restarted_server_still_has_the_words();
     a_server_that_has_dropped_the_script_gets_it_again();
+    threads_lose_no_update_although_words_differ_only_by_1();
+    idle_connections_to_a_killed_server_are_closed_together();
     kill_server();
     remove_directory();
     return report("fleet redis");
