@@ -39,8 +39,23 @@ static void callbacks_of_options_set_the_time_and_the_random_numbers() {
     FAILS(netlib::breaker(netlib::breaker_options().max_keys(0)), status::invalid_argument, "max_keys must be 1 to");
 }
 
+static void consecutive_failures_open_a_key_and_old_permits_change_nothing() {
+    double now = 0;
+    netlib::breaker_options options;
+    options.consecutive(1, 30s, 300s, 100).permit_time(60s).clock([&now] { return netlib::seconds(now); });
+    netlib::breaker breaker(options);
+    auto late = breaker.ask("late").permit;
+    breaker.report(breaker.ask("a").permit, netlib::report::failure);
+    EQUAL(breaker.state("a"), circuit_state::open);
+    FAILS(breaker.ask("a"), status::breaker_open, "ask again in 30 seconds");
+    now = 61;
+    breaker.report(late, netlib::report::failure);
+    EQUAL(breaker.state("late"), circuit_state::closed);
+}
+
 int main() {
     a_refused_request_throws_an_error_with_the_seconds_to_wait();
     callbacks_of_options_set_the_time_and_the_random_numbers();
+    consecutive_failures_open_a_key_and_old_permits_change_nothing();
     return finish("breaker");
 }

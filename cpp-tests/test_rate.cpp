@@ -30,7 +30,7 @@ static void a_limited_request_has_a_wait_and_a_progress_status() {
 static void an_adaptive_rate_limits_after_a_throttled_report() {
     double now = 0;
     netlib::rate_options options;
-    options.adaptive().clock([&now] { return now; });
+    options.limit(1, 1).adaptive().clock([&now] { return now; });
     netlib::rate rate(options);
     CHECK(rate.take("key", 100));
     rate.report("key", netlib::report::throttled);
@@ -38,6 +38,29 @@ static void an_adaptive_rate_limits_after_a_throttled_report() {
     EQUAL(limited->count(), 2.0);
     options.limit(0, 1);
     FAILS(options.check(), status::invalid_argument, "per_second");
+}
+
+static void a_further_key_replaces_the_least_recently_used_one() {
+    netlib::rate_options options;
+    netlib::rate rate(options.limit(1, 1).max_keys(1).clock([] { return seconds(0); }));
+    CHECK(rate.take("a", 1));
+    EQUAL(rate.take("a", 1).status, status::rate_limited);
+    CHECK(rate.take("b", 1));
+    CHECK(rate.take("a", 1));
+}
+
+static void the_policy_of_a_rate_decides_while_its_store_is_unavailable() {
+    auto swap = [](netlib::text, std::uint64_t, std::uint64_t, seconds, seconds, std::uint64_t &, double &) {
+        return netlib::swap::unavailable;
+    };
+    const netlib::store store = netlib::store::make(swap, 1s);
+    netlib::rate_options options;
+    netlib::rate open(options.limit(0.001, 1).store(store, netlib::unavailable::open));
+    netlib::rate local(options.store(store, netlib::unavailable::local));
+    netlib::rate closed(options.store(store, netlib::unavailable::closed));
+    CHECK(open.take("key", 1) && open.take("key", 1));
+    CHECK(local.take("key", 1) && !local.take("key", 1));
+    FAILS(closed.take("key", 1), status::store_unavailable, "unavailable");
 }
 
 static void two_rates_share_a_store() {
@@ -91,6 +114,8 @@ static void a_callable_can_store_the_words_of_a_store() {
 int main() {
     a_limited_request_has_a_wait_and_a_progress_status();
     an_adaptive_rate_limits_after_a_throttled_report();
+    a_further_key_replaces_the_least_recently_used_one();
+    the_policy_of_a_rate_decides_while_its_store_is_unavailable();
     two_rates_share_a_store();
     a_callable_can_store_the_words_of_a_store();
     settings_for_throttling_can_be_read_back();
