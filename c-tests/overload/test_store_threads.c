@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-enum { THREADS = 8, RETRIES = 500, PERMISSIONS = 4000 };
+enum { THREADS = 8, RETRIES = 500, PERMISSIONS = 40000 };
 
 static char directory[] = "/tmp/netlib-store-XXXXXX";
 static char path[64];
@@ -69,10 +69,10 @@ static netlib_rate *make_rate(bool in_file) {
     netlib_rate *rate = NULL;
     if (in_file) CHECK_OK(netlib_store_file(path, 4, &store, &err));
     else CHECK_OK(netlib_store_new(swap_word, 60.0, NULL, NULL, &store, &err));
-    /* One permission in 36 hours: no further one becomes available while the test runs. A whole number of nanoseconds
+    /* One permission in two hours: no further one becomes available while the test runs. A whole number of nanoseconds
      * for each permission is exact. */
     netlib_rate_options *options = netlib_rate_options_new();
-    netlib_rate_options_set_limit(options, 0x1p-17, PERMISSIONS);
+    netlib_rate_options_set_limit(options, 0x1p-13, PERMISSIONS);
     netlib_rate_options_set_store(options, store, NETLIB_UNAVAILABLE_CLOSED);
     CHECK_OK(netlib_rate_new(options, &rate, &err));
     netlib_rate_options_free(options);
