@@ -193,7 +193,11 @@ class Injection(Test):
     def test_parse_url_is_replaced_on_request_until_extracting(self) -> None:
         original = urllib3.util.parse_url
         netlib.urllib3.inject_into_urllib3(parse_url=True)
-        for module in (urllib3.util, urllib3.util.url, urllib3.poolmanager, urllib3.connectionpool):
+        modules: tuple[Any, ...] = (
+            urllib3.util, urllib3.util.url, urllib3.poolmanager, urllib3.connectionpool, requests.models,
+            requests.adapters,
+        )  # fmt: skip
+        for module in modules:
             self.assertIs(module.parse_url, netlib.urllib3.parse_url_with_netlib)
         with urllib3.PoolManager(ca_certs=CA) as pool:
             self.assertEqual(pool.request("GET", f"{self.serve().url}/a/../").data, b"TLSv1.3")
@@ -204,7 +208,7 @@ class Injection(Test):
             urllib3.util.parse_url("http://a/\udc00")
         self.assertRaises(TypeError, urllib3.util.parse_url, b"http://a/")
         netlib.urllib3.extract_from_urllib3()
-        for module in (urllib3.util, urllib3.util.url, urllib3.poolmanager, urllib3.connectionpool):
+        for module in modules:
             self.assertIs(module.parse_url, original)
 
     def test_both_parsers_return_equal_urls(self) -> None:

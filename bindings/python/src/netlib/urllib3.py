@@ -8,6 +8,9 @@
 `inject_into_urllib3` replaces the class from which urllib3 makes its TLS contexts. Contexts that the application makes
 itself, such as those of `ssl.create_default_context`, still use the ssl module. `SSLContext`, `SSLSocket` and
 `SSLObject` have those attributes of the ssl module's classes that clients use.
+
+On request, `inject_into_urllib3` also replaces `parse_url`, `Retry` and `Timeout` of urllib3. `Retry` and `Timeout` of
+this module can be used without the injection, too.
 """
 
 from __future__ import annotations
@@ -27,18 +30,24 @@ from typing import Any, NoReturn, Union
 
 from urllib3 import util
 from urllib3.exceptions import LocationParseError
+from urllib3.util import retry as retry_
 from urllib3.util import ssl_
+from urllib3.util import timeout as timeout_
 from urllib3.util import url as url_
 
 from . import _api
 from ._api import Certificate, CertificateNameKind, DistinguishedName, Limit, Status, TlsContext, TlsEngine, TlsOptions
 from ._errors import ArgumentError, CertificateError, Error, IOFailure, OutOfMemoryError, TimeLimitError, UrlError
 from ._runtime import Data, Path, WritableData
+from ._urllib3_retry import Retry
+from ._urllib3_timeout import Timeout
 
 __all__ = [
+    "Retry",
     "SSLContext",
     "SSLObject",
     "SSLSocket",
+    "Timeout",
     "extract_from_urllib3",
     "inject_into_urllib3",
     "parse_url_with_netlib",
@@ -48,32 +57,40 @@ Password = Union[str, bytes, bytearray, Callable[[], Union[str, bytes, bytearray
 
 _modules: tuple[Any, ...] = (util, ssl_)
 _replaced: list[Any] = []
-_parse_url = url_.parse_url
+_parse_url, _retry, _timeout = url_.parse_url, retry_.Retry, timeout_.Timeout
 
 
-def inject_into_urllib3(*, parse_url: bool = False) -> None:
-    """Makes urllib3 use netlib for the TLS of new connections, and on request also for parsing URLs."""
+def inject_into_urllib3(*, parse_url: bool = False, retry: bool = False, timeout: bool = False) -> None:
+    """Makes urllib3 use netlib for the TLS of new connections, and on request also for parsing URLs, for the decisions
+    of `Retry`, and for `Timeout`."""
     if not _replaced:
         _replaced.extend(module.SSLContext for module in _modules)
         for module in _modules:
             module.SSLContext = SSLContext
     if parse_url:
-        _replace_parse_url(_parse_url, parse_url_with_netlib)
+        _replace(_parse_url, parse_url_with_netlib)
+    if retry:
+        _replace(_retry, Retry)
+    if timeout:
+        _replace(_timeout, Timeout)
 
 
 def extract_from_urllib3() -> None:
-    """Reverts `inject_into_urllib3`. Existing connections keep the TLS of netlib."""
+    """Reverts `inject_into_urllib3`. Existing connections keep the TLS of netlib, and existing objects their class."""
     for module, original in zip(_modules, _replaced):
         module.SSLContext = original
     _replaced.clear()
-    _replace_parse_url(parse_url_with_netlib, _parse_url)
+    for new, old in ((parse_url_with_netlib, _parse_url), (Retry, _retry), (Timeout, _timeout)):
+        _replace(new, old)
 
 
-def _replace_parse_url(old: object, new: object) -> None:
-    """Replaces the function in each module of urllib3 that has imported it."""
+def _replace(old: object, new: object) -> None:
+    """Replaces a function or class in each module of urllib3 and requests that has imported it, under any name."""
     for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] == "urllib3" and getattr(module, "parse_url", None) is old:
-            module.parse_url = new  # type: ignore[attr-defined]
+        if name.partition(".")[0] in ("urllib3", "requests"):
+            for attribute, value in list(vars(module).items()):
+                if value is old:
+                    setattr(module, attribute, new)
 
 
 def parse_url_with_netlib(url: str) -> Any:
