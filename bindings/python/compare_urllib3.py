@@ -1,5 +1,5 @@
-"""Runs urllib3's own tests with the TLS of the ssl module and with that of netlib, and prints each test whose outcomes
-differ. Both runs take place at the same time. Tests whose outcomes differ without being listed in
+"""Runs urllib3's own tests without netlib, and with the TLS, parse_url, Retry and Timeout of netlib, and prints each
+test whose outcomes differ. Both runs take place at the same time. Tests whose outcomes differ without being listed in
 urllib3-differences.txt run again, because some tests depend on time. Fails if their outcomes still differ, or if a
 listed test has no difference, unless its reason begins with "Sometimes".
 
@@ -24,14 +24,14 @@ WORST_LAST = ["passed", "skipped", "failed"]
 
 def pytest_addoption(parser: Any) -> None:
     parser.addoption("--outcomes", help="the file to which a line is written for each test")
-    parser.addoption("--netlib", action="store_true", help="inject the TLS of netlib")
+    parser.addoption("--netlib", action="store_true", help="inject netlib into urllib3")
 
 
 def pytest_configure(config: Any) -> None:
     if config.getoption("--netlib"):
         import netlib.urllib3
 
-        netlib.urllib3.inject_into_urllib3()
+        netlib.urllib3.inject_into_urllib3(parse_url=True, retry=True, timeout=True)
     config.pluginmanager.register(Recorder(config.getoption("--outcomes")))
 
 
@@ -120,7 +120,7 @@ def main() -> int:
         else:
             used.add(name)
         reason = reasons[name] if name else "NOT ALLOWED"
-        print(f"{test}\n    {old[0]} with ssl, {new[0]} with netlib: {reason}\n    {new[1] or old[1]}".rstrip())
+        print(f"{test}\n    {old[0]} without netlib, {new[0]} with netlib: {reason}\n    {new[1] or old[1]}".rstrip())
     unused = (
         []
         if arguments
@@ -130,7 +130,7 @@ def main() -> int:
         print(f"{name}\n    listed as a difference, but there is none")
     equal = [before[test][0] for test in before if before[test][0] == after.get(test, ("",))[0]]
     counts = ", ".join(f"{equal.count(kind)} {kind}" for kind in WORST_LAST)
-    print(f"{len(before)} tests: {counts} with ssl and with netlib; {wrong} differences that are not allowed")
+    print(f"{len(before)} tests: {counts} with and without netlib; {wrong} differences that are not allowed")
     return int(not before or wrong > 0 or bool(unused))
 
 
