@@ -5,9 +5,9 @@
 #include <math.h>
 #include <unistd.h>
 
-/* Returns the rate at which the bucket fills, which must be more than 1, and is then the capacity, too. The bucket is
- * emptied first. If it then has t tokens, the wait for one token is (1 - t) / rate, and the wait for a full bucket is
- * (rate - t) / rate. */
+/* Returns the rate at which the bucket fills, which must be more than 1, so that the capacity equals the rate. The
+ * bucket is emptied first. If it then has t tokens, the wait for one token is (1 - t) / rate, and the wait for a full
+ * bucket is (rate - t) / rate. */
 static double fill_rate(const netlib_rate *rate) {
     double one = 0;
     while (one <= 0) one = take(rate, "k", 1);

@@ -135,7 +135,7 @@ pub fn of_result(header: &Header, function: &Function) -> Kind {
     }
 }
 
-/// The parameters of type `double` that are no times: percentages, ratios, rates and numbers of tokens.
+/// The parameters of type `double` that are not times: percentages, ratios, rates and numbers of tokens.
 const NOT_SECONDS: &[&str] = &[
     "burst",
     "capacity",

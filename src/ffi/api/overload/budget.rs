@@ -343,8 +343,8 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
 
 /// Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
 /// lease, which is the permission for this request. Before a retry, call this function before the wait, so that waiting
-/// retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An
-/// application that uses `netlib_retry_decide` need not ask, except for first attempts with
+/// retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. If the
+/// application uses `netlib_retry_decide`, it needs this function only for first attempts with
 /// `netlib_retry_budget_options_set_in_flight`.
 ///
 /// A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
