@@ -2869,10 +2869,10 @@ enum netlib_budget_kind NETLIB_INT32 {
  * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
  * messages, so do not use secrets as keys.
  *
- * If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the one
- * with the most left (`netlib_retry_budget_left`), and of several, the least recently used one. A dropped key that is
- * used again starts with a full budget. The key with the most left is dropped because otherwise, a server could refill
- * its own budget by redirecting clients to many other origins.
+ * A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the key with the
+ * most tokens or retries left (`netlib_retry_budget_left`), or the least recently used of them if several have the
+ * most. A dropped key that is used again starts with a full budget. Keys with fewer tokens are kept because otherwise,
+ * a server could refill its own budget by redirecting clients to many other origins.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
  * a store. */
@@ -3010,8 +3010,8 @@ void netlib_retry_budget_free(netlib_retry_budget *budget);
 
 /** Asks whether a request may be sent now. If so, the call takes the cost of the request from the budget, and stores a
  * lease, which is the permission for this request. Before a retry, call this function before the wait, so that waiting
- * retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. An
- * application that uses `netlib_retry_decide` need not ask, except for first attempts with
+ * retries count. Pass the lease to `netlib_retry_budget_report` when the outcome of the request is known. If the
+ * application uses `netlib_retry_decide`, it needs this function only for first attempts with
  * `netlib_retry_budget_options_set_in_flight`.
  *
  * A budget has at most 1,048,576 leases without a report; a further lease ends the oldest one.
@@ -3129,8 +3129,8 @@ enum netlib_circuit_state NETLIB_INT32 {
  * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
  * messages, so do not use secrets as keys.
  *
- * If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the least
- * recently used one that is closed, or the least recently used one if none is closed. A dropped key that is used again
+ * A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the least
+ * recently used key among those that are closed, or among all 16 if none is closed. A dropped key that is used again
  * starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
  * clients to many other origins.
  *
@@ -3162,14 +3162,14 @@ void netlib_breaker_options_free(netlib_breaker_options *options);
  * A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
  * within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
  * of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
- * no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, the probes. When
- * failures were reported for at least the fraction `ratio` of `probes`, the key opens again; when `probes` outcomes
- * were reported without that, it closes.
+ * no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, which are called
+ * probes. When the number of reported failures is at least `ratio * probes`, the key opens again. When `probes`
+ * outcomes were reported and fewer of them are failures, the key closes.
  *
  * A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe. If reports
  * are missing, a half-open key permits a further probe whenever no probe was permitted and no outcome was reported for
- * `open_time` seconds. So a lost report does not block the key until its permit ends. A late report of an earlier probe
- * still counts.
+ * `open_time` seconds. A lost report therefore does not block the key until its permit ends. A late report of an
+ * earlier probe still counts.
  * @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
  * @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
  * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
@@ -3521,10 +3521,11 @@ enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
  * time that it stores, and call it again. For an adaptive rate, also call `netlib_rate_report` after each request.
  *
  * A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
- * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
- * number of keys, one of the 16 least recently used keys is dropped: for a limit, the one that has, or will first
- * have, all its permissions; for an adaptive rate, one that was never throttled, if there is one; of several, the
- * least recently used one. A dropped key that is used again starts as a new key.
+ * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. A new key that exceeds the maximum
+ * number of keys replaces one of the 16 least recently used keys. For a limit, this is the key that has all its
+ * permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if there is one.
+ * Among several such keys, the least recently used one is replaced. A dropped key that is used again starts as a new
+ * key.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
  * store. */
@@ -3553,7 +3554,7 @@ void netlib_rate_options_free(netlib_rate_options *options);
  * set; the rate is adaptive.
  *
  * If the time of a store steps back, for example because its server was replaced, a key may lose its permissions. The
- * key then gets permissions again at `per_second`, and waits at most one second longer than if it had used them.
+ * key then gets permissions again at `per_second`, at most one second later than if it had used all of them.
  * @param per_second the permissions per second, more than 0, finite.
  * @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
  *        which a key without permissions gets `burst` permissions, is 0.000000001 to 1,000,000,000 seconds.

@@ -188,8 +188,8 @@ static void continue_later(void) {
     CHECK_INT(0, kill(server, SIGCONT));
 }
 
-/* A permission costs 1 ns of the word, which is a time half a life of the bucket from now. So the words of the threads
- * differ by 1, and have more digits than a number of Lua. */
+/* A permission adds 1 ns to the word, so the words of two threads differ by 1. The words have more digits than a number
+ * of Lua can represent. */
 static void threads_lose_no_update_although_words_differ_only_by_1(void) {
     netlib_rate *rate = make_rate(1.0, 1e9, 1e18, NETLIB_UNAVAILABLE_CLOSED);
     unsigned long long start = (unsigned long long)nanoseconds(CLOCK_REALTIME) + 500000000000000000u;
@@ -207,8 +207,8 @@ static void *take_while_stopped(void *rate) {
     return NULL;
 }
 
-/* While the server is stopped, each of two threads needs a connection. Both connections lead to the server that is then
- * killed. The first failure closes both, so after the pause the new server is found at once. */
+/* While the server is stopped, each of two threads makes a connection to it. Then the server is killed. The first
+ * failure closes both connections, so after the pause, the first call reaches the new server. */
 static void idle_connections_to_a_killed_server_are_closed_together(void) {
     netlib_rate *rate = make_rate(5.0, 0.001, 5.0, NETLIB_UNAVAILABLE_CLOSED);
     CHECK_INT(0, kill(server, SIGSTOP));

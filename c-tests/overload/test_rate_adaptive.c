@@ -121,8 +121,8 @@ static void the_rate_is_the_earlier_rate_again_after_the_time_k_of_botocore(void
 }
 
 /* The tables of the cubic function in the tests of smithy-rs and aws-sdk-go-v2, with the time 5 for the throttled
- * request. The rows of the second table after the second throttled request are left out: they belong to a state that
- * the test sets, and that no sequence of requests reaches. */
+ * request. The rows of the second table after the second throttled request are left out: the original tests set a state
+ * for them that no sequence of requests reaches. */
 static void the_cubic_rates_are_those_of_smithy(void) {
     static const struct {
         bool begins, throttled;

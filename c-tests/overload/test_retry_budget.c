@@ -161,7 +161,7 @@ static void a_dropped_key_starts_again_with_a_full_budget(void) {
     CHECK_DOUBLE(472, left(budget, "a"));
     CHECK_DOUBLE(500, left(budget, "b"));
     CHECK_DOUBLE(495, left(budget, "c"));
-    /* The lease of a dropped key changes nothing, even if the key is used again. "c" has more left than "a". */
+    /* The lease of a dropped key changes nothing, even if the key is used again. "c" has more tokens left than "a". */
     ask(budget, "b", NETLIB_BUDGET_TRANSIENT);
     CHECK_DOUBLE(500, left(budget, "c"));
     end(budget, b, NETLIB_REPORT_SUCCESS);

@@ -241,7 +241,7 @@ static void an_unknown_policy_is_refused_by_name(void) {
     }
 }
 
-/* The store gets the rest of its own timeout or of the limit, whichever ends first. */
+/* The timeout of the callback is the rest of the store's timeout or of the limit, whichever ends first. */
 static void the_limit_of_a_decision_bounds_the_time_that_the_store_gets(void) {
     static const struct {
         double limit, timeout, longest;

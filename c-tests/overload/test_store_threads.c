@@ -1,4 +1,4 @@
-/* Tests that threads which use one store at the same time lose no token and no permission, with a file and with a swap
+/* Tests that no token and no permission is lost if threads use one store at the same time: a file, and a swap
  * callback. */
 #define _GNU_SOURCE
 #include "harness.h"

@@ -81,7 +81,7 @@ static void delays_of_aws_double_from_the_base_of_the_last_outcome_up_to_20_seco
 }
 
 /* The delays before the retries of each kind of service, and the number of retries: AWS's SDKs in the standard mode 2.1
- * make 3 attempts, and 4 for DynamoDB; aws-c-io makes as many as its options say. */
+ * make 3 attempts, and 4 for DynamoDB; the options of aws-c-io set the number. */
 static void the_bases_and_attempts_of_aws_services_can_be_set(void) {
     static const struct {
         double base;

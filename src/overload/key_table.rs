@@ -1,5 +1,5 @@
-//! A bounded map from keys to states. When it is full, it drops a key that was not used for a long time and whose state
-//! matters least.
+//! A bounded map from keys to states. When it is full, it drops one of the least recently used keys: the one whose
+//! state matters least.
 
 use std::collections::HashMap;
 
@@ -39,7 +39,7 @@ struct Entry<T> {
 /// The index that stands for no entry.
 const NONE: u32 = u32::MAX;
 
-/// The number of least recently used keys of which a full table drops one.
+/// The number of least recently used keys from which a full table selects the key to drop.
 const CANDIDATES: usize = 16;
 
 /// The states of at most `max_keys` keys.
@@ -60,9 +60,9 @@ impl<T> KeyTable<T> {
 
     /// Finds a key and makes it the most recently used one. A key that is absent gets the state that `make` returns. If
     /// the table is full, the key replaces one of the [`CANDIDATES`] least recently used keys: the one whose state has
-    /// the lowest `rank`, and of several, the least recently used one.
+    /// the lowest `rank`, or the least recently used of them if several have it.
     ///
-    /// Without ranks, a server could make a client forget its state, such as an open breaker, by redirecting it to many
+    /// Without ranks, a server could make a client lose a state, such as an open breaker, by redirecting it to many
     /// origins.
     pub(crate) fn find_or_add<R: PartialOrd>(
         &mut self,

@@ -75,7 +75,7 @@ impl<L> LeaseTable<L> {
         Ok((u64::from(generation) << 32) | (u64::from(index) + 1))
     }
 
-    /// Ends the lease with this number and returns it, unless the lease has ended before or was given before `time`.
+    /// Ends the lease with this number and returns it, unless the lease has already ended or was given before `time`.
     /// [`LeaseTable::remove_given_before`] ends such an old lease later.
     pub(crate) fn remove(&mut self, number: u64, time: f64) -> Option<L> {
         let index = (number as u32).checked_sub(1)?;

@@ -64,7 +64,7 @@ impl TimeSource {
 
     /// Returns a time before the first reading of this clock.
     pub(crate) fn steady_time(&self) -> SteadyTime {
-        // The system's clock never steps back, however late a thread passes its reading.
+        // The system's clock never steps back, even if a thread passes its reading late.
         let max_disorder = if self.clock.is_some() { MAX_DISORDER } else { f64::INFINITY };
         SteadyTime { latest: None, stepped_back: 0.0, max_disorder }
     }

@@ -49,7 +49,7 @@ final class CLibrary {
         }
     }
 
-    /** A C function throws nothing, so only an error of the Java machine comes here. */
+    /** A C function throws nothing, so `failed` is an error of the JVM. */
     static Error unexpected(Throwable failed) {
         return failed instanceof Error error ? error : new LinkageError("a call of netlib failed", failed);
     }

@@ -29,8 +29,8 @@ pub(super) struct Permit {
     pub(super) mark: u64,
 }
 
-/// Finds or adds the state of a key in the table of one kind of breaker. If there are too many keys, a new key replaces
-/// a closed key rather than another one.
+/// Finds or adds the state of a key in the table of one kind of breaker. If there are too many keys, a new key
+/// preferably replaces a closed key.
 pub(super) fn find_or_add<'a, T>(
     table: &'a mut KeyTable<T>,
     key: &[u8],

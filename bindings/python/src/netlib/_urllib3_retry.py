@@ -31,7 +31,7 @@ _COUNTERS = ("total", "connect", "read", "redirect", "status", "other")
 _FINITE = sys.float_info.max
 _MAY_BE_DISABLED = ("total", "connect", "read")
 _ANY_METHOD: Setting = ("allow_any_method",)
-# With _ANY_METHOD, every method has the same result.
+# With _ANY_METHOD, the method does not matter.
 _SOME_METHOD = "GET"
 # Only the kind of the outcome matters to the counters.
 _REDIRECTED = Response("GET", 302, Headers({"Location": "/"}))
@@ -59,17 +59,17 @@ def _count(name: str, value: float | None) -> int:
         return _api.NONE
     if value is False:
         return _api.RETRY_DISABLED if name in _MAY_BE_DISABLED else 0
-    # The two lowest numbers have a meaning of their own.
+    # The two lowest numbers have special meanings.
     return int(min(max(value, -(2**31) + 2), 2**31 - 1))
 
 
 def _delay(seconds: float, longest: float = math.inf) -> float:
-    """A delay that netlib accepts, with the same effect in urllib3's formulas."""
+    """Converts a delay to one that netlib accepts, and that has the same effect in urllib3's formulas."""
     return min(max(float(seconds), 0.0), longest)
 
 
 def _statuses(codes: Collection[int]) -> frozenset[int]:
-    """The numbers in a collection that can be statuses. urllib3 ignores all other members."""
+    """Returns the valid statuses in a collection. urllib3 ignores all other members."""
     return frozenset(code for code in codes if isinstance(code, int) and 100 <= code <= 999)
 
 
@@ -79,7 +79,7 @@ def _info(status: Status) -> ErrorInfo:
 
 
 def _error_info(error: BaseException) -> ErrorInfo:
-    """An error of netlib with the retry kind of an exception of urllib3."""
+    """Returns an error of netlib with the retry kind of an exception of urllib3."""
     if isinstance(error, exceptions.NewConnectionError):
         return _info(Status.CONNECT_FAILED)
     if isinstance(error, exceptions.ConnectTimeoutError):
@@ -162,7 +162,7 @@ class Retry(_urllib3_retry, metaclass=ABCMeta):  # type: ignore[misc]
         _pool: Any = None,
         _stacktrace: TracebackType | None = None,
     ) -> Self:
-        """Returns the Retry for the next request, or raises MaxRetryError, or `error` if it is not retried."""
+        """Returns the Retry for the next request. Raises MaxRetryError, or `error` if it is not retried."""
         location, status, cause = None, None, exceptions.ResponseError.GENERIC_ERROR
         failure, outcome, allowed_method = None, None, None
         if error:

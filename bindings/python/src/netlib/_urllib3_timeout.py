@@ -37,7 +37,7 @@ def _seconds(value: Any) -> float:
 
 
 class _Clock:
-    """`time.monotonic`, but the first reading of a clock that has been started is the time of its start."""
+    """`time.monotonic`, except that the first reading of a started clock is the time of its start."""
 
     def __init__(self, start: float | None) -> None:
         self.start, self.reading = start, 0.0
@@ -129,7 +129,7 @@ class Timeout(_urllib3_timeout, metaclass=ABCMeta):  # type: ignore[misc]
 
     @staticmethod
     def _given(seconds: float, *limits: Any) -> Any:
-        """The form of a result of netlib in urllib3. A limit of the caller keeps its type, which messages show."""
+        """Converts a result of netlib for urllib3. A limit of the caller keeps its type, which messages show."""
         if seconds == math.inf:
             return None
         if seconds == TIMEOUT_DEFAULT:

@@ -62,8 +62,8 @@ impl Handle for netlib_breaker_options {
 /// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
 /// messages, so do not use secrets as keys.
 ///
-/// If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the least
-/// recently used one that is closed, or the least recently used one if none is closed. A dropped key that is used again
+/// A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the least
+/// recently used key among those that are closed, or among all 16 if none is closed. A dropped key that is used again
 /// starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
 /// clients to many other origins.
 ///
@@ -118,14 +118,14 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
 /// A closed key opens when a failure is reported and two conditions hold: at least `minimum` outcomes were reported
 /// within the window, and at least the fraction `ratio` of these outcomes are failures. An outcome counts from the time
 /// of its report, so failures count even if the timeout of the requests is longer than the window. An open key permits
-/// no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, the probes. When
-/// failures were reported for at least the fraction `ratio` of `probes`, the key opens again; when `probes` outcomes
-/// were reported without that, it closes.
+/// no request for `open_time` seconds. Then the key is half-open: it permits `probes` requests, which are called
+/// probes. When the number of reported failures is at least `ratio * probes`, the key opens again. When `probes`
+/// outcomes were reported and fewer of them are failures, the key closes.
 ///
 /// A probe without an outcome (`NETLIB_REPORT_NONE`, or a permit that ended) is replaced by another probe. If reports
 /// are missing, a half-open key permits a further probe whenever no probe was permitted and no outcome was reported for
-/// `open_time` seconds. So a lost report does not block the key until its permit ends. A late report of an earlier probe
-/// still counts.
+/// `open_time` seconds. A lost report therefore does not block the key until its permit ends. A late report of an
+/// earlier probe still counts.
 ///
 /// @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
 /// @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.

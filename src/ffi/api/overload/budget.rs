@@ -80,10 +80,10 @@ impl Handle for netlib_retry_budget_options {
 /// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
 /// messages, so do not use secrets as keys.
 ///
-/// If a new key would exceed the maximum number of keys, one of the 16 least recently used keys is dropped: the one
-/// with the most left (`netlib_retry_budget_left`), and of several, the least recently used one. A dropped key that is
-/// used again starts with a full budget. The key with the most left is dropped because otherwise, a server could refill
-/// its own budget by redirecting clients to many other origins.
+/// A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the key with the
+/// most tokens or retries left (`netlib_retry_budget_left`), or the least recently used of them if several have the
+/// most. A dropped key that is used again starts with a full budget. Keys with fewer tokens are kept because otherwise,
+/// a server could refill its own budget by redirecting clients to many other origins.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
 /// a store.

@@ -37,10 +37,11 @@ impl Handle for netlib_rate_options {
 /// time that it stores, and call it again. For an adaptive rate, also call `netlib_rate_report` after each request.
 ///
 /// A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
-/// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a new key would exceed the maximum
-/// number of keys, one of the 16 least recently used keys is dropped: for a limit, the one that has, or will first
-/// have, all its permissions; for an adaptive rate, one that was never throttled, if there is one; of several, the
-/// least recently used one. A dropped key that is used again starts as a new key.
+/// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. A new key that exceeds the maximum
+/// number of keys replaces one of the 16 least recently used keys. For a limit, this is the key that has all its
+/// permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if there is one.
+/// Among several such keys, the least recently used one is replaced. A dropped key that is used again starts as a new
+/// key.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
 /// store.
@@ -90,7 +91,7 @@ pub unsafe extern "C" fn netlib_rate_options_free(options: *mut netlib_rate_opti
 /// set; the rate is adaptive.
 ///
 /// If the time of a store steps back, for example because its server was replaced, a key may lose its permissions. The
-/// key then gets permissions again at `per_second`, and waits at most one second longer than if it had used them.
+/// key then gets permissions again at `per_second`, at most one second later than if it had used all of them.
 ///
 /// @param per_second the permissions per second, more than 0, finite.
 /// @param burst the most permissions that one call can take, more than 0, finite. `burst / per_second`, the time in
