@@ -3504,7 +3504,7 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, en
  *        the wait. A negative number: the plan starts no further attempt.
  * @param seconds the time of the failure since the start, as in `netlib_hedge_plan_step`.
  * @param action out: the next step.
- * @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and as from `netlib_hedge_plan_step`. */
+ * @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and in the cases of `netlib_hedge_plan_step`. */
 NETLIB_MUST_USE netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait,
                                                          double seconds, enum netlib_hedge_action *action,
                                                          netlib_error **err);

@@ -31,7 +31,7 @@ enum {
     BASELINE = 10, /* the second at which the measurement of the level before the trigger begins */
     START = 20,    /* the second at which the trigger begins */
     WINDOW = 5,    /* seconds over which the goodput is averaged, to find the time of recovery */
-    STEADY = 10,   /* the number of windows in a row with the earlier goodput, after which the server has recovered */
+    STEADY = 10,   /* the number of consecutive windows with the earlier goodput after which the server has recovered */
 };
 
 struct scenario {
@@ -62,7 +62,7 @@ void simulate(const struct scenario *scenario, struct result *result);
 /* Returns the mean of counts per second from the second `from` to before the second `to`. */
 double result_mean(const uint32_t *counts, int from, int to);
 
-/* Returns the attempts that were not first attempts, divided by the first attempts. */
+/* Returns the number of retries and hedges, divided by the number of first attempts. */
 double result_extra(const struct result *result, int from, int to);
 
 /* Returns the seconds from the end of the trigger until the goodput, divided by the arrivals, is at least 95 % of the

@@ -366,7 +366,7 @@ pub unsafe extern "C" fn netlib_hedge_plan_step(
 ///        the wait. A negative number: the plan starts no further attempt.
 /// @param seconds the time of the failure since the start, as in `netlib_hedge_plan_step`.
 /// @param action out: the next step.
-/// @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and as from `netlib_hedge_plan_step`.
+/// @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and in the cases of `netlib_hedge_plan_step`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_pushback(
     plan: *mut netlib_hedge_plan,
