@@ -1,5 +1,6 @@
 //! Runs the simulations of examples-c/storm, and compares their output with the recorded output in docs/pictures. The
-//! numbers of the recorded table must show that budgets bound the load, and that the server recovers with them.
+//! numbers of the recorded table must show that budgets bound the load, and that the server recovers with them. The guide
+//! must quote the same numbers.
 
 use crate::env::{Env, parallel};
 use crate::pictures::STORM_RECORDINGS;
@@ -24,7 +25,10 @@ pub fn run(env: &Env, report: &mut Report) {
             for (file, text) in outputs {
                 compare(file, &env.read(file), &text, report);
                 match file {
-                    "docs/pictures/storm.txt" => check_table(&text, report),
+                    "docs/pictures/storm.txt" => {
+                        check_table(&text, report);
+                        check_guide(&env.read("docs/guide/retries-at-scale.md"), &text, report);
+                    }
                     "docs/pictures/storm-phases.csv" => check_phases(&text, report),
                     _ => {}
                 }
@@ -94,6 +98,54 @@ fn check_extra_load(policy: &str, requests: &str, retries: &str, report: &mut Re
         retries <= 0.1 * requests + burst,
         format!("{policy} sends {retries} retries for {requests} requests"),
     );
+}
+
+/// Checks that the guide quotes the numbers of the table.
+pub fn check_guide(guide: &str, table: &str, report: &mut Report) {
+    let guide = guide.split_whitespace().collect::<Vec<_>>().join(" ");
+    let row = |heading: &str, start: &str| -> Vec<&str> {
+        let rows = table.lines().skip_while(|line| !line.starts_with(heading));
+        let words = rows.map(|line| line.split_whitespace().collect::<Vec<_>>());
+        let start: Vec<&str> = start.split(' ').collect();
+        words.into_iter().find(|words| words.starts_with(&start)).unwrap_or_default()
+    };
+    let word =
+        |heading: &str, start: &str, at: usize| row(heading, start).get(at).copied().unwrap_or("no row").to_owned();
+    let outages = |policy: &str, at| thousands(&word("Retries in outages", &format!("{policy} 600 s"), at));
+    let mut phrases = vec![
+        format!("retries of ten processes for {} requests, with an outage of ten minutes", outages("aws-2026", 3)),
+        format!(
+            "goodput during a ramp is {} requests per second with hedging, and {} without",
+            word("queue:", "hedge ramp", 5),
+            word("queue:", "aws-2026 ramp", 5)
+        ),
+        format!("the server needs {} seconds to recover", word("The thousand clients", "aws-2026 1000", 4)),
+    ];
+    phrases.extend(BUDGETS.iter().map(|policy| format!("| {} |", outages(policy, 4))));
+    for phrase in phrases {
+        report.check(guide.contains(&phrase), format!("the guide does not contain \"{phrase}\""));
+    }
+    let recoveries: Vec<String> =
+        BUDGETS.iter().map(|policy| word("queue:", &format!("{policy} outage"), 11)).collect();
+    let (first, last) = (recoveries.iter().min(), recoveries.iter().max());
+    report.check(
+        first.is_some_and(|seconds| seconds == "2") && last.is_some_and(|seconds| seconds == "5"),
+        format!("the guide says that the queue recovers in two to five seconds, and the table says {recoveries:?}"),
+    );
+    for policy in BUDGETS {
+        let never = ["finagle", "envoy"].contains(policy);
+        let text = "the guide says that FINAGLE and ENVOY never recover, and the other presets do";
+        let spike = row("database-280:", &format!("{policy} spike"));
+        report.check(spike.ends_with(&["never"]) == never, format!("{text}: {spike:?}"));
+        let processes = row("The thousand clients", &format!("{policy} 1000"));
+        report.check(processes.ends_with(&["never"]) == never, format!("{text}: {processes:?}"));
+    }
+}
+
+/// Writes a number with a comma after each thousand.
+fn thousands(number: &str) -> String {
+    let groups: Vec<_> = number.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 /// Checks the diagram: without a budget, the server does not recover from some spikes; with a budget, it recovers from

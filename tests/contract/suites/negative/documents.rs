@@ -400,6 +400,32 @@ pub(super) fn simulated_storm(env: &Env, _: &Path, report: &mut Report) {
     ] {
         finds(report, "storm", &[complaint], |inner| storm::check_table(&table.replacen(from, &to, 1), inner));
     }
+    let guide = env.read("docs/guide/retries-at-scale.md");
+    for (from, to, complaint) in [
+        ("139713", "139714", "the guide does not contain \"| 139,714 |\""),
+        (
+            "34858          18 s",
+            "34858          19 s",
+            "the guide does not contain \"the server needs 19 seconds to recover\"",
+        ),
+        (
+            row("hedge       ramp"),
+            row("aws-2026    ramp").replacen("aws-2026", "hedge   ", 1).as_str(),
+            "476 requests per second with hedging",
+        ),
+        (
+            row("finagle     outage"),
+            row("finagle     outage").replacen("5 s", "6 s", 1).as_str(),
+            "the guide says that the queue recovers",
+        ),
+        (
+            "grpc              1000     84062     3366           2 s",
+            "grpc 1000 84062 3366 never",
+            "FINAGLE and ENVOY never recover",
+        ),
+    ] {
+        finds(report, "storm", &[complaint], |inner| storm::check_guide(&guide, &table.replacen(from, to, 1), inner));
+    }
     let lost = phases.replacen("AWS_2026,90,10,7", "AWS_2026,90,10,-1", 1);
     finds(report, "storm", &["with a budget, simulations and failures: (90, 1)"], |inner| {
         storm::check_phases(&lost, inner)
@@ -411,6 +437,7 @@ pub(super) fn simulated_storm(env: &Env, _: &Path, report: &mut Report) {
     let mut inner = Report::default();
     storm::check_table(&table, &mut inner);
     storm::check_phases(&phases, &mut inner);
+    storm::check_guide(&guide, &table, &mut inner);
     report.check(inner.failed() == 0, format!("the suite storm accepts the recordings: {:?}", inner.failures));
 }
 
