@@ -24,9 +24,11 @@ end
 
 -- ---- Streams.
 
--- Raises an error if a call of a stream that must not wait could not finish.
+-- Raises an error if a call of a stream that does not block could not finish. The status is not a failure, so an error
+-- cannot have it.
 local function finished(status)
-    if status ~= 0 then error(netlib.make_error(status, "a stream that does not block cannot finish this call"), 0) end
+    local message = "a stream that does not block cannot finish this call"
+    if status ~= 0 then error(netlib.make_error(netlib.INVALID_ARGUMENT, message), 0) end
 end
 
 -- Connects to the server of a URL, and makes the TLS handshake for https. Text is parsed by parse_url_strict. Without a

@@ -1,4 +1,5 @@
 -- Tests of the features that only the binding for LuaJIT has.
+local ffi = require("ffi")
 local netlib = require("netlib")
 
 local passed, failed = 0, 0
@@ -38,6 +39,19 @@ end)
 
 test("a_table_is_refused_as_text", function()
     assert(message_of(netlib.parse_url, {}):find("string expected", 1, true))
+end)
+
+test("send_all_fails_if_a_stream_that_does_not_block_takes_only_a_part", function()
+    ffi.cdef("int socketpair(int domain, int type, int protocol, int fds[2]); int close(int fd);")
+    local fds = ffi.new("int[2]")
+    assert(ffi.C.socketpair(1, 1, 0, fds) == 0)
+    local stream = netlib.Stream.new_fd(fds[0])
+    stream:set_blocking(false)
+    local message = message_of(stream.send_all, stream, ("a"):rep(16 * 2 ^ 20))
+    assert(message:find("a stream that does not block cannot finish this call", 1, true), message)
+    stream:close()
+    ffi.C.close(fds[0])
+    ffi.C.close(fds[1])
 end)
 
 test("a_text_with_any_bytes_is_returned_unchanged", function()

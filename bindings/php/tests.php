@@ -52,6 +52,14 @@ $tests = [
         $error = thrown(static fn () => (new HeadersOptions())->addHeader('a b', 'c'));
         equal([get_class($error), $error->name()], [Netlib\ArgumentError::class, 'NETLIB_INVALID_HEADER']);
     },
+    'send_all_fails_if_a_stream_that_does_not_block_takes_only_a_part' => static function () {
+        $server = stream_socket_server('tcp://127.0.0.1:0');
+        $stream = Netlib\connect('http://' . stream_socket_get_name($server, false) . '/');
+        $stream->setBlocking(false);
+        $error = thrown(static fn () => $stream->sendAll(str_repeat('a', 16 << 20)));
+        equal($error->getMessage(), 'a stream that does not block cannot finish this call');
+        $stream->close();
+    },
     'ctx_free_releases_the_callbacks_of_a_closed_object' => static function () {
         $before = Runtime::heldCount();
         $options = (new RetryOptions())->sleep(static fn () => null);

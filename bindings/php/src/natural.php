@@ -59,11 +59,16 @@ trait StreamMethods
     }
 }
 
-/** @internal */
+/**
+ * Throws an error if a call of a stream that does not block could not finish. The status is not a failure, so an error
+ * cannot have it.
+ *
+ * @internal
+ */
 function finished(int $status): void
 {
     if ($status !== OK) {
-        throw make_error($status, 'a stream that does not block cannot finish this call');
+        throw make_error(INVALID_ARGUMENT, 'a stream that does not block cannot finish this call');
     }
 }
 

@@ -158,9 +158,10 @@ module Netlib
       Error.of(ErrorInfo.new(status, message, options))
     end
 
-    # Raises an error if a call of a stream that does not block could not finish.
+    # Raises an error if a call of a stream that does not block could not finish. The status is not a failure, so an
+    # error cannot have it.
     def finished(status)
-      raise make_error(status, 'a stream that does not block cannot finish this call') unless status == OK
+      raise make_error(INVALID_ARGUMENT, 'a stream that does not block cannot finish this call') unless status == OK
     end
   end
 end
