@@ -6,10 +6,12 @@ import (
 	"crypto/tls"
 	"errors"
 	"io"
+	"math/rand"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"runtime/cgo"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -55,6 +57,63 @@ func local(server *httptest.Server) string {
 	return strings.Replace(server.URL, "127.0.0.1", "localhost", 1)
 }
 
+// peer starts the server side of a connection, and returns the connection for the client.
+func peer(t testing.TB, version uint16, serve func(*tls.Conn)) net.Conn {
+	pair, err := tls.LoadX509KeyPair(certificates(t)+"/server.pem", certificates(t)+"/server.key")
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	near, err := net.Dial("tcp", listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	far, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { near.Close() })
+	go func() {
+		defer far.Close()
+		serve(tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, MaxVersion: version}))
+	}()
+	return near
+}
+
+// connect makes the handshake.
+func connect(t testing.TB, raw net.Conn) *Conn {
+	context_, err := NewTLSContext(trusted(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := Client(raw, context_, "localhost")
+	if err == nil {
+		err = conn.HandshakeContext(context.Background())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conn
+}
+
+// nextCallbacks returns the number that the next callbacks get.
+func nextCallbacks() cgo.Handle {
+	last := cgo.NewHandle(0)
+	last.Delete()
+	return last + 1
+}
+
+// isHeld returns false after netlib has released the callbacks with the number.
+func isHeld(number cgo.Handle) (isValid bool) {
+	defer func() { isValid = recover() == nil }()
+	number.Value()
+	return
+}
+
 func TestATransportSendsLargeBodiesInBothDirections(t *testing.T) {
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(w, r.Body)
@@ -82,14 +141,78 @@ func TestAnUntrustedServerIsRefusedWithAdvice(t *testing.T) {
 	}
 }
 
-func TestADeadlineEndsARead(t *testing.T) {
-	server := serve(t, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
-	ctx, stop := context.WithTimeout(context.Background(), 50*time.Millisecond)
-	defer stop()
-	request, _ := http.NewRequestWithContext(ctx, "GET", local(server), nil)
-	_, err := client(t, trusted(t)).Do(request)
-	if !errors.Is(err, context.DeadlineExceeded) {
+func TestOneWriteSendsMoreBytesThanTheEngineTakes(t *testing.T) {
+	sent := make([]byte, 2<<20)
+	rand.New(rand.NewSource(1)).Read(sent)
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = io.Copy(server, server) }))
+	written := make(chan error, 1)
+	go func() {
+		n, err := conn.Write(sent)
+		if err == nil && n != len(sent) {
+			err = io.ErrShortWrite
+		}
+		if err != nil {
+			conn.Close() // ends the read
+		}
+		written <- err
+	}()
+	received := make([]byte, len(sent))
+	_, err := io.ReadFull(conn, received)
+	if err != nil || !bytes.Equal(received, sent) {
 		t.Fatal(err)
+	}
+	if err := <-written; err != nil {
+		t.Fatal(err)
+	}
+}
+
+// filling is a connection whose reads fill the buffer.
+type filling struct{ net.Conn }
+
+func (c filling) Read(buffer []byte) (int, error) {
+	n, err := io.ReadFull(c.Conn, buffer)
+	if err == io.ErrUnexpectedEOF {
+		err = io.EOF
+	}
+	return n, err
+}
+
+func TestTheEngineGetsTheBytesForWhichItHadNoRoom(t *testing.T) {
+	sent := bytes.Repeat([]byte("0123456789abcdef"), 1<<15)
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) {
+		_, _ = server.Write(sent)
+		server.Close()
+	}))
+	conn.Conn, conn.buffer = filling{conn.Conn}, make([]byte, 200<<10)
+	received, err := io.ReadAll(conn)
+	if err != nil || !bytes.Equal(received, sent) {
+		t.Fatal(len(received), err)
+	}
+}
+
+func TestAReceiveIsOmittedAfterTheReceiveOfAnotherGoroutine(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	near.Close()
+	conn := &Conn{Conn: near, received: 1}
+	if err := conn.receive(0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestADeadlineEndsARead(t *testing.T) {
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = io.Copy(server, server) }))
+	_ = conn.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
+	received := make([]byte, 5)
+	if n, err := conn.Read(received); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(n, err)
+	}
+	_ = conn.SetReadDeadline(time.Time{})
+	if _, err := conn.Write([]byte("again")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(conn, received); err != nil || string(received) != "again" {
+		t.Fatal(string(received), err)
 	}
 }
 
@@ -108,41 +231,72 @@ func TestAContextEndsAHandshakeWithASilentServer(t *testing.T) {
 	}
 }
 
+// notifying is a connection that reports that a read begins.
+type notifying struct {
+	net.Conn
+	reads chan struct{}
+}
+
+func (c notifying) Read(buffer []byte) (int, error) {
+	c.reads <- struct{}{}
+	return c.Conn.Read(buffer)
+}
+
 func TestCloseEndsAReadOfAnotherGoroutine(t *testing.T) {
-	server := serve(t, func(http.ResponseWriter, *http.Request) {})
-	context_, _ := NewTLSContext(trusted(t))
-	address := strings.TrimPrefix(local(server), "https://")
-	conn, err := DialTLS(context_, nil)(context.Background(), "tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ended := make(chan error)
+	// With TLS 1.2, nothing follows the handshake: the read waits until the end.
+	conn := connect(t, peer(t, tls.VersionTLS12, func(server *tls.Conn) {
+		_ = server.Handshake()
+		_, _ = io.Copy(io.Discard, server.NetConn())
+	}))
+	reads := make(chan struct{}, 1)
+	conn.Conn = notifying{conn.Conn, reads}
+	ended := make(chan error, 1)
 	go func() {
 		_, err := conn.Read(make([]byte, 10))
 		ended <- err
 	}()
+	<-reads
 	_ = conn.Close()
-	if err := <-ended; !errors.Is(err, net.ErrClosed) && err != io.EOF {
-		t.Fatal(err)
+	select {
+	case err := <-ended:
+		if err != net.ErrClosed {
+			t.Fatal(err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the read continues")
+	}
+}
+
+func TestAnErrorIsTheErrorOfTheStandardLibraryThatMeansTheSame(t *testing.T) {
+	for _, row := range []struct {
+		status                  Status
+		isDeadline, isCancelled bool
+	}{
+		{StatusReadTimeout, true, false},
+		{StatusDeadlineExceeded, true, false},
+		{StatusCancelled, false, true},
+		{StatusProtocol, false, false},
+	} {
+		failure, err := NewError(row.status, "failed", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for target, expected := range map[error]bool{
+			context.DeadlineExceeded: row.isDeadline,
+			os.ErrDeadlineExceeded:   row.isDeadline,
+			context.Canceled:         row.isCancelled,
+			row.status:               true,
+			StatusOutOfMemory:        false,
+		} {
+			if errors.Is(failure, target) != expected {
+				t.Fatal(row, target)
+			}
+		}
 	}
 }
 
 func TestAConnectionWithoutCloseNotifyIsTruncated(t *testing.T) {
-	pair, err := tls.LoadX509KeyPair(certificates(t)+"/server.pem", certificates(t)+"/server.key")
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, far := net.Pipe()
-	go func() {
-		server := tls.Server(far, &tls.Config{Certificates: []tls.Certificate{pair}, MaxVersion: tls.VersionTLS12})
-		_, _ = server.Write([]byte("hello"))
-		far.Close()
-	}()
-	context_, _ := NewTLSContext(trusted(t))
-	conn, err := Client(near, context_, "localhost")
-	if err != nil {
-		t.Fatal(err)
-	}
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = server.Write([]byte("hello")) }))
 	received, err := io.ReadAll(conn)
 	if string(received) != "hello" || !errors.Is(err, StatusTLSTruncated) {
 		t.Fatalf("%q %v", received, err)
@@ -151,12 +305,18 @@ func TestAConnectionWithoutCloseNotifyIsTruncated(t *testing.T) {
 }
 
 func TestAPanicOfACallbackContinuesInTheOuterCall(t *testing.T) {
+	number := nextCallbacks()
+	options := NewConnectOptions().AddressCallback(func([]byte, AddressClass) (Verdict, error) { panic("boom") })
 	defer func() {
 		if value := recover(); value != "boom" {
 			t.Fatal(value)
 		}
+		// C has returned, instead of being skipped by the panic: the call no longer uses the options.
+		options.Close()
+		if isHeld(number) {
+			t.Fatal("the callback is held")
+		}
 	}()
-	options := NewConnectOptions().AddressCallback(func([]byte, AddressClass) (Verdict, error) { panic("boom") })
 	_, err := CreateConnection("127.0.0.1", 9, options, nil)
 	t.Fatal("not reached", err)
 }
@@ -230,6 +390,49 @@ func TestALimitThatIsClosedDuringACallLivesUntilTheCallEnds(t *testing.T) {
 	}
 	if !limit.isClosed() {
 		t.Fatal("the limit is open")
+	}
+}
+
+func TestAnObjectThatItsCallbackClosesIsFreedAfterTheCall(t *testing.T) {
+	timeout, err := NewTimeout(10, TimeoutNone(), TimeoutNone())
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, isHeldInTheCall := nextCallbacks(), false
+	if err := timeout.SetClock(func() (float64, error) {
+		timeout.Close()
+		isHeldInTheCall = isHeld(number)
+		return 1, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if err := timeout.StartConnect(); err != nil || !isHeldInTheCall || isHeld(number) {
+		t.Fatal(err, isHeldInTheCall, isHeld(number))
+	}
+}
+
+func TestTheLastUseOfAClosedObjectFreesIt(t *testing.T) {
+	for _, row := range []struct {
+		isBorrowed bool
+		steps      string // b: begin, e: end, c: close
+		results    string // 1: true
+	}{
+		{false, "cc", "10"},
+		{false, "cbc", "100"},
+		{false, "bec", "101"},
+		{false, "bce", "101"},
+		{false, "bbceebc", "1100100"},
+		{true, "cc", "00"},
+		{true, "bce", "100"},
+	} {
+		object, results := usage{isBorrowed: row.isBorrowed}, ""
+		for _, step := range row.steps {
+			result := map[rune]func() bool{'b': object.begin, 'e': object.end, 'c': object.close}[step]()
+			results += map[bool]string{false: "0", true: "1"}[result]
+		}
+		if results != row.results {
+			t.Fatal(row, results)
+		}
 	}
 }
 

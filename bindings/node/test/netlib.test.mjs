@@ -4,13 +4,16 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
 import net from 'node:net';
-import test from 'node:test';
+import declare from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import netlib, {
     Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request, Retry, RetryOptions,
     StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsOptions, Unavailable, Url, UrlError, Verdict,
     connectionKey, parseUrl, textToBytes,
 } from '../index.mjs';
+
+/** Declares a test, which fails if it does not end. */
+const test = (name, body) => declare(name, { timeout: 30_000 }, body);
 
 const code = (name) => (error) => error instanceof NetlibError && error.code === `NETLIB_${name}`;
 
@@ -65,6 +68,9 @@ test('a getter in an argument that closes a handle of the call makes the call fa
     const url = parseUrl('http://a/');
     const parts = { get 0() { url.close(); return 'part'; }, length: 1 };
     assert.throws(() => connectionKey(url, null, null, null, parts, Buffer.alloc(8)), code('CLOSED'));
+    const retry = Retry.recommended();
+    const error = { get info() { retry.close(); return new netlib.ErrorInfo(Status.PROTOCOL, 'failed'); } };
+    assert.throws(() => retry.decide('GET', parseUrl('http://a/'), null, error), code('CLOSED'));
 });
 
 test('Symbol.dispose closes a handle', () => {
@@ -76,6 +82,7 @@ test('Symbol.dispose closes a handle', () => {
 test('arguments of another type are refused', () => {
     const url = parseUrl('http://a/');
     assert.throws(() => url.sameOrigin(new Headers({})), /must be a Url/);
+    assert.throws(() => new Request('GET', null, null, netlib.RequestForm.ORIGIN), /must be a Url/);
     assert.throws(() => url.resolve(null), TypeError);
     assert.throws(() => new TlsOptions().resumption(1), /must be true or false/);
     assert.throws(() => new RetryOptions().total(1.5), TypeError);
@@ -103,6 +110,10 @@ test('bytes that are not UTF-8 survive', () => {
 test('empty text differs from absent text', () => {
     assert.equal(new Url('http', null, 'a', -1, null, '').query(), '');
     assert.equal(new Url('http', null, 'a', -1).query(), null);
+    const query = netlib.Query.parse('', netlib.QueryFormat.FORM);
+    query.append('a', '');
+    query.append('b', null);
+    assert.equal(query.toString(), 'a=&b');
 });
 
 test('headers convert to pairs', () => {
@@ -138,7 +149,7 @@ test('the read timeout ends a read, and the error may be retried as a read error
     }));
 
 test('closing a stream rejects its reads and closes the connection', () =>
-    withServer((socket) => socket.on('end', () => socket.emit('seen')), async (url) => {
+    withServer(() => {}, async (url) => {
         const stream = await Stream.connect(url);
         const fd = stream.fd();
         const read = stream.read(Buffer.alloc(1));
@@ -171,6 +182,21 @@ test('a stream reads and writes 8 MiB at the same time', () =>
         assert.ok(Buffer.concat(received).equals(data));
         stream.close();
     }));
+
+test('a write waits until the peer reads', () => {
+    const received = [];
+    let end = null;
+    const ended = new Promise((resolve) => void (end = resolve));
+    return withServer((socket) => socket.on('data', (part) => received.push(part)).on('end', end), async (url) => {
+        const stream = await Stream.connect(url);
+        // More than the buffers of the socket hold. The server reads in this event loop, which a write must not block.
+        const data = Buffer.alloc(32 << 20, 'abcdefg');
+        await stream.write(data);
+        stream.close();
+        await ended;
+        assert.ok(Buffer.concat(received).equals(data));
+    });
+});
 
 test('a waiting read does not block the event loop', () =>
     withServer(() => {}, async (url) => {
@@ -207,6 +233,8 @@ test('the exception of a callback on a thread rejects the promise', () =>
         await assert.rejects(netlib.createConnection(url.host(), url.port(), options), new RangeError('refused'));
         const allowed = new ConnectOptions().addressCallback(() => Verdict.ALLOW);
         fs.closeSync(await netlib.createConnection(url.host(), url.port(), allowed));
+        const denied = new ConnectOptions().addressCallback(() => Verdict.REFUSE);
+        await assert.rejects(netlib.createConnection(url.host(), url.port(), denied), code('ADDRESS_REFUSED'));
     }));
 
 test('an exception of a callback inside a callback reaches the outer call', () => {
@@ -220,6 +248,11 @@ test('an exception of a callback inside a callback reaches the outer call', () =
         return decide(inner) && 0.5;
     }));
     assert.throws(() => decide(outer), new RangeError('inner'));
+    const catching = new Retry(RetryOptions.newRecommended().random(() => {
+        assert.throws(() => decide(inner), new RangeError('inner'));
+        return 0.5;
+    }));
+    assert.equal(decide(catching).delay(), 0.05);
     assert.equal(decide(new Retry(RetryOptions.newRecommended().random(() => 0.5))).delay(), 0.05);
 });
 
@@ -283,6 +316,8 @@ test('an application-defined body may be read and rewound', () => {
     assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [4, '0123']);
     netlib.rewindBody(body, start);
     assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [4, '0123']);
+    assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [4, '4567']);
+    assert.deepEqual([body.readSync(buffer).n, buffer.toString()], [2, '8967']);
 });
 
 test('a borrowed handle keeps its lender alive', async () => {
@@ -336,9 +371,10 @@ test('a lender that is closed during a call on a thread is freed after the call'
     assert.equal(reference.deref(), undefined);
 });
 
-test('1000 calls with an invalid argument leave later calls unaffected', () => {
+test('1000 failed calls leave later calls unaffected', () => {
     for (let round = 0; round < 1000; round++) {
         assert.throws(() => netlib.Response.parse('GET', 'HTTP/1.1 200 OK\r\n\r\n', 'bad'), /state must be/);
+        assert.throws(() => parseUrl('http://['), UrlError);
     }
     assert.equal(parseUrl('http://a/').host(), 'a');
 });
@@ -358,5 +394,7 @@ test('a callback is collected after the handles that hold it', async () => {
 
 test('the request line and the headers are bytes', () => {
     const request = new Request('GET', parseUrl('http://a/'), new Headers({ x: 'y' }), netlib.RequestForm.ORIGIN);
+    assert.deepEqual(new Headers({ x: 'y' }).toWire(), Buffer.from('x: y\r\n'));
+    assert.ok(request.toWire() instanceof Buffer);
     assert.match(request.toWire().toString(), /^GET \/ HTTP\/1\.1\r\n(.*\r\n)*x: y\r\n/);
 });
