@@ -1,7 +1,7 @@
-"""Writes netlib/_cdef.py, with which cffi calls the library without a compiler, and compiles netlib/_native.abi3.so if
-there is a C compiler.
+"""Writes netlib/_cdef.py, with which cffi calls the library without a compiled module. With LIBRARY_DIRECTORY, compiles
+netlib/_native.abi3.so if there is a C compiler.
 
-usage: build_ffi.py DIRECTORY INCLUDES LIBRARY_DIRECTORY
+usage: build_ffi.py DIRECTORY INCLUDES [LIBRARY_DIRECTORY]
 """
 
 import re
@@ -38,19 +38,21 @@ def python_callbacks(cdef):
 
 
 def main():
-    directory, includes, libraries = Path(sys.argv[1]), Path(sys.argv[2]), Path(sys.argv[3])
+    directory, includes = Path(sys.argv[1]), Path(sys.argv[2])
     cdef = (includes / "netlib.cdef.h").read_text(encoding="utf-8")
     slow = FFI()
     slow.cdef(cdef)
     slow.set_source("netlib._cdef", None)
     slow.emit_python_code(str(directory / FILES["python"]))
+    if len(sys.argv) == 3:
+        return
     fast = FFI()
     fast.cdef(cdef + python_callbacks(cdef) + RELEASE)
     fast.set_source(
         "netlib._native",
         SOURCE,
         include_dirs=[str(includes)],
-        library_dirs=[str(libraries)],
+        library_dirs=[sys.argv[3]],
         libraries=[":libnetlib.so.0.1"],
         # The library in the package takes precedence over the library of the system.
         extra_link_args=["-Wl,--disable-new-dtags,-rpath,$ORIGIN"],
