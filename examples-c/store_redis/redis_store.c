@@ -51,10 +51,6 @@ static struct timeval time_left(double deadline) {
     return (struct timeval){.tv_sec = (time_t)left, .tv_usec = (suseconds_t)fmax(fmod(left, 1.0) * 1e6, 1.0)};
 }
 
-static bool is_array_of(const redisReply *reply, size_t count) {
-    return reply != NULL && reply->type == REDIS_REPLY_ARRAY && reply->elements == count;
-}
-
 static bool connect_to(struct connection *connection, const char *address, double deadline) {
     struct timeval left = time_left(deadline);
     connection->redis =
@@ -99,6 +95,33 @@ static redisReply *run(redisContext *redis, const char *command, const char *scr
                         word[1], milliseconds);
 }
 
+/* Reads a text of decimal digits. */
+static bool read_number(const redisReply *text, uint64_t max, uint64_t *number) {
+    if (text->type != REDIS_REPLY_STRING || text->len == 0) return false;
+    *number = 0;
+    for (size_t i = 0; i < text->len; i++) {
+        if (text->str[i] < '0' || text->str[i] > '9') return false;
+        uint64_t digit = (uint64_t)(text->str[i] - '0');
+        if (digit > max || *number > (max - digit) / 10) return false;
+        *number = *number * 10 + digit;
+    }
+    return true;
+}
+
+/* Reads the reply of the script. Returns NETLIB_SWAP_UNAVAILABLE for every other reply. */
+static enum netlib_swap read_reply(const redisReply *reply, uint64_t expected, uint64_t *actual, double *now) {
+    uint64_t word = 0, seconds = 0, microseconds = 0;
+    if (reply == NULL || reply->type != REDIS_REPLY_ARRAY || reply->elements != 4) return NETLIB_SWAP_UNAVAILABLE;
+    const redisReply *swapped = reply->element[0];
+    if (swapped->type != REDIS_REPLY_INTEGER || !read_number(reply->element[1], UINT64_MAX, &word) ||
+        !read_number(reply->element[2], 10000000000, &seconds) ||
+        !read_number(reply->element[3], 999999, &microseconds) || swapped->integer != (word == expected))
+        return NETLIB_SWAP_UNAVAILABLE;
+    *actual = word;
+    *now = (double)seconds + (double)microseconds / 1e6;
+    return word == expected ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
+}
+
 static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
                              double timeout, uint64_t *actual, double *now) {
     struct redis_words *words = ctx;
@@ -113,11 +136,7 @@ static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t ex
             freeReplyObject(reply);
             reply = run(connection.redis, "EVAL", SCRIPT, words, key, len, word, ttl, deadline);
         }
-        if (is_array_of(reply, 4)) {
-            result = reply->element[0]->integer == 1 ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
-            *actual = strtoull(reply->element[1]->str, NULL, 10);
-            *now = strtod(reply->element[2]->str, NULL) + strtod(reply->element[3]->str, NULL) / 1e6;
-        }
+        result = read_reply(reply, expected, actual, now);
     }
     freeReplyObject(reply);
     give_back(words, &connection, result == NETLIB_SWAP_UNAVAILABLE);

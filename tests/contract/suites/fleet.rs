@@ -1,6 +1,6 @@
 //! Runs the programs of c-tests/fleet, in which processes share a rate through a file or a Redis server, while
-//! processes and the server are killed. The programs run for a few seconds with the real clock. Without redis-server or
-//! hiredis, the program for Redis is reported as skipped.
+//! processes and the server are killed. The programs run for a few seconds with the real clock. A further program is a
+//! server that sends wrong replies. Without redis-server or hiredis, the programs for Redis are reported as skipped.
 
 use std::path::Path;
 
@@ -14,13 +14,14 @@ const SECONDS: u64 = 90;
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("fleet");
     run_program(env, Path::new("c-tests/fleet/fleet_file.c"), &[], &scratch, report);
+    if !has_hiredis(env) {
+        return report.skip("redis_replies, fleet_redis: hiredis, the C client of Redis, is not installed");
+    }
+    let adapter = ["-Iexamples-c", "examples-c/store_redis/redis_store.c", "-lhiredis", "-lm"];
+    run_program(env, Path::new("c-tests/fleet/redis_replies.c"), &adapter, &scratch, report);
     if !has("redis-server") {
         return report.skip("fleet_redis: redis-server is not installed");
     }
-    if !has_hiredis(env) {
-        return report.skip("fleet_redis: hiredis, the C client of Redis, is not installed");
-    }
-    let adapter = ["-Iexamples-c", "examples-c/store_redis/redis_store.c", "-lhiredis", "-lm"];
     run_program(env, Path::new("c-tests/fleet/fleet_redis.c"), &adapter, &scratch, report);
 }
 
