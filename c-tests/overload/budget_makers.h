@@ -2,13 +2,7 @@
 #ifndef NETLIB_TEST_BUDGET_MAKERS_H
 #define NETLIB_TEST_BUDGET_MAKERS_H
 
-#include "harness.h"
-
-/* A clock callback that reports the time in `ctx`, a double. */
-static inline int32_t read_time(void *ctx, double *seconds) {
-    *seconds = *(double *)ctx;
-    return 0;
-}
+#include "clock.h"
 
 /* Makes a budget and frees the options. `now` is the time of its clock, and may be NULL. */
 static inline netlib_retry_budget *budget_of(netlib_retry_budget_options *options, double *now) {

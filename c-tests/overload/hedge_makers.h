@@ -35,4 +35,13 @@ static inline netlib_hedge_plan *plan_of(const netlib_hedge *hedge, const char *
     return plan;
 }
 
+/* Reports an event, and checks the action that the plan stores. */
+static inline void step_to(enum netlib_hedge_action expected, netlib_hedge_plan *plan, enum netlib_hedge_event event,
+                           int32_t attempt, double seconds) {
+    netlib_error *err = NULL;
+    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_FAILED;
+    CHECK_OK(netlib_hedge_plan_step(plan, event, attempt, seconds, &action, &err));
+    CHECK_INT(expected, action);
+}
+
 #endif

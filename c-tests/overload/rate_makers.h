@@ -2,19 +2,13 @@
 #ifndef NETLIB_TEST_RATE_MAKERS_H
 #define NETLIB_TEST_RATE_MAKERS_H
 
-#include "harness.h"
-
-/* A clock callback that reports the time in `ctx`, a double. */
-static inline int32_t rate_time(void *ctx, double *seconds) {
-    *seconds = *(double *)ctx;
-    return 0;
-}
+#include "clock.h"
 
 /* Makes a rate and frees the options. `now` is the time of its clock, and may be NULL. */
 static inline netlib_rate *rate_of(netlib_rate_options *options, double *now) {
     netlib_error *err = NULL;
     netlib_rate *rate = NULL;
-    if (now != NULL) netlib_rate_options_set_clock(options, rate_time, now, NULL);
+    if (now != NULL) netlib_rate_options_set_clock(options, read_time, now, NULL);
     CHECK_OK(netlib_rate_new(options, &rate, &err));
     netlib_rate_options_free(options);
     return rate;

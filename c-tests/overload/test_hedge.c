@@ -202,8 +202,7 @@ static void invalid_events_are_refused_by_name_and_leave_the_plan_unchanged(void
     enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     netlib_hedge *hedge = fixed(0.5, 3);
     netlib_hedge_plan *plan = plan_of(hedge, "", "GET");
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.25, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_START, action);
+    step_to(NETLIB_HEDGE_ACTION_START, plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.25);
     for (size_t i = 0; i < LENGTH_OF(rows); i++) {
         action = NETLIB_HEDGE_ACTION_FAILED;
         netlib_status status = step_status(plan, &rows[i].step, &action, &err);
@@ -214,12 +213,10 @@ static void invalid_events_are_refused_by_name_and_leave_the_plan_unchanged(void
     }
     CHECK_INT(2, netlib_hedge_plan_attempts(plan));
     /* An unknown attempt is refused after the end, too. */
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 2, 0.5, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_DONE, action);
+    step_to(NETLIB_HEDGE_ACTION_DONE, plan, NETLIB_HEDGE_EVENT_SUCCESS, 2, 0.5);
     CHECK_STATUS(NETLIB_INVALID_ARGUMENT,
                  netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 3, 1, &action, &err));
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 1, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_DONE, action);
+    step_to(NETLIB_HEDGE_ACTION_DONE, plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 1);
     netlib_hedge_plan_free(plan);
     netlib_hedge_free(hedge);
 }
@@ -325,7 +322,6 @@ static void allowed_methods_replace_the_idempotent_methods(void) {
 
 static void a_budget_denies_hedges_and_the_plan_returns_the_error(void) {
     netlib_error *err = NULL;
-    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     netlib_retry_budget *budget = NULL;
     netlib_retry_budget_options *budget_options = netlib_retry_budget_options_new();
     /* One hedge costs 14 of 14 tokens. A plan does not report its first attempt. */
@@ -340,12 +336,10 @@ static void a_budget_denies_hedges_and_the_plan_returns_the_error(void) {
 
     netlib_hedge_plan *plan = plan_of(hedge, "a", "GET");
     CHECK_DOUBLE(14.0, netlib_retry_budget_left(budget, "a", 1));
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_START, action);
+    step_to(NETLIB_HEDGE_ACTION_START, plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5);
     CHECK(netlib_hedge_plan_denied(plan) == NULL);
     CHECK_DOUBLE(0.0, netlib_retry_budget_left(budget, "a", 1));
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_TIMER, 0, 1.0, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_WAIT, action);
+    step_to(NETLIB_HEDGE_ACTION_WAIT, plan, NETLIB_HEDGE_EVENT_TIMER, 0, 1.0);
     CHECK_DOUBLE(INFINITY, netlib_hedge_plan_timer(plan));
     CHECK_INT(2, netlib_hedge_plan_attempts(plan));
     CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, netlib_error_status(netlib_hedge_plan_denied(plan)));
@@ -354,21 +348,18 @@ static void a_budget_denies_hedges_and_the_plan_returns_the_error(void) {
 
     /* Another key has its own tokens, and a POST has no further attempt. */
     netlib_hedge_plan *other = plan_of(hedge, "b", "POST");
-    CHECK_OK(netlib_hedge_plan_step(other, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_FAILED, action);
+    step_to(NETLIB_HEDGE_ACTION_FAILED, other, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1);
     CHECK(netlib_hedge_plan_denied(other) == NULL);
     CHECK_DOUBLE(14.0, netlib_retry_budget_left(budget, "b", 1));
     netlib_hedge_plan_free(other);
 
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 1.5, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_CANCEL_OTHERS, action);
+    step_to(NETLIB_HEDGE_ACTION_CANCEL_OTHERS, plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 1.5);
     CHECK_DOUBLE(0.0, netlib_retry_budget_left(budget, "a", 1));
     netlib_hedge_plan_free(plan);
 
     /* After a failure without tokens, the request has failed. */
     plan = plan_of(hedge, "a", "GET");
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_FAILED, action);
+    step_to(NETLIB_HEDGE_ACTION_FAILED, plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1);
     CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, netlib_error_status(netlib_hedge_plan_denied(plan)));
     netlib_hedge_plan_free(plan);
     netlib_hedge_free(hedge);
@@ -396,7 +387,6 @@ static int32_t read_failing_clock(void *ctx, double *seconds) {
 
 static void a_failing_clock_of_the_budget_denies_hedges_and_may_free_the_plan(void) {
     netlib_error *err = NULL;
-    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     struct failing_clock clock = {NULL, 0, NETLIB_OK};
     netlib_retry_budget *budget = NULL;
     netlib_hedge_plan *plan = NULL;
@@ -411,15 +401,13 @@ static void a_failing_clock_of_the_budget_denies_hedges_and_may_free_the_plan(vo
 
     plan = plan_of(hedge, "a", "GET");
     clock.result = 1;
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_WAIT, action);
+    step_to(NETLIB_HEDGE_ACTION_WAIT, plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5);
     CHECK_INT(NETLIB_CALLBACK_FAILED, netlib_error_status(netlib_hedge_plan_denied(plan)));
     netlib_hedge_plan_free(plan);
 
     clock.result = 0;
     clock.plan = plan = plan_of(hedge, "a", "GET");
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_START, action);
+    step_to(NETLIB_HEDGE_ACTION_START, plan, NETLIB_HEDGE_EVENT_TIMER, 0, 0.5);
     CHECK_INT(NETLIB_BUSY, clock.status);
     CHECK(clock.plan == NULL);
     netlib_hedge_free(hedge);

@@ -3,11 +3,8 @@
 
 /* Runs a request whose only attempt takes `seconds`. */
 static void succeed(const netlib_hedge *hedge, const char *key, double seconds) {
-    netlib_error *err = NULL;
-    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     netlib_hedge_plan *plan = plan_of(hedge, key, "GET");
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, seconds, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_DONE, action);
+    step_to(NETLIB_HEDGE_ACTION_DONE, plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, seconds);
     netlib_hedge_plan_free(plan);
 }
 
@@ -55,17 +52,13 @@ static void the_delay_differs_from_the_exact_percentile_by_at_most_5_percent(voi
 }
 
 static void the_timer_is_infinite_until_the_key_has_enough_latencies(void) {
-    netlib_error *err = NULL;
     netlib_hedge *hedge = hedge_of(netlib_hedge_options_new()); /* the defaults: p95 of at least 100 latencies */
     for (int i = 0; i < 99; i++) succeed(hedge, "a", 0.1);
     netlib_hedge_plan *plan = plan_of(hedge, "a", "GET");
     CHECK_DOUBLE(INFINITY, netlib_hedge_plan_timer(plan));
     /* A failure starts the second attempt, although the delay is unknown. */
-    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_START, action);
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 2, 0.2, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_DONE, action);
+    step_to(NETLIB_HEDGE_ACTION_START, plan, NETLIB_HEDGE_EVENT_FAILURE, 1, 0.1);
+    step_to(NETLIB_HEDGE_ACTION_DONE, plan, NETLIB_HEDGE_EVENT_SUCCESS, 2, 0.2);
     netlib_hedge_plan_free(plan);
     double delay = netlib_hedge_delay(hedge, "a", 1);
     CHECK(delay >= 0.095 && delay <= 0.105);
@@ -84,15 +77,12 @@ static void old_latencies_leave_after_2000_further_ones(void) {
 }
 
 static void a_further_key_drops_the_least_recently_used_key(void) {
-    netlib_error *err = NULL;
-    enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
     netlib_hedge *hedge = percentile(95, 1, 2);
     succeed(hedge, "a", 1.0);
     netlib_hedge_plan *plan = plan_of(hedge, "b", "GET");
     succeed(hedge, "a", 1.0);
     succeed(hedge, "c", 1.0); /* drops "b", whose plan still works */
-    CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 5.0, &action, &err));
-    CHECK_INT(NETLIB_HEDGE_ACTION_DONE, action);
+    step_to(NETLIB_HEDGE_ACTION_DONE, plan, NETLIB_HEDGE_EVENT_SUCCESS, 1, 5.0);
     netlib_hedge_plan_free(plan);
     CHECK_DOUBLE(INFINITY, netlib_hedge_delay(hedge, "b", 1));
     CHECK(netlib_hedge_delay(hedge, "a", 1) < 1.06 && netlib_hedge_delay(hedge, "c", 1) < 1.06);
@@ -114,8 +104,7 @@ static void about_5_percent_of_the_requests_get_a_second_attempt(void) {
         double first = exponential(), delay = netlib_hedge_plan_timer(plan), answer = first;
         int32_t winner = 1;
         if (delay < first) {
-            CHECK_OK(netlib_hedge_plan_step(plan, NETLIB_HEDGE_EVENT_TIMER, 0, delay, &action, &err));
-            CHECK_INT(NETLIB_HEDGE_ACTION_START, action);
+            step_to(NETLIB_HEDGE_ACTION_START, plan, NETLIB_HEDGE_EVENT_TIMER, 0, delay);
             double second = delay + exponential();
             if (second < first) answer = second, winner = 2;
         }
