@@ -6,7 +6,6 @@
 
 mod mapped_file;
 mod mapping;
-mod sip_hash;
 mod swap;
 
 use std::path::Path;

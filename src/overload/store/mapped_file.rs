@@ -11,8 +11,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use siphasher::sip::SipHasher24;
+
 use super::mapping::{self, Mapping};
-use super::sip_hash::sip_hash;
 use super::{Change, WordKey, WordKind, unavailable};
 use crate::error::{Error, Result};
 use crate::fork;
@@ -70,7 +71,7 @@ impl MappedFile {
 
     pub(super) fn update(&self, word: WordKey<'_>, change: &mut Change<'_>) -> Result<()> {
         check_key(word.key)?;
-        let slot = sip_hash(self.seed, word.key) % self.slots as u64;
+        let slot = hash(self.seed, word.key) % self.slots as u64;
         let index = HEADER + slot as usize * WordKind::COUNT + word.kind as usize;
         let place = &self.mapping.words()[index];
         let mut current = place.load(Ordering::Relaxed);
@@ -85,6 +86,11 @@ impl MappedFile {
         }
         Err(unavailable(format!("the word was changed by others during each of {MAX_TRIES} tries")))
     }
+}
+
+/// Returns the hash that selects the slot of a key. All versions of netlib that map the same file must use this hash.
+fn hash(seed: [u64; 2], key: &[u8]) -> u64 {
+    SipHasher24::new_with_keys(seed[0], seed[1]).hash(key)
 }
 
 /// Opens a file without following a symbolic link, and without waiting for the other end of a FIFO.

@@ -62,6 +62,22 @@ fn patch(directory: &Directory, at: usize, value: u64) {
 }
 
 #[test]
+fn the_hash_is_that_of_the_reference_implementation_of_siphash_2_4() {
+    // The key is the bytes 0 to 15, and the input is the bytes 0 to n - 1.
+    let seed = [0x0706_0504_0302_0100, 0x0f0e_0d0c_0b0a_0908];
+    let input: Vec<u8> = (0..15).collect();
+    for (n, expected) in [
+        (0, 0x726f_db47_dd0e_0e31),
+        (1, 0x74f8_39c5_93dc_67fd),
+        (7, 0xab02_00f5_8b01_d137),
+        (8, 0x93f5_f579_9a93_2462),
+        (15, 0xa129_ca61_49be_45e5),
+    ] {
+        assert_eq!(hash(seed, &input[..n]), expected, "{n}");
+    }
+}
+
+#[test]
 fn two_mappings_of_a_file_share_their_words() {
     let directory = Directory::new("share");
     let first = MappedFile::open(&directory.file(), 64).unwrap();
