@@ -2441,7 +2441,8 @@ struct netlib_decision;
  *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
  *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
  * @blocks never: the call compares the time left until `limit` ends with the wait before the next request, but does
- *        not wait. If the retry budget has a store with a callback, the call takes as long as the callback.
+ *        not wait. If the retry budget has a store with a swap callback, the call takes as long as the callback, which
+ *        gets the time that is left as its `timeout`.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,
@@ -3021,6 +3022,8 @@ void netlib_retry_budget_free(netlib_retry_budget *budget);
  * @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
  *         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
  *         `NETLIB_UNAVAILABLE_CLOSED`; `NETLIB_CALLBACK_FAILED`.
+ * @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+ *        if the callback obeys it.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_budget_ask(const netlib_retry_budget *budget, const char *key, size_t len,
                                                       enum netlib_budget_kind kind, uint64_t *lease,
@@ -3490,6 +3493,8 @@ const netlib_error *netlib_hedge_plan_denied(const netlib_hedge_plan *plan);
  * @return `NETLIB_INVALID_ARGUMENT` if the attempt was never started; if the attempt has already failed, unless the
  *         request has ended; for a negative or infinite time or NaN; and if `event` is no event. The plan is then
  *         unchanged.
+ * @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+ *        if the callback obeys it.
  */
 NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, enum netlib_hedge_event event,
                                                      int32_t attempt, double seconds,
@@ -3620,6 +3625,8 @@ void netlib_rate_free(netlib_rate *rate);
  *         `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and if `n` is out of range;
  *         `NETLIB_STORE_UNAVAILABLE` if the policy for an unavailable store is `NETLIB_UNAVAILABLE_CLOSED`;
  *         `NETLIB_CALLBACK_FAILED`.
+ * @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+ *        if the callback obeys it.
  */
 NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const char *key, size_t len, double n,
                                                double *wait, netlib_error **err);

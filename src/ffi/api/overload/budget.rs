@@ -355,6 +355,8 @@ pub unsafe extern "C" fn netlib_retry_budget_free(budget: *mut netlib_retry_budg
 /// @return `NETLIB_RETRY_BUDGET_EMPTY` if the request is not allowed; `NETLIB_INVALID_ARGUMENT` for a key of more than
 ///         1,024 bytes; `NETLIB_STORE_UNAVAILABLE` if the budget has a store whose policy is
 ///         `NETLIB_UNAVAILABLE_CLOSED`; `NETLIB_CALLBACK_FAILED`.
+/// @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+///        if the callback obeys it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_ask(
     budget: *const netlib_retry_budget,

@@ -339,6 +339,8 @@ pub unsafe extern "C" fn netlib_hedge_plan_denied(plan: *const netlib_hedge_plan
 /// @return `NETLIB_INVALID_ARGUMENT` if the attempt was never started; if the attempt has already failed, unless the
 ///         request has ended; for a negative or infinite time or NaN; and if `event` is no event. The plan is then
 ///         unchanged.
+/// @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+///        if the callback obeys it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_step(
     plan: *mut netlib_hedge_plan,

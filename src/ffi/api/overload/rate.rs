@@ -220,6 +220,8 @@ pub unsafe extern "C" fn netlib_rate_free(rate: *mut netlib_rate) {
 ///         `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and if `n` is out of range;
 ///         `NETLIB_STORE_UNAVAILABLE` if the policy for an unavailable store is `NETLIB_UNAVAILABLE_CLOSED`;
 ///         `NETLIB_CALLBACK_FAILED`.
+/// @blocks never, except that the call takes as long as the swap callback of a store: at most the timeout of the store,
+///        if the callback obeys it.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rate_take(
     rate: *const netlib_rate,
