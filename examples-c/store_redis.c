@@ -24,7 +24,7 @@ static netlib_status make_rate(const char *address, double per_second, netlib_ra
     if (status != NETLIB_OK) return status;
     netlib_rate_options *options = netlib_rate_options_new();
     netlib_rate_options_set_limit(options, per_second, 10.0);
-    /* While the server is away, this process has the whole rate for itself. CLOSED would stop all requests instead. */
+    /* While the server is unavailable, this process has the whole rate. CLOSED would stop all requests instead. */
     netlib_rate_options_set_store(options, store, NETLIB_UNAVAILABLE_LOCAL);
     status = netlib_rate_new(options, rate, err);
     netlib_rate_options_free(options);

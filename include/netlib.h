@@ -2441,8 +2441,8 @@ struct netlib_decision;
  *         that is not UTF-8; `NETLIB_INVALID_ARGUMENT` if the method is not a token, or both `response` and `error`
  *         are NULL; `NETLIB_CALLBACK_FAILED`; `NETLIB_IO` if the system cannot supply random numbers.
  * @blocks never: the call compares the time left until `limit` ends with the wait before the next request, but does
- *        not wait. If the retry budget has a store with a swap callback, the call takes as long as the callback, which
- *        gets the time that is left as its `timeout`.
+ *        not wait. If the retry budget has a store with a swap callback, the call takes as long as the callback,
+ *        whose `timeout` is the remaining time.
  */
 NETLIB_MUST_USE netlib_status netlib_retry_decide(const netlib_retry *retry, const char *method,
                                                   const netlib_url *url, const netlib_response *response,

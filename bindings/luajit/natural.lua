@@ -24,8 +24,8 @@ end
 
 -- ---- Streams.
 
--- Raises an error if a call of a stream that does not block could not finish. The status is not a failure, so an error
--- cannot have it.
+-- Raises an error if a call could not finish because its stream does not block. The error has another status, because
+-- the status of the call is progress, and not a failure.
 local function finished(status)
     local message = "a stream that does not block cannot finish this call"
     if status ~= 0 then error(netlib.make_error(netlib.INVALID_ARGUMENT, message), 0) end

@@ -69,10 +69,10 @@ int main(void) {
     } rows[] = {
         {SHA_1, "*4\r\n:1\r\n$1\r\n0\r\n" SECONDS MICROSECONDS, NETLIB_OK},
         {SHA_1, "*4\r\n:1\r\n$1\r\n0\r\n$11\r\n10000000000\r\n$6\r\n999999\r\n", NETLIB_OK},
-        /* Another word than the expected one, and the other way round. */
+        /* The result contradicts the word. */
         {SHA_1, "*4\r\n:0\r\n$1\r\n0\r\n" SECONDS MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*4\r\n:1\r\n$1\r\n7\r\n" SECONDS MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
-        /* The result is no integer, or is out of range. */
+        /* The result is not an integer, or is out of range. */
         {SHA_1, "*4\r\n:2\r\n$1\r\n0\r\n" SECONDS MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*4\r\n:-1\r\n$1\r\n0\r\n" SECONDS MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*4\r\n$1\r\n1\r\n$1\r\n0\r\n" SECONDS MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
@@ -95,7 +95,7 @@ int main(void) {
         {SHA_1, "*4\r\n:1\r\n$1\r\n0\r\n$11\r\n10000000001\r\n" MICROSECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*4\r\n:1\r\n$1\r\n0\r\n" SECONDS "$7\r\n1000000\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*4\r\n:1\r\n$1\r\n0\r\n" SECONDS "$-1\r\n", NETLIB_STORE_UNAVAILABLE},
-        /* The whole reply: other lengths, other types, and bytes that are no reply. */
+        /* The whole reply: other lengths, other types, and bytes that are not a reply. */
         {SHA_1, "*3\r\n:1\r\n$1\r\n0\r\n" SECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*5\r\n:1\r\n$1\r\n0\r\n" SECONDS MICROSECONDS ":1\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*0\r\n", NETLIB_STORE_UNAVAILABLE},

@@ -12,22 +12,22 @@
 #include <time.h>
 
 /* Compares and swaps the word KEYS[1]. ARGV: the expected word, the desired word, the time to live in milliseconds.
- * Returns whether the word was the expected one, the word, and the time of the server. The words are texts, because the
- * numbers of Lua have only 53 bits. */
+ * Returns 1 if the word was the expected one, else 0; the word; and the time of the server. The words are strings,
+ * because numbers of Lua have only 53 bits. */
 static const char SCRIPT[] = "local time = redis.call('TIME') "
                              "local word = redis.call('GET', KEYS[1]) or '0' "
                              "if word ~= ARGV[1] then return {0, word, time[1], time[2]} end "
                              "if ARGV[2] ~= word then redis.call('SET', KEYS[1], ARGV[2], 'PX', ARGV[3]) end "
                              "return {1, word, time[1], time[2]}";
 
-/* The seconds for which the server is left alone after it did not answer. */
+/* The seconds for which no connection is used after the server did not answer. */
 static const double PAUSE = 1.0;
 
 enum { MAX_IDLE = 16 };
 
 struct connection {
     redisContext *redis;
-    char script[41]; /* the SHA-1 by which the server knows the script */
+    char script[41]; /* the SHA-1 with which EVALSHA names the script */
 };
 
 /* Each call of the callback takes a connection, so that no thread waits for another thread. */
@@ -45,7 +45,7 @@ static double monotonic_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Returns the time left as hiredis takes it. For hiredis, 0 means no timeout. */
+/* Returns the remaining time for hiredis, but never 0, which means no timeout. */
 static struct timeval time_left(double deadline) {
     double left = fmin(fmax(deadline - monotonic_seconds(), 1e-6), 1e6);
     return (struct timeval){.tv_sec = (time_t)left, .tv_usec = (suseconds_t)fmax(fmod(left, 1.0) * 1e6, 1.0)};
@@ -64,7 +64,7 @@ static bool connect_to(struct connection *connection, const char *address, doubl
     return loaded;
 }
 
-/* Takes an idle connection, or makes one. Fails while the server is left alone. */
+/* Takes an idle connection, or makes one. Fails during the pause after a failure. */
 static bool take(struct redis_words *words, struct connection *connection, double deadline) {
     pthread_mutex_lock(&words->lock);
     bool is_paused = monotonic_seconds() < words->paused_until, has_idle = !is_paused && words->idle_count > 0;
@@ -73,8 +73,8 @@ static bool take(struct redis_words *words, struct connection *connection, doubl
     return !is_paused && (has_idle || connect_to(connection, words->address, deadline));
 }
 
-/* Gives a connection back. If the server did not answer, all idle connections are closed, because they probably lead to
- * the same server, and a late answer could follow on this one. */
+/* Returns a connection to the idle ones. If the server did not answer, closes this connection, on which a late answer
+ * could follow, and all idle connections, which probably lead to the same server. */
 static void give_back(struct redis_words *words, struct connection *connection, bool failed) {
     if (connection->redis == NULL) return;
     pthread_mutex_lock(&words->lock);
@@ -95,7 +95,7 @@ static redisReply *run(redisContext *redis, const char *command, const char *scr
                         word[1], milliseconds);
 }
 
-/* Reads a text of decimal digits. */
+/* Parses a string of decimal digits. */
 static bool read_number(const redisReply *text, uint64_t max, uint64_t *number) {
     if (text->type != REDIS_REPLY_STRING || text->len == 0) return false;
     *number = 0;
@@ -108,7 +108,7 @@ static bool read_number(const redisReply *text, uint64_t max, uint64_t *number) 
     return true;
 }
 
-/* Reads the reply of the script. Returns NETLIB_SWAP_UNAVAILABLE for every other reply. */
+/* Parses the reply of the script. Returns NETLIB_SWAP_UNAVAILABLE for every other reply. */
 static enum netlib_swap read_reply(const redisReply *reply, uint64_t expected, uint64_t *actual, double *now) {
     uint64_t word = 0, seconds = 0, microseconds = 0;
     if (reply == NULL || reply->type != REDIS_REPLY_ARRAY || reply->elements != 4) return NETLIB_SWAP_UNAVAILABLE;

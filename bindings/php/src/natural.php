@@ -60,8 +60,8 @@ trait StreamMethods
 }
 
 /**
- * Throws an error if a call of a stream that does not block could not finish. The status is not a failure, so an error
- * cannot have it.
+ * Throws an error if a call could not finish because its stream does not block. The error has another status, because
+ * the status of the call is progress, and not a failure.
  *
  * @internal
  */
