@@ -276,6 +276,25 @@ static void windows_allow_the_ratios_that_finagle_tests(void) {
     netlib_retry_budget_free(budget);
 }
 
+/* The number of retries is the ratio of the requests, rounded down, although a double may be slightly less. */
+static void a_window_allows_its_ratio_of_the_requests_exactly(void) {
+    static const struct {
+        double ratio;
+        int requests;
+        double expected;
+    } rows[] = {{0.6, 4, 2},     {0.6, 5, 3},      {0.57, 100, 57}, {1.0 / 3, 2, 0},
+                {1.0 / 3, 3, 1}, {0.7, 1000, 700}, {700, 3, 2100}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double now = 0;
+        netlib_retry_budget_options *options = netlib_retry_budget_options_new();
+        netlib_retry_budget_options_set_window(options, rows[i].ratio, 0, 10);
+        netlib_retry_budget *budget = budget_of(options, &now);
+        for (int n = 0; n < rows[i].requests; n++) CHECK(ask(budget, "h", NETLIB_BUDGET_REQUEST) != 0);
+        CHECK_DOUBLE(rows[i].expected, left(budget, "h"));
+        netlib_retry_budget_free(budget);
+    }
+}
+
 /* In an outage in which every request fails, with a client that retries each failure at once, the retries stay within
  * the preset's ratio of the first attempts plus its burst. */
 static void presets_bound_the_retries_of_an_outage_of_any_length(void) {
@@ -317,6 +336,7 @@ int main(void) {
     requests_that_outlast_the_window_count_when_they_begin();
     a_client_with_one_request_gets_the_minimum_of_a_ratio_budget();
     windows_allow_the_ratios_that_finagle_tests();
+    a_window_allows_its_ratio_of_the_requests_exactly();
     presets_bound_the_retries_of_an_outage_of_any_length();
     return report("budget tables");
 }
