@@ -121,6 +121,32 @@ static void the_policy_decides_while_the_store_is_unavailable(void) {
     }
 }
 
+/* While the store is unavailable, the policy OPEN grants a retry below the floor, and the retry takes no token. */
+static void an_open_budget_of_failure_tokens_takes_tokens_for_failures_only(void) {
+    struct memory_store memory;
+    netlib_error *err = NULL;
+    netlib_store *store = make_memory_store(&memory, 1.0);
+    netlib_retry_budget *budget = NULL;
+    netlib_retry_budget_options *options = netlib_retry_budget_options_new();
+    netlib_retry_budget_options_set_failure_tokens(options, 10.0, 1.0, 0.5);
+    netlib_retry_budget_options_set_store(options, store, NETLIB_UNAVAILABLE_OPEN);
+    CHECK_OK(netlib_retry_budget_new(options, &budget, &err));
+    netlib_retry_budget_options_free(options);
+    uint64_t lease;
+    for (int i = 0; i < 6; i++) {
+        CHECK_INT(NETLIB_OK, ask(budget, "a", NETLIB_BUDGET_REQUEST, &lease));
+        netlib_retry_budget_report(budget, lease, NETLIB_REPORT_FAILURE);
+    }
+    memory.answer = NETLIB_SWAP_UNAVAILABLE;
+    CHECK_INT(NETLIB_OK, ask(budget, "a", NETLIB_BUDGET_TRANSIENT, &lease));
+    CHECK_DOUBLE(4.0, left(budget, "a"));
+    memory.answer = -1;
+    CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, ask(budget, "a", NETLIB_BUDGET_TRANSIENT, &lease));
+    CHECK(memory.words[0] == 4001);
+    netlib_retry_budget_free(budget);
+    netlib_store_free(store);
+}
+
 static void wrong_answers_of_the_callback_fail_the_call_under_every_policy(void) {
     static const struct {
         int answer;
@@ -326,6 +352,7 @@ int main(void) {
     budgets_with_a_store_share_tokens();
     only_retries_access_the_store();
     the_policy_decides_while_the_store_is_unavailable();
+    an_open_budget_of_failure_tokens_takes_tokens_for_failures_only();
     wrong_answers_of_the_callback_fail_the_call_under_every_policy();
     a_word_that_others_change_each_time_makes_the_store_unavailable_after_64_calls();
     words_that_no_budget_wrote_count_as_full();

@@ -31,7 +31,7 @@ impl Bucket {
 
     /// Takes the cost of a request, or all tokens if there are fewer.
     pub(crate) fn take(&mut self, rule: &TokenRule, kind: Kind) {
-        self.change(rule, rule.take(self.tokens, kind).unwrap_or(0));
+        self.change(rule, rule.take_available(self.tokens, kind));
     }
 
     /// Returns the changes that were not reported to the store, and marks them as reported.

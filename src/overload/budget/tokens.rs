@@ -62,6 +62,11 @@ impl TokenRule {
         }
     }
 
+    /// Returns the number of tokens after a request that is sent although it may not be allowed.
+    pub(crate) fn take_available(&self, tokens: Millitokens, kind: Kind) -> Millitokens {
+        tokens.saturating_sub(self.cost(kind))
+    }
+
     /// Returns the number of tokens after the outcome of a request of this kind.
     pub(crate) fn after(&self, tokens: Millitokens, kind: Kind, report: Report) -> Millitokens {
         match (self, report) {
