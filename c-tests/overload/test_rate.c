@@ -251,6 +251,8 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
         CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_rate_report(rate, "k", 1, (enum netlib_report)4, &err));
         CHECK_STR("outcome must be a netlib_report; it is 4", netlib_error_message(err, NULL));
         netlib_error_free(err);
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_rate_report(rate, key, 1025, NETLIB_REPORT_SUCCESS, &err));
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_rate_report(rate, key, 1025, NETLIB_REPORT_NONE, &err));
         netlib_rate_free(rate);
     }
 }

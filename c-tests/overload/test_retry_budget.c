@@ -247,6 +247,8 @@ static void a_failing_clock_makes_ask_fail_but_not_report(void) {
         {0, NAN, "the clock callback reported NaN s; it must report at most 9000000000 s"},
         {0, INFINITY, "the clock callback reported inf s; it must report at most 9000000000 s"},
     };
+    char long_key[1025];
+    memset(long_key, 'k', sizeof long_key);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
         double now = 0;
@@ -263,6 +265,9 @@ static void a_failing_clock_makes_ask_fail_but_not_report(void) {
         CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
         netlib_error_free(err);
         CHECK_INT(0, (long long)denied);
+        /* A key that is too long is refused before the clock is read. */
+        CHECK_STATUS(NETLIB_INVALID_ARGUMENT, netlib_retry_budget_ask(budget, long_key, sizeof long_key,
+                                                                      NETLIB_BUDGET_TRANSIENT, &denied, &err));
         CHECK_DOUBLE(486, left(budget, "h"));
         end(budget, lease, NETLIB_REPORT_SUCCESS);
         CHECK_DOUBLE(500, left(budget, "h"));

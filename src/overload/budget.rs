@@ -90,6 +90,8 @@ impl Budget {
 
     /// Does what [`Budget::ask`] does, and waits for a store at most until `limit` ends.
     pub(crate) fn ask_within(&self, key: &[u8], kind: Kind, limit: Option<&Limit>) -> Result<u64> {
+        // Checked before the clock is read, so that a refused key does not end old leases.
+        check_key(key)?;
         match &self.shared {
             Some(shared) if kind != Kind::Request => self.ask_store(shared, key, kind, limit),
             _ => self.ask_locally(key, kind),

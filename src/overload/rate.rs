@@ -10,7 +10,7 @@ use crate::callback::Clock;
 use crate::error::{Error, Result};
 use crate::fork;
 use crate::overload::Report;
-use crate::overload::key_table::KeyTable;
+use crate::overload::key_table::{KeyTable, check_key};
 use crate::overload::store::{SharedStore, SharedUpdate, Store, UnavailablePolicy, WordKey, WordKind};
 use crate::overload::time_source::{SteadyTime, TimeSource};
 use crate::status::Status;
@@ -135,6 +135,7 @@ impl Rate {
 
     /// Takes `n` permissions of a key.
     pub fn take(&self, key: &[u8], n: f64) -> Result<Permission> {
+        check_key(key)?;
         match &self.algorithm {
             Algorithm::Limit { gcra, store, local } => {
                 let cost = gcra.cost(n)?;
@@ -164,6 +165,7 @@ impl Rate {
 
     /// Records the outcome of a request. A limit does not depend on outcomes.
     pub fn report(&self, key: &[u8], report: Report) -> Result<()> {
+        check_key(key)?;
         let Algorithm::Adaptive(local) = &self.algorithm else { return Ok(()) };
         if report == Report::None {
             return Ok(());
