@@ -54,6 +54,18 @@ static void a_wait_of_less_than_a_nanosecond_is_a_microsecond(void) {
     netlib_rate_free(adaptive);
 }
 
+/* The quotient of two doubles may be more than the number of microseconds. */
+static void a_wait_of_whole_microseconds_is_not_rounded_up(void) {
+    static const double bursts[] = {79, 158, 159, 316, 627, 637};
+    for (size_t i = 0; i < sizeof bursts / sizeof bursts[0]; i++) {
+        double now = 0;
+        netlib_rate *rate = limit_of(10000, bursts[i], &now);
+        CHECK_DOUBLE(0, take(rate, "k", bursts[i]));
+        CHECK_DOUBLE(bursts[i] / 10000, take(rate, "k", bursts[i]));
+        netlib_rate_free(rate);
+    }
+}
+
 /* After each wait, and not before, the permission is available. */
 static void a_client_that_waits_between_calls_gets_the_rate_and_at_most_the_burst_more(void) {
     static const struct {
@@ -260,6 +272,7 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
 int main(void) {
     a_limit_gives_the_answers_of_redis_cell();
     a_wait_of_less_than_a_nanosecond_is_a_microsecond();
+    a_wait_of_whole_microseconds_is_not_rounded_up();
     a_client_that_waits_between_calls_gets_the_rate_and_at_most_the_burst_more();
     time_continues_after_the_clock_has_stepped_back();
     keys_have_separate_limits_and_the_least_recently_used_one_is_dropped();

@@ -216,7 +216,8 @@ impl From<Taken> for Permission {
     fn from(taken: Taken) -> Permission {
         match taken {
             Taken::Granted(_) => Permission::Granted,
-            Taken::Denied { wait, .. } => Permission::after(wait as f64 / 1e9),
+            // In integers, because a quotient such as 8.1125 may be slightly more than the number it stands for.
+            Taken::Denied { wait, .. } => Permission::After(wait.div_ceil(1000) as f64 / 1e6),
         }
     }
 }
