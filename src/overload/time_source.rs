@@ -75,7 +75,8 @@ const MAX_DISORDER: f64 = 1.0;
 
 /// A time that never decreases, computed from the readings of a clock. Two threads may pass their readings in the wrong
 /// order; such a reading does not change the time. If the application's clock steps back further, the time continues
-/// from the latest time, so that one wrong reading does not stop the time until the clock has caught up.
+/// from the latest time, so that one wrong reading does not stop the time until the clock has caught up. The time is 0
+/// before the first reading, and never less.
 #[derive(Debug)]
 pub(crate) struct SteadyTime {
     /// The latest reading; `None` before the first one.
@@ -89,7 +90,10 @@ impl SteadyTime {
     /// Returns the time after a reading of the clock; `None` if the clock could not be read.
     pub(crate) fn advance(&mut self, reading: Option<f64>) -> f64 {
         if let Some(reading) = reading {
-            let latest = self.latest.unwrap_or(reading);
+            let latest = self.latest.unwrap_or_else(|| {
+                self.stepped_back = (-reading).max(0.0);
+                reading
+            });
             if reading < latest - self.max_disorder {
                 self.stepped_back += latest - reading;
                 self.latest = Some(reading);
@@ -157,5 +161,12 @@ mod tests {
         for (reading, expected) in [(100.0, 100.0), (99.5, 100.0), (40.0, 100.0), (100.5, 100.5)] {
             assert_eq!(time.advance(Some(reading)), expected, "{reading}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_begins_below_0_does_not_decrease_the_time() {
+        let mut time = TimeSource::new(Some(Arc::new(|| Ok(0.0)))).steady_time();
+        let times = [None, Some(-9e9), Some(-9e9 + 2.5), None].map(|reading| time.advance(reading));
+        assert_eq!(times, [0.0, 0.0, 2.5, 2.5]);
     }
 }
