@@ -130,7 +130,8 @@ pub unsafe extern "C" fn netlib_breaker_options_free(options: *mut netlib_breake
 /// @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
 /// @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
 /// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
-///        length.
+///        length, so an outcome counts for nine tenths of the window at least. The first step begins when the key is
+///        first used, when it closes after probes, and when an outcome is reported to an empty window.
 /// @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
 /// @param probes the number of outcomes that a half-open key needs, 1 or more.
 #[unsafe(no_mangle)]
@@ -192,7 +193,8 @@ pub unsafe extern "C" fn netlib_breaker_options_set_consecutive(
 ///        than the number of concurrent requests: when an application starts, its requests count before the first
 ///        answer arrives.
 /// @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
-///        length.
+///        length, so a request counts for nine tenths of the window at least. The first step begins when the key is
+///        first used, and with the first call for the key after the window became empty.
 /// @param max_probability the highest probability with which a request is refused, more than 0, at most 1.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
@@ -208,7 +210,8 @@ pub unsafe extern "C" fn netlib_breaker_options_set_adaptive(
 }
 
 /// Sets the time after which an unreported permit ends, as if `NETLIB_REPORT_NONE` had been reported. Choose a time
-/// that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
+/// that is longer than the longest request. Each call for the breaker ends at most 64 permits, the oldest first.
+/// Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
 ///
 /// @param seconds 0.001 to 1,000,000,000.
 #[unsafe(no_mangle)]
@@ -227,8 +230,8 @@ pub unsafe extern "C" fn netlib_breaker_options_set_max_keys(options: *mut netli
 /// Replaces the clock of the breaker, for tests and simulations. If a reading is below the latest one by at most 1
 /// second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
 /// is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
-/// 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
-/// monotonic clock, with a resolution of a few milliseconds.
+/// 9,000,000,000 or below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time.
+/// Default: the system's monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]

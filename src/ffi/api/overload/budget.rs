@@ -179,7 +179,8 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_tokens(
 /// @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
 /// @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
 ///        tokens than `capacity`.
-/// @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1.
+/// @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1. The product
+///        `floor * capacity` is rounded to thousandths, but stays below `capacity`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_failure_tokens(
     options: *mut netlib_retry_budget_options,
@@ -202,7 +203,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_failure_tokens(
 /// @param least_per_second the number of retries per second that are allowed in addition, 0 to 1,000,000. With 0, a
 ///        client that sends few requests gets no retries, unless `ratio` is large. `ratio` and `least_per_second` must
 ///        not both be 0.
-/// @param seconds the length of the window, 1 to 60.
+/// @param seconds the length of the window, 1 to 60. The window moves in steps of a tenth of its length.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_window(
     options: *mut netlib_retry_budget_options,
@@ -223,6 +224,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_window(
 /// `netlib_retry_budget_options_set_tokens`.
 ///
 /// @param ratio the part of the requests in flight that may be retries, 0 to 1. The number of retries is rounded down.
+///        A retry that asks is not in flight yet.
 /// @param least the number of retries in flight that are always allowed, 0 to 1,000,000. With 0, a client with few
 ///        requests in flight gets no retries. `ratio` and `least` must not both be 0.
 #[unsafe(no_mangle)]
@@ -235,8 +237,8 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
 }
 
 /// Sets the time after which an unreported lease ends. The cost of its retry is then not returned, and its request no
-/// longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself.
-/// Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+/// longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself. Each
+/// call for the budget ends at most 64 leases, the oldest first. Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
 ///
 /// @param seconds more than 0, finite.
 #[unsafe(no_mangle)]
@@ -273,7 +275,8 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_max_keys(
 /// @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
 ///        default.
 /// @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
-///        process continues with the number of tokens that it read last.
+///        process continues with the number of tokens that it read last. With `NETLIB_UNAVAILABLE_LOCAL` and
+///        `NETLIB_UNAVAILABLE_OPEN`, a retry takes its cost from this number, and the process reports it later.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_store(
     options: *mut netlib_retry_budget_options,
@@ -295,8 +298,8 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_store(
 /// Replaces the clock of the budget, for tests and simulations. If a reading is below the latest one by at most 1
 /// second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
 /// is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
-/// 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
-/// monotonic clock, with a resolution of a few milliseconds.
+/// 9,000,000,000 or below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time.
+/// Default: the system's monotonic clock, with a resolution of a few milliseconds.
 ///
 /// @param clock the callback. May be NULL: the system's monotonic clock.
 #[unsafe(no_mangle)]
@@ -425,9 +428,10 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 /// redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
 /// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
-/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
-/// to the budget and asks it again. The Retry for the repeated request holds the lease; if this Retry, its clones and
-/// its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+/// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks the
+/// budget again, and reports the outcome again if the request was a first attempt. The Retry for the repeated request
+/// holds the lease; if this Retry, its clones and its decision are freed before `netlib_retry_decide` was called with
+/// it, the lease ends without a known outcome.
 ///
 /// A first attempt counts when `netlib_retry_decide` is called for it. With
 /// `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`

@@ -159,8 +159,9 @@ pub unsafe extern "C" fn netlib_rate_options_set_store(
 
 /// Replaces the clock of the rate, for tests and simulations. If a reading is below the latest one by at most 1 second,
 /// the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading is lower
-/// than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000
-/// seconds is refused. The callback may run on several threads at the same time. Default: the system's monotonic clock.
+/// than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000 or
+/// below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the
+/// system's monotonic clock.
 ///
 /// A limit with a store uses the time of the store, and uses this clock only while the store is unavailable;
 /// `netlib_rate_options_set_limit` states the effect if the time of the store steps back.
@@ -251,7 +252,8 @@ pub unsafe extern "C" fn netlib_rate_take(
 ///
 /// @param key the key that was passed to `netlib_rate_take`: `len` bytes.
 /// @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.
-/// @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and for an outcome that is no `netlib_report`;
+///         `NETLIB_CALLBACK_FAILED`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_rate_report(
     rate: *const netlib_rate,

@@ -70,7 +70,7 @@ pub enum netlib_swap {
 /// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
 ///        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
-///        time. netlib presets `now` to NaN.
+///        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
 /// @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
 ///         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
 /// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`.
