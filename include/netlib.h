@@ -2759,7 +2759,7 @@ struct netlib_store;
  * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
  *        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
- *        time. netlib presets `now` to NaN.
+ *        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
  * @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
  *         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
  * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
@@ -2928,7 +2928,9 @@ void netlib_retry_budget_options_set_tokens(netlib_retry_budget_options *options
  * @param capacity the number of tokens of a full bucket, 0.001 to 4,000,000, rounded to thousandths.
  * @param gain the tokens that a success adds, 0.001 to 4,000,000, rounded to thousandths. A bucket never has more
  *        tokens than `capacity`.
- * @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1. */
+ * @param floor the fraction of `capacity` above which retries are allowed, 0 or more and less than 1. The product
+ *        `floor * capacity` is rounded to thousandths, but stays below `capacity`.
+ */
 void netlib_retry_budget_options_set_failure_tokens(netlib_retry_budget_options *options, double capacity,
                                                     double gain, double floor);
 
@@ -2941,7 +2943,7 @@ void netlib_retry_budget_options_set_failure_tokens(netlib_retry_budget_options 
  * @param least_per_second the number of retries per second that are allowed in addition, 0 to 1,000,000. With 0, a
  *        client that sends few requests gets no retries, unless `ratio` is large. `ratio` and `least_per_second` must
  *        not both be 0.
- * @param seconds the length of the window, 1 to 60. */
+ * @param seconds the length of the window, 1 to 60. The window moves in steps of a tenth of its length. */
 void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options, double ratio,
                                             double least_per_second, double seconds);
 
@@ -2952,14 +2954,15 @@ void netlib_retry_budget_options_set_window(netlib_retry_budget_options *options
  * `netlib_retry_budget_options_set_preset`. Default: not set; the rule is that of
  * `netlib_retry_budget_options_set_tokens`.
  * @param ratio the part of the requests in flight that may be retries, 0 to 1. The number of retries is rounded down.
+ *        A retry that asks is not in flight yet.
  * @param least the number of retries in flight that are always allowed, 0 to 1,000,000. With 0, a client with few
  *        requests in flight gets no retries. `ratio` and `least` must not both be 0.
  */
 void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *options, double ratio, int32_t least);
 
 /** Sets the time after which an unreported lease ends. The cost of its retry is then not returned, and its request no
- * longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself.
- * Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
+ * longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself. Each
+ * call for the budget ends at most 64 leases, the oldest first. Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
  * @param seconds more than 0, finite. */
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
 
@@ -2981,7 +2984,8 @@ void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *optio
  * @param store the store, to which the options and the budget keep references. May be NULL: no store, which is the
  *        default.
  * @param unavailable the policy for the times when the store is unavailable. With `NETLIB_UNAVAILABLE_LOCAL`, the
- *        process continues with the number of tokens that it read last.
+ *        process continues with the number of tokens that it read last. With `NETLIB_UNAVAILABLE_LOCAL` and
+ *        `NETLIB_UNAVAILABLE_OPEN`, a retry takes its cost from this number, and the process reports it later.
  */
 void netlib_retry_budget_options_set_store(netlib_retry_budget_options *options, const netlib_store *store,
                                            enum netlib_unavailable unavailable);
@@ -2989,8 +2993,8 @@ void netlib_retry_budget_options_set_store(netlib_retry_budget_options *options,
 /** Replaces the clock of the budget, for tests and simulations. If a reading is below the latest one by at most 1
  * second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
  * is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
- * 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
- * monotonic clock, with a resolution of a few milliseconds.
+ * 9,000,000,000 or below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time.
+ * Default: the system's monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_retry_budget_options_set_clock(netlib_retry_budget_options *options, netlib_clock_fn clock, void *ctx,
                                            netlib_ctx_free_fn ctx_free);
@@ -3059,9 +3063,10 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
  * redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
  * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
- * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome reports
- * to the budget and asks it again. The Retry for the repeated request holds the lease; if this Retry, its clones and
- * its decision are freed before `netlib_retry_decide` was called with it, the lease ends without a known outcome.
+ * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks the
+ * budget again, and reports the outcome again if the request was a first attempt. The Retry for the repeated request
+ * holds the lease; if this Retry, its clones and its decision are freed before `netlib_retry_decide` was called with
+ * it, the lease ends without a known outcome.
  *
  * A first attempt counts when `netlib_retry_decide` is called for it. With
  * `netlib_retry_budget_options_set_in_flight`, also call `netlib_retry_budget_ask` and `netlib_retry_budget_report`
@@ -3176,7 +3181,8 @@ void netlib_breaker_options_free(netlib_breaker_options *options);
  * @param ratio the ratio of failures to outcomes at which a key opens, more than 0, at most 1.
  * @param minimum the number of outcomes in the window below which a key stays closed, 1 or more.
  * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
- *        length.
+ *        length, so an outcome counts for nine tenths of the window at least. The first step begins when the key is
+ *        first used, when it closes after probes, and when an outcome is reported to an empty window.
  * @param open_time the time for which a key stays open, 0.001 to 1,000,000,000 seconds.
  * @param probes the number of outcomes that a half-open key needs, 1 or more. */
 void netlib_breaker_options_set_ratio(netlib_breaker_options *options, double ratio, int32_t minimum, double window,
@@ -3215,13 +3221,15 @@ void netlib_breaker_options_set_consecutive(netlib_breaker_options *options, int
  *        than the number of concurrent requests: when an application starts, its requests count before the first
  *        answer arrives.
  * @param window the length of the window, 0.001 to 1,000,000,000 seconds. The window moves in steps of a tenth of its
- *        length.
+ *        length, so a request counts for nine tenths of the window at least. The first step begins when the key is
+ *        first used, and with the first call for the key after the window became empty.
  * @param max_probability the highest probability with which a request is refused, more than 0, at most 1. */
 void netlib_breaker_options_set_adaptive(netlib_breaker_options *options, double multiplier, int32_t minimum,
                                          double window, double max_probability);
 
 /** Sets the time after which an unreported permit ends, as if `NETLIB_REPORT_NONE` had been reported. Choose a time
- * that is longer than the longest request. Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
+ * that is longer than the longest request. Each call for the breaker ends at most 64 permits, the oldest first.
+ * Default: `NETLIB_BREAKER_DEFAULT_PERMIT_TIME`.
  * @param seconds 0.001 to 1,000,000,000. */
 void netlib_breaker_options_set_permit_time(netlib_breaker_options *options, double seconds);
 
@@ -3232,8 +3240,8 @@ void netlib_breaker_options_set_max_keys(netlib_breaker_options *options, int32_
 /** Replaces the clock of the breaker, for tests and simulations. If a reading is below the latest one by at most 1
  * second, the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading
  * is lower than that, the clock was set back, and the time continues from the latest reading. A reading above
- * 9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the system's
- * monotonic clock, with a resolution of a few milliseconds.
+ * 9,000,000,000 or below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time.
+ * Default: the system's monotonic clock, with a resolution of a few milliseconds.
  * @param clock the callback. May be NULL: the system's monotonic clock. */
 void netlib_breaker_options_set_clock(netlib_breaker_options *options, netlib_clock_fn clock, void *ctx,
                                       netlib_ctx_free_fn ctx_free);
@@ -3591,8 +3599,9 @@ void netlib_rate_options_set_store(netlib_rate_options *options, const netlib_st
 
 /** Replaces the clock of the rate, for tests and simulations. If a reading is below the latest one by at most 1 second,
  * the time stays at the latest reading: two threads may pass their readings in the wrong order. If a reading is lower
- * than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000
- * seconds is refused. The callback may run on several threads at the same time. Default: the system's monotonic clock.
+ * than that, the clock was set back, and the time continues from the latest reading. A reading above 9,000,000,000 or
+ * below -9,000,000,000 seconds is refused. The callback may run on several threads at the same time. Default: the
+ * system's monotonic clock.
  *
  * A limit with a store uses the time of the store, and uses this clock only while the store is unavailable;
  * `netlib_rate_options_set_limit` states the effect if the time of the store steps back.
@@ -3637,7 +3646,9 @@ NETLIB_MUST_USE netlib_status netlib_rate_take(const netlib_rate *rate, const ch
  * nothing.
  * @param key the key that was passed to `netlib_rate_take`: `len` bytes.
  * @param outcome the outcome, for example `NETLIB_REPORT_THROTTLED` if `netlib_decision_throttled` returns 1.
- * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes; `NETLIB_CALLBACK_FAILED`. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a key of more than 1,024 bytes, and for an outcome that is no `netlib_report`;
+ *         `NETLIB_CALLBACK_FAILED`.
+ */
 NETLIB_MUST_USE netlib_status netlib_rate_report(const netlib_rate *rate, const char *key, size_t len,
                                                  enum netlib_report outcome, netlib_error **err);
 
