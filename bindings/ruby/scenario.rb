@@ -320,6 +320,8 @@ def seconds_now
 end
 
 step('interrupt') do
+  # A shell starts its background jobs with SIGINT ignored.
+  trap('INT', 'DEFAULT')
   sender = Process.spawn("sleep 0.1; kill -INT #{Process.pid}")
   start = seconds_now
   get('mute', '/', limit: Netlib::Limit.new(30))
