@@ -24,9 +24,8 @@ use std::time::{Duration, Instant};
 
 use once_cell::race::OnceRef;
 
-use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
-use crate::socket::sys::{self, ForkHandler};
+use crate::socket::sys::{self, DisableCancellation, ForkHandler};
 use crate::status::Status;
 
 /// Identifies a process. Even if a process id is reused, a process's identity differs from those of its ancestors and

@@ -9,7 +9,6 @@
 compile_error!("netlib supports Unix systems only, such as Linux, macOS and FreeBSD; Windows is not supported.");
 
 pub mod callback;
-mod cancellation;
 mod digest;
 pub mod error;
 mod fork;

@@ -7,7 +7,6 @@ use std::ffi::c_void;
 use std::sync::Arc;
 
 use crate::callback::{Sleep, Verdict};
-use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::limit::netlib_interrupt;
@@ -16,6 +15,7 @@ use crate::limit::InterruptCheck;
 use crate::socket::address_class::Classes;
 use crate::socket::address_policy::AddressCallback;
 use crate::socket::endpoint::Endpoint;
+use crate::socket::sys::DisableCancellation;
 use crate::status::Status;
 
 /// A clock or random source, which stores a number through its second parameter.

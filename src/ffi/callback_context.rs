@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::callback::CallbackId;
-use crate::cancellation::DisableCancellation;
+use crate::socket::sys::DisableCancellation;
 
 /// Releases the `ctx` of a callback.
 pub(crate) type CtxFreeFn = unsafe extern "C" fn(ctx: *mut c_void);

@@ -6,10 +6,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-use crate::cancellation::DisableCancellation;
 use crate::error::{Error, Result};
 use crate::ffi::api_names;
 use crate::ffi::handle::{self, Handle, Shared};
+use crate::socket::sys::DisableCancellation;
 use crate::status::Status;
 
 /// Runs the body of a function that returns a `netlib_status`. Overwrites `*err` with the error, or with NULL if the

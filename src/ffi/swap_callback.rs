@@ -2,11 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::cancellation::DisableCancellation;
 use crate::error::Error;
 use crate::ffi::api::overload::store::netlib_swap;
 use crate::ffi::callback_context::CallbackContext;
 use crate::overload::store::{Swap, SwapAnswer, SwapRequest, SwapResult};
+use crate::socket::sys::DisableCancellation;
 use crate::status::Status;
 
 /// Replaces a word if it has an expected value.

@@ -2,6 +2,7 @@
 //! never in undefined behaviour.
 #![allow(unsafe_code)]
 
+mod cancellation;
 mod file;
 mod poll_group;
 mod process;
@@ -16,6 +17,7 @@ use crate::error::{Error, Result};
 use crate::socket::sockaddr::{self, Sockaddr};
 use crate::status::Status;
 
+pub(crate) use cancellation::DisableCancellation;
 pub(crate) use file::{is_blocking, is_open, read, remaining_file_size, seek, tell, write_without_signal};
 pub(crate) use poll_group::open_poll_group;
 #[cfg(any(target_os = "linux", target_os = "android"))]

@@ -4,7 +4,6 @@
 //!
 //! Only deferred cancellation is disabled safely. POSIX allows a thread with asynchronous cancellation to call only
 //! three functions, and none of them is in netlib.
-#![allow(unsafe_code)]
 
 /// Cancellation of the calling thread is disabled while this value lives.
 pub(crate) struct DisableCancellation(system::State);
