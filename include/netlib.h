@@ -2870,13 +2870,13 @@ enum netlib_budget_kind NETLIB_INT32 {
  * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
  * messages, so do not use secrets as keys.
  *
- * A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the key with the
- * most tokens or retries left (`netlib_retry_budget_left`), or the least recently used of them if several have the
- * most. A dropped key that is used again starts with a full budget. Keys with fewer tokens are kept because otherwise,
- * a server could refill its own budget by redirecting clients to many other origins.
+ * If a budget has its maximum number of keys, a new key replaces one of the 16 least recently used keys. The replaced
+ * key is the one with the most tokens or retries left (`netlib_retry_budget_left`); of several such keys, the least
+ * recently used one. A replaced key that is used again starts with a full budget. Keys with fewer tokens are kept
+ * because otherwise, a server could refill its own budget by redirecting clients to many other origins.
  *
- * After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
- * a store. */
+ * After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has a
+ * store. */
 struct netlib_retry_budget;
 
 /** Settings from which `netlib_retry_budget_new` makes a retry budget. **One call at a time**. */
@@ -2902,9 +2902,9 @@ void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
  * `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
  *
  * The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
- * `NETLIB_BUDGET_GRPC`, only successes refill it. So a program in which a few threads repeat their requests until they
- * succeed can run out of retries permanently. Such a program should use `NETLIB_BUDGET_FINAGLE`, which refills with
- * time, or `NETLIB_BUDGET_ENVOY`, which refills when a retry ends. */
+ * `NETLIB_BUDGET_GRPC`, only successes refill it. If a few threads repeat their requests until they succeed, they can
+ * use up all retries permanently. For such an application, use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
+ * `NETLIB_BUDGET_ENVOY`, which refills when a retry ends. */
 void netlib_retry_budget_options_set_preset(netlib_retry_budget_options *options, enum netlib_budget_preset preset);
 
 /** Gives each key a bucket of tokens, which is full at first. A retry takes its cost from the bucket, and is denied if
@@ -3137,10 +3137,10 @@ enum netlib_circuit_state NETLIB_INT32 {
  * most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
  * messages, so do not use secrets as keys.
  *
- * A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the least
- * recently used key among those that are closed, or among all 16 if none is closed. A dropped key that is used again
- * starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
- * clients to many other origins.
+ * If a breaker has its maximum number of keys, a new key replaces one of the 16 least recently used keys. The replaced
+ * key is the least recently used one that is closed, or the least recently used one if none of the 16 is closed. A
+ * replaced key that is used again starts closed. Closed keys are replaced first because otherwise, a server could close
+ * its own key by redirecting clients to many other origins.
  *
  * All clones of a breaker share one state. After fork(2), parent and child have separate copies of the state, and
  * count separately. */
@@ -3534,11 +3534,11 @@ enum NETLIB_INT32 { NETLIB_RATE_DEFAULT_MAX_KEYS = 1024 };
  * time that it stores, and call it again. For an adaptive rate, also call `netlib_rate_report` after each request.
  *
  * A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
- * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. A new key that exceeds the maximum
- * number of keys replaces one of the 16 least recently used keys. For a limit, this is the key that has all its
- * permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if there is one.
- * Among several such keys, the least recently used one is replaced. A dropped key that is used again starts as a new
- * key.
+ * is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a rate has its maximum
+ * number of keys, a new key replaces one of the 16 least recently used keys. For a limit, the replaced key is the one
+ * that has all its permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if
+ * there is one. Of several such keys, the least recently used one is replaced. A replaced key that is used again starts
+ * as a new key.
  *
  * After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
  * store. */

@@ -196,7 +196,7 @@ impl Budget {
         now
     }
 
-    /// Finds or adds a key. If there are too many keys, a new key replaces a key with the most tokens or retries left.
+    /// Finds or adds a key. If the table is full, the new key replaces a key that has many tokens or retries left.
     fn find_or_add(&self, keys: &mut KeyTable<KeyState>, key: &[u8], now: f64) -> Result<Slot> {
         keys.find_or_add(key, || self.rule.start(now), |state| -self.rule.left(state, now))
     }

@@ -52,8 +52,8 @@ impl AdaptiveBreaker {
             |window| settings.probability_at(window, now) == 0.0,
         )?;
         let probability = settings.probability_at(window, now);
-        // A request counts before it is sent, and also if it is refused. If requests counted from their end, a server
-        // that lets all requests time out would be detected only after the timeout.
+        // A request counts before it is sent, and also if it is refused. If it counted at its end, and every request
+        // timed out, the breaker would refuse no request before the first timeout.
         window.add_request();
         if draw < probability {
             return Ok(Answer::Refuse { seconds: window.until_next_bucket(now, settings.window) });

@@ -13,8 +13,8 @@ const SLOTS: i64 = 10;
 /// The slots that hold unexpired requests: those of the window and the current slot.
 const LIVE_SLOTS: usize = SLOTS as usize + 1;
 
-/// Added to a number of retries before it is rounded down. A product such as 0.57 * 100 may be slightly less than the
-/// whole number that it stands for.
+/// Compensates for rounding errors: the product of 0.57 and 100 is slightly less than 57, and would be rounded down to
+/// 56. The tolerance is added before a number of retries is rounded down.
 const TOLERANCE: f64 = 1e-6;
 
 /// The rules of a window.

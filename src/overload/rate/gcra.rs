@@ -142,7 +142,7 @@ mod tests {
                     Taken::Granted(next) => (state, taken) = (next, taken + n),
                     Taken::Denied { state: next, wait } => {
                         state = next;
-                        // The permissions are available after the wait, and not a nanosecond earlier.
+                        // The wait is exact: one nanosecond earlier, the permissions are denied.
                         assert!(matches!(gcra.take(state, now + wait - 1, cost), Taken::Denied { wait: 1, .. }));
                         assert!(matches!(gcra.take(state, now + wait, cost), Taken::Granted(_)));
                     }

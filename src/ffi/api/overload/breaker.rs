@@ -62,10 +62,10 @@ impl Handle for netlib_breaker_options {
 /// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
 /// messages, so do not use secrets as keys.
 ///
-/// A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the least
-/// recently used key among those that are closed, or among all 16 if none is closed. A dropped key that is used again
-/// starts closed. Closed keys are dropped first because otherwise, a server could close its own key by redirecting
-/// clients to many other origins.
+/// If a breaker has its maximum number of keys, a new key replaces one of the 16 least recently used keys. The replaced
+/// key is the least recently used one that is closed, or the least recently used one if none of the 16 is closed. A
+/// replaced key that is used again starts closed. Closed keys are replaced first because otherwise, a server could close
+/// its own key by redirecting clients to many other origins.
 ///
 /// All clones of a breaker share one state. After fork(2), parent and child have separate copies of the state, and
 /// count separately.

@@ -80,13 +80,13 @@ impl Handle for netlib_retry_budget_options {
 /// most 1,024 bytes; NULL with the length 0 is also a key, for applications with one server. Keys appear in error
 /// messages, so do not use secrets as keys.
 ///
-/// A new key that exceeds the maximum number of keys replaces one of the 16 least recently used keys: the key with the
-/// most tokens or retries left (`netlib_retry_budget_left`), or the least recently used of them if several have the
-/// most. A dropped key that is used again starts with a full budget. Keys with fewer tokens are kept because otherwise,
-/// a server could refill its own budget by redirecting clients to many other origins.
+/// If a budget has its maximum number of keys, a new key replaces one of the 16 least recently used keys. The replaced
+/// key is the one with the most tokens or retries left (`netlib_retry_budget_left`); of several such keys, the least
+/// recently used one. A replaced key that is used again starts with a full budget. Keys with fewer tokens are kept
+/// because otherwise, a server could refill its own budget by redirecting clients to many other origins.
 ///
-/// After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has
-/// a store.
+/// After fork(2), parent and child have separate copies of the state, and count separately, unless the budget has a
+/// store.
 pub struct netlib_retry_budget {
     _private: [u8; 0],
 }
@@ -133,9 +133,9 @@ pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_r
 /// `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
 ///
 /// The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
-/// `NETLIB_BUDGET_GRPC`, only successes refill it. So a program in which a few threads repeat their requests until they
-/// succeed can run out of retries permanently. Such a program should use `NETLIB_BUDGET_FINAGLE`, which refills with
-/// time, or `NETLIB_BUDGET_ENVOY`, which refills when a retry ends.
+/// `NETLIB_BUDGET_GRPC`, only successes refill it. If a few threads repeat their requests until they succeed, they can
+/// use up all retries permanently. For such an application, use `NETLIB_BUDGET_FINAGLE`, which refills with time, or
+/// `NETLIB_BUDGET_ENVOY`, which refills when a retry ends.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_preset(
     options: *mut netlib_retry_budget_options,

@@ -37,11 +37,11 @@ impl Handle for netlib_rate_options {
 /// time that it stores, and call it again. For an adaptive rate, also call `netlib_rate_report` after each request.
 ///
 /// A rate keeps a separate state for each key, which is usually an origin, a tenant or an account with a quota. A key
-/// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. A new key that exceeds the maximum
-/// number of keys replaces one of the 16 least recently used keys. For a limit, this is the key that has all its
-/// permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if there is one.
-/// Among several such keys, the least recently used one is replaced. A dropped key that is used again starts as a new
-/// key.
+/// is any sequence of at most 1,024 bytes; NULL with the length 0 is also a key. If a rate has its maximum
+/// number of keys, a new key replaces one of the 16 least recently used keys. For a limit, the replaced key is the one
+/// that has all its permissions, or will have them first. For an adaptive rate, it is a key that was never throttled, if
+/// there is one. Of several such keys, the least recently used one is replaced. A replaced key that is used again starts
+/// as a new key.
 ///
 /// After fork(2), parent and child have separate copies of the state, and count separately, unless the rate has a
 /// store.
