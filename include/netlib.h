@@ -651,10 +651,11 @@ NETLIB_MUST_USE netlib_status netlib_error_options_check(const netlib_error_opti
 /** Releases options. */
 void netlib_error_options_free(netlib_error_options *options);
 
-/** Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause is a read error
- * because application data was sent, or because READ was set as the retry kind of the cause. There are two exceptions:
- * the status of the new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new
- * error.
+/** Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause records that the
+ * request was sent: because the stream or engine had sent application data, because READ was set as the retry kind of
+ * the cause, or because the cause is the error of a decision after a response. A `NETLIB_MAX_RETRY` error records that
+ * the request was sent if any request in its history may have been sent. There are two exceptions: the status of the
+ * new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new error.
  * @param cause the cause. May be NULL: the error has no cause. */
 void netlib_error_options_set_cause(netlib_error_options *options, const netlib_error *cause);
 
@@ -709,7 +710,7 @@ netlib_status netlib_error_status(const netlib_error *error);
  * statuses have the kind CONNECT or OTHER. For TLS in TLS, only the data of the stream that reports the error counts,
  * because the outer streams have carried only the handshake of that stream and a proxy's CONNECT. An error about a
  * response that breaks HTTP's rules has the kind READ. An error about a request header that cannot be sent has the
- * kind NEVER. */
+ * kind NEVER, and so has an error with which `netlib_retry_decide` or `netlib_decision_sleep` ended the retries. */
 enum netlib_retry_kind netlib_error_retry_kind(const netlib_error *error);
 
 /** Returns the error message: one line of UTF-8 that says what failed and, for an invalid input, where. A message that
@@ -735,8 +736,9 @@ const char *netlib_error_advice(const netlib_error *error, size_t *len);
  *         cause 1: cannot connect to 192.0.2.1 port 80: Connection refused
  *         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
  *
- * If the message of an error ends with the message of its only cause, as that of `NETLIB_MAX_RETRY` does, the report
- * does not repeat the message of the cause: the cause's own advice and causes are the lines below the error.
+ * If the message of an error ends with the message of its first cause, as that of `NETLIB_MAX_RETRY` does, the report
+ * does not repeat the message of this cause: the cause's own advice and causes are the first lines below the error,
+ * and only the other causes of the error are listed and numbered.
  *
  * A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
  * truncated, and ends with "…". The report contains no credentials, unless the application passed a message with
@@ -1787,6 +1789,10 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * earlier requests as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and `error` is
  * NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
  * with `NETLIB_MAX_RETRY`, because no counter was used up.
+ *
+ * A `NETLIB_MAX_RETRY` error has the retry kind NEVER, so a policy to which this error is passed fails with the same
+ * error. For an outer policy that repeats the whole chain of requests, wrap the error in a new one: see
+ * `netlib_error_options_set_cause`.
  * @param retry the Retry, which is not changed.
  * @param method the request's method. May be NULL: the method is unknown.
  * @param url the request's URL, for the history and for error messages, which omit the userinfo, the query and the
@@ -2422,6 +2428,9 @@ struct netlib_decision;
  * the last 16, the oldest first. A response appears as an error with the status `NETLIB_RESPONSE_STATUS`. If the
  * status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
  * copy of `error`, in which these outcomes follow the causes of `error`.
+ *
+ * An error that the call makes ends the retries. The retry kind of such an error is NEVER, so a loop that passes it to
+ * `netlib_retry_decide` or `netlib_retry_increment` gets the same error again, and nothing is counted.
  *
  * In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
  * headers that `netlib_decision_headers` stores. Retry, method and URL are borrowed from the decision: keep the

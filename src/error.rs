@@ -40,6 +40,8 @@ struct ErrorInner {
     status: Status,
     /// Replaces the retry kind of the status, as [`Error::retry_kind`] describes. The value is never `ByCause`.
     retry_kind: Option<RetryKind>,
+    /// The error records that the server may have acted on the request.
+    was_sent: bool,
     message: CString,
     /// The API name that [`Error::with_names`] inserts into the message, and the byte offset in the message at which
     /// the name is inserted.
@@ -72,6 +74,7 @@ impl Error {
         Error(Box::new(ErrorInner {
             status,
             retry_kind: None,
+            was_sent: false,
             message,
             name: None,
             errno: 0,
@@ -183,12 +186,9 @@ impl Error {
         self.0.name.is_some() || self.0.advice.is_some() || self.0.causes.iter().any(|cause| cause.has_names())
     }
 
-    /// Adds a cause to the error. If the cause records that the request was sent, this error becomes a read error,
-    /// unless this error is never retried.
+    /// Adds a cause to the error. If the cause records that the request was sent, this error records it too.
     pub fn with_cause(mut self, cause: Arc<Error>) -> Error {
-        if cause.0.retry_kind == Some(RetryKind::Read) {
-            self = self.after_request_was_sent();
-        }
+        self.0.was_sent |= cause.0.was_sent;
         if self.0.errors >= MAX_ERRORS {
             return self;
         }
@@ -202,13 +202,19 @@ impl Error {
 
     /// Records that the server may have acted on the request. An error that may be retried becomes a read error.
     pub fn after_request_was_sent(mut self) -> Error {
-        if self.retry_kind() != RetryKind::Never {
-            self.0.retry_kind = Some(RetryKind::Read);
-        }
+        self.0.was_sent = true;
         self
     }
 
-    /// Records that the error must never be retried, because the same request would fail with the same error.
+    /// Sets the retry kind. `Read` records that the request was sent; any other kind replaces such a record.
+    fn with_retry_kind(mut self, kind: RetryKind) -> Error {
+        self.0.retry_kind = Some(kind);
+        self.0.was_sent = kind == RetryKind::Read;
+        self
+    }
+
+    /// Records that the error must never be retried, because the same request would fail with the same error, or
+    /// because a decision has ended the retries.
     pub fn never_retried(mut self) -> Error {
         self.0.retry_kind = Some(RetryKind::Never);
         self
@@ -391,16 +397,18 @@ impl Error {
         if let Some(advice) = self.advice_text() {
             report.line(level, "advice: ", &advice.to_string_lossy());
         }
-        if let [cause] = self.causes()
-            && self.quotes(cause)
+        let mut causes = self.causes();
+        if let [first, others @ ..] = causes
+            && self.quotes(first)
         {
-            return cause.write_advice_and_causes(report, level);
+            first.write_advice_and_causes(report, level);
+            causes = others;
         }
-        for (index, cause) in self.causes().iter().enumerate() {
+        for (index, cause) in causes.iter().enumerate() {
             if !report.is_open() {
                 return;
             }
-            let label = if self.causes().len() == 1 { "cause: " } else { &format!("cause {}: ", index + 1) };
+            let label = if causes.len() == 1 { "cause: " } else { &format!("cause {}: ", index + 1) };
             cause.write_report(report, level, label);
         }
     }
@@ -477,14 +485,21 @@ impl Error {
 
     /// Returns the retry kind of this error, which selects the retry counter that a retry after the error decrements:
     /// the kind set for the error, otherwise the kind of its status. A proxy error has the kind of its first cause, or
-    /// `Other` without a cause. Never returns `ByCause`.
+    /// `Other` without a cause. If the error records that the request was sent, the kind is `Read` or `Never`. Never
+    /// returns `ByCause`.
     pub fn retry_kind(&self) -> RetryKind {
-        match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
+        let kind = match self.0.retry_kind.unwrap_or(self.0.status.retry_kind()) {
             // A proxy error whose cause is a read error must be a read error too, because a forward proxy may have
             // passed the request on.
             RetryKind::ByCause => self.0.causes.first().map_or(RetryKind::Other, |cause| cause.retry_kind()),
             kind => kind,
-        }
+        };
+        if self.0.was_sent && kind != RetryKind::Never { RetryKind::Read } else { kind }
+    }
+
+    /// Returns whether the server may have acted on the request.
+    pub fn was_sent(&self) -> bool {
+        self.0.was_sent || self.retry_kind() == RetryKind::Read
     }
 }
 

@@ -157,7 +157,7 @@ statuses! {
     ResponseStatus      =  903 RESPONSE_STATUS     Http     Read    "the response counts as a failed request";
     TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Read    "too many redirects";
 
-    MaxRetry            = 1000 MAX_RETRY           Retry    Other   "the retries are used up";
+    MaxRetry            = 1000 MAX_RETRY           Retry    Never   "the retries are used up";
     UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect profile does not allow the redirect";
     RetryBudgetEmpty    = 1002 RETRY_BUDGET_EMPTY  Retry    Never   "the retry budget allows no further retry at present";
     BreakerOpen         = 1003 BREAKER_OPEN        Retry    Never   "the circuit breaker allows no request at present";

@@ -138,14 +138,14 @@ static void an_explicit_retry_kind_overrides_the_kinds_of_status_and_cause(void)
         netlib_error *cause =
             rows[i].cause_status != 0 ? error_with(rows[i].cause_status, rows[i].cause_kind, NULL) : NULL;
         netlib_error *error = error_with(rows[i].status, rows[i].kind, cause),
-                     *outer = error_with(NETLIB_MAX_RETRY, UNSET, error);
+                     *outer = error_with(NETLIB_APPLICATION_ERROR, UNSET, error);
         CHECK_INT(rows[i].expected, netlib_error_retry_kind(error));
         CHECK_INT(rows[i].status, netlib_error_status(error));
         CHECK_INT(cause != NULL, (long long)netlib_error_cause_count(error));
         CHECK(netlib_error_cause(error, 0) == cause);
-        /* `outer` has the retry kind READ only if READ was set explicitly on `error` or its cause. `outer` does not
-         * inherit a retry kind that follows from the status of `error`. */
-        bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].expected == READ);
+        /* `outer` has the retry kind READ only if READ was set explicitly on `error`, or on its cause and no kind was
+         * set on `error`. `outer` does not inherit a retry kind that follows from the status of `error`. */
+        bool is_known = rows[i].kind == READ || (rows[i].cause_kind == READ && rows[i].kind == UNSET);
         CHECK_INT(is_known ? READ : OTHER, netlib_error_retry_kind(outer));
         netlib_error_free(outer);
         netlib_error_free(error);

@@ -141,7 +141,7 @@ static void a_denied_retry_ends_as_if_the_retries_were_used_up(void) {
         int32_t raise_on_status;
         int status;
         netlib_status result, cause;
-        const char *message;
+        const char *message; /* also the first line of the report */
     } rows[] = {
         {0, 503, NETLIB_OK, 0, NULL},
         {1, 503, NETLIB_MAX_RETRY, NETLIB_RESPONSE_STATUS,
@@ -169,6 +169,10 @@ static void a_denied_retry_ends_as_if_the_retries_were_used_up(void) {
             CHECK(netlib_decision_retry(decision) == retry);
         } else {
             CHECK_STR(rows[i].message, netlib_error_message(err, NULL));
+            char report[300];
+            snprintf(report, sizeof report, "%s\n  cause: %s", rows[i].message,
+                     netlib_error_message(netlib_error_cause(err, 1), NULL));
+            CHECK_STR(report, netlib_error_report(err, NULL));
             CHECK_INT(2, (long long)netlib_error_cause_count(err));
             CHECK_INT(rows[i].cause, netlib_error_status(netlib_error_cause(err, 0)));
             denied = netlib_error_cause(err, 1);

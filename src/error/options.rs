@@ -61,8 +61,8 @@ impl ErrorOptions {
         if let Some(cause) = &self.cause {
             error = error.with_cause(Arc::clone(cause));
         }
-        if self.retry_kind.is_some() {
-            error.0.retry_kind = self.retry_kind;
+        if let Some(kind) = self.retry_kind {
+            error = error.with_retry_kind(kind);
         }
         if self.user_data.is_some() {
             error.facts_mut().user_data.clone_from(&self.user_data);

@@ -112,14 +112,15 @@ fn an_error_after_the_request_was_sent_becomes_a_read_error() {
         let sent = error.after_request_was_sent();
         let expected = if is_never { RetryKind::Never } else { RetryKind::Read };
         assert_eq!(sent.retry_kind(), expected, "{status:?}");
-        // `outer` becomes a read error if its cause is `sent`, unless `outer` or `sent` is never retried.
+        // `outer` becomes a read error if its cause is `sent`, unless `outer` is never retried. A proxy error is never
+        // retried if its cause is never retried.
         for outer in
             [Status::ProxyFailed, Status::ConnectFailed, Status::TlsProtocol, Status::MaxRetry, Status::Cancelled]
         {
             let outer = Error::new(outer, "y");
             let expected = match (outer.status(), outer.retry_kind()) {
                 (Status::ProxyFailed, _) if is_never => RetryKind::Never,
-                (_, kind) if is_never || kind == RetryKind::Never => kind,
+                (_, RetryKind::Never) => RetryKind::Never,
                 _ => RetryKind::Read,
             };
             assert_eq!(outer.with_cause(Arc::new(sent.clone())).retry_kind(), expected, "{status:?}");
@@ -127,6 +128,8 @@ fn an_error_after_the_request_was_sent_becomes_a_read_error() {
     }
     let never = Error::new(Status::InvalidHeader, "x").never_retried();
     assert_eq!(never.after_request_was_sent().retry_kind(), RetryKind::Never);
+    let ended = Error::new(Status::InvalidUrl, "x").after_request_was_sent().never_retried();
+    assert_eq!((ended.retry_kind(), ended.was_sent()), (RetryKind::Never, true));
 }
 
 /// Every `Result` is at least as large as its error.

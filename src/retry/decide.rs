@@ -94,7 +94,7 @@ impl Decision {
 
     /// Waits for the delay of the decision. Fails if the limit ends the wait.
     pub fn sleep(&self, limit: Option<&Limit>) -> Result<()> {
-        self.retry.wait_for_delay(self.delay, limit)
+        self.retry.wait_for_delay(self.delay, limit).map_err(Error::never_retried)
     }
 
     /// Returns the headers of the next request: `request_headers`, which are those of the last request or of the first
@@ -135,14 +135,32 @@ impl Retry {
         }
         let report = self.report_of(&outcome);
         self.report_to_budget(attempt.url, &outcome, report)?;
+        if let Some(error) = self.uncounted_error(&outcome, Some(attempt.method)) {
+            return Err(error);
+        }
+        // An error of the decision itself ends the retries. If the caller passes this error to another decision, it
+        // must not count as the failure of another request.
+        self.decide_outcome(&attempt, &outcome, report, limit).map_err(|error| match attempt.response {
+            Some(_) => error.after_request_was_sent().never_retried(),
+            None => error.never_retried(),
+        })
+    }
+
+    fn decide_outcome(
+        self: &Arc<Retry>,
+        attempt: &Attempt<'_>,
+        outcome: &Outcome<'_>,
+        report: Report,
+        limit: Option<&Limit>,
+    ) -> Result<Decision> {
         let mut decision = match outcome {
             Outcome::Redirect(response, _) | Outcome::Answered(response) => {
-                self.decide_response(&attempt, &outcome, response)?
+                self.decide_response(attempt, outcome, response)?
             }
             Outcome::Failed(_) | Outcome::Unknown => {
-                let next = self.count(&attempt.request(), &outcome)?;
+                let next = self.count(&attempt.request(), outcome)?;
                 let delay = next.delay(None)?;
-                next.resend(&attempt, outcome.counter(), delay)?
+                next.resend(attempt, outcome.counter(), delay)?
             }
         };
         if decision.action != Action::ReturnResponse {
@@ -150,7 +168,7 @@ impl Retry {
         }
         // The budget is asked last, so that a retry that does not take place costs nothing.
         if decision.action == Action::Retry {
-            decision = self.ask_budget(decision, &attempt, &outcome, report, limit)?;
+            decision = self.ask_budget(decision, attempt, outcome, report, limit)?;
         }
         Ok(Decision { throttled: report == Report::Throttled, ..decision })
     }
@@ -229,7 +247,7 @@ impl Retry {
         let hop = location
             .map(|location| redirect::follow(self.redirect_profile(), attempt.method, attempt.url, status, location))
             .transpose()
-            .map_err(|error| error.with_http_status(Some(status)).after_request_was_sent())?;
+            .map_err(|error| error.with_http_status(Some(status)))?;
         let delay = match hop {
             Some(_) => match next.retry_after_delay(&header)? {
                 Ok(delay) => Ok(next.clamped(delay)?),

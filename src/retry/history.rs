@@ -12,7 +12,7 @@ use once_cell::race::OnceBox;
 use crate::error::{Error, Result};
 use crate::memory;
 use crate::retry::{Count, name_set};
-use crate::status::{RetryKind, Status};
+use crate::status::Status;
 use crate::url::Url;
 
 /// The redacted form of text that is not a URL.
@@ -132,7 +132,7 @@ impl HistoryEntry {
 
     /// Returns whether the server may have acted on the request.
     pub(super) fn was_sent(&self) -> bool {
-        self.status.is_some() || self.error.as_ref().is_some_and(|error| error.retry_kind() == RetryKind::Read)
+        self.status.is_some() || self.error.as_ref().is_some_and(|error| error.was_sent())
     }
 
     fn part(&self, part: usize) -> Option<&CStr> {

@@ -33,11 +33,8 @@ impl Retry {
 
     /// Does what [`Retry::increment`] does for an outcome that is already determined.
     pub(super) fn count(&self, request: &Request<'_>, outcome: &Outcome<'_>) -> Result<Retry> {
-        let counter = outcome.counter();
-        if let Outcome::Failed(error) = outcome
-            && (self.is_disabled() || !self.may_count(error, counter, request.method))
-        {
-            return Err(self.history.with_attempts(Error::clone(error)));
+        if let Some(error) = self.uncounted_error(outcome, request.method) {
+            return Err(error);
         }
         if self.is_disabled() {
             return Err(Arc::unwrap_or_clone(outcome.to_error(": retries are disabled")));
@@ -47,7 +44,7 @@ impl Retry {
             HistoryEntry::new(request.method, request.url_text()?, outcome.error(), outcome.status(), location)?
                 .with_retry_after(outcome.has_retry_after());
         let mut next = Retry {
-            counts: self.counts.after(counter, self.policy.total_counts_redirects),
+            counts: self.counts.after(outcome.counter(), self.policy.total_counts_redirects),
             policy: Arc::clone(&self.policy),
             history: self.history.with(entry),
             chain: self.chain,
@@ -66,8 +63,14 @@ impl Retry {
         Ok(next)
     }
 
-    /// Returns whether the policy counts this error as a failed attempt. If an error is not counted, `increment`
-    /// returns it to its caller.
+    /// Returns the error of the outcome if the policy does not count it as a failed attempt, but returns it to the
+    /// caller.
+    pub(super) fn uncounted_error(&self, outcome: &Outcome<'_>, method: Option<&CStr>) -> Option<Error> {
+        let error = outcome.error()?;
+        let is_counted = !self.is_disabled() && self.may_count(error, outcome.counter(), method);
+        (!is_counted).then(|| self.history.with_attempts(Error::clone(error)))
+    }
+
     fn may_count(&self, error: &Error, counter: Counter, method: Option<&CStr>) -> bool {
         if error.retry_kind() == RetryKind::Never {
             return false;
@@ -86,9 +89,9 @@ impl Retry {
     /// cause.
     pub(super) fn into_max_retry_error(self, how: &str, request: &Request<'_>, reason: Arc<Error>) -> Error {
         let message = request.exhaustion_message(how, reason.message());
-        // If the caller passes this error to an outer retry policy, that policy must know that an attempt may have
-        // reached the server.
-        let was_sent = reason.retry_kind() == RetryKind::Read || self.history.iter().any(HistoryEntry::was_sent);
+        // If the caller wraps this error in another one, for an outer retry policy, that policy must know that an
+        // attempt may have reached the server.
+        let was_sent = reason.was_sent() || self.history.iter().any(HistoryEntry::was_sent);
         let error = Error::new(Status::MaxRetry, message)
             .with_http_status(reason.http_status())
             .with_cause(reason)
@@ -165,12 +168,13 @@ mod tests {
 
     #[test]
     fn errors_in_the_history_hold_no_retry_of_an_inner_policy() {
-        // Ten thousand nested policies: each policy counts the error that the next inner policy has returned.
+        // Ten thousand nested policies: each policy counts an error that wraps the error of the next inner policy.
         let mut error = Arc::new(Error::new(Status::ConnectFailed, "refused"));
         let once = policy(|o| o.set_total(Count::Number(0)));
         for _ in 0..10_000 {
-            error = Arc::new(once.increment(Some(c"GET"), None, None, Some(&error)).unwrap_err());
-            assert_eq!(error.status(), Status::MaxRetry);
+            let ended = once.increment(Some(c"GET"), None, None, Some(&error)).unwrap_err();
+            assert_eq!(ended.status(), Status::MaxRetry);
+            error = Arc::new(Error::new(Status::ApplicationError, "wrapped").with_cause(Arc::new(ended)));
         }
         let mut long = policy(|o| o.set_total(Count::None));
         for _ in 0..50 {

@@ -260,10 +260,11 @@ pub unsafe extern "C" fn netlib_error_options_free(options: *mut netlib_error_op
     guard::nothing(|| handle::free(options));
 }
 
-/// Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause is a read error
-/// because application data was sent, or because READ was set as the retry kind of the cause. There are two exceptions:
-/// the status of the new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new
-/// error.
+/// Sets the cause of the error. Default: none. A cause makes the new error a read error if the cause records that the
+/// request was sent: because the stream or engine had sent application data, because READ was set as the retry kind of
+/// the cause, or because the cause is the error of a decision after a response. A `NETLIB_MAX_RETRY` error records that
+/// the request was sent if any request in its history may have been sent. There are two exceptions: the status of the
+/// new error has the kind NEVER, or `netlib_error_options_set_retry_kind` sets the kind of the new error.
 ///
 /// @param cause the cause. May be NULL: the error has no cause.
 #[unsafe(no_mangle)]
@@ -359,7 +360,7 @@ pub unsafe extern "C" fn netlib_error_status(error: *const netlib_error) -> netl
 /// statuses have the kind CONNECT or OTHER. For TLS in TLS, only the data of the stream that reports the error counts,
 /// because the outer streams have carried only the handshake of that stream and a proxy's CONNECT. An error about a
 /// response that breaks HTTP's rules has the kind READ. An error about a request header that cannot be sent has the
-/// kind NEVER.
+/// kind NEVER, and so has an error with which `netlib_retry_decide` or `netlib_decision_sleep` ended the retries.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_error_retry_kind(error: *const netlib_error) -> enum_netlib_retry_kind {
     read(error, RetryKind::Never as i32, |error| error.retry_kind() as i32)
@@ -394,8 +395,9 @@ pub unsafe extern "C" fn netlib_error_advice(error: *const netlib_error, len: *m
 ///         cause 1: cannot connect to 192.0.2.1 port 80: Connection refused
 ///         cause 2: cannot connect to 192.0.2.2 port 80: No route to host
 ///
-/// If the message of an error ends with the message of its only cause, as that of `NETLIB_MAX_RETRY` does, the report
-/// does not repeat the message of the cause: the cause's own advice and causes are the lines below the error.
+/// If the message of an error ends with the message of its first cause, as that of `NETLIB_MAX_RETRY` does, the report
+/// does not repeat the message of this cause: the cause's own advice and causes are the first lines below the error,
+/// and only the other causes of the error are listed and numbered.
 ///
 /// A line feed separates the lines; the last line has none. A report has at most 65,536 bytes: a longer one is
 /// truncated, and ends with "…". The report contains no credentials, unless the application passed a message with

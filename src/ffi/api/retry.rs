@@ -107,6 +107,10 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
 /// with `NETLIB_MAX_RETRY`, because no counter was used up.
 ///
+/// A `NETLIB_MAX_RETRY` error has the retry kind NEVER, so a policy to which this error is passed fails with the same
+/// error. For an outer policy that repeats the whole chain of requests, wrap the error in a new one: see
+/// `netlib_error_options_set_cause`.
+///
 /// @param retry the Retry, which is not changed.
 /// @param method the request's method. May be NULL: the method is unknown.
 /// @param url the request's URL, for the history and for error messages, which omit the userinfo, the query and the

@@ -84,6 +84,9 @@ impl Handle for netlib_decision {
 /// status of `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
 /// copy of `error`, in which these outcomes follow the causes of `error`.
 ///
+/// An error that the call makes ends the retries. The retry kind of such an error is NEVER, so a loop that passes it to
+/// `netlib_retry_decide` or `netlib_retry_increment` gets the same error again, and nothing is counted.
+///
 /// In a chain of redirects and retries, pass the decision's Retry, method and URL to the next call, and send the
 /// headers that `netlib_decision_headers` stores. Retry, method and URL are borrowed from the decision: keep the
 /// decision until the next call of `netlib_retry_decide` has returned. The Retry records whether a redirect led to
