@@ -128,11 +128,72 @@ static void attempts_keep_a_temporary_limit() {
     FAILS((*attempts.begin()).accept(response("503 Busy")), status::cancelled, "");
 }
 
+/** Makes attempts that all have the same response, and returns the number of requests and the status of the end. */
+static std::string run_to_the_end(netlib::retry_options options, const char *head) {
+    options.total(5).status_forcelist({503});
+    int requests = 0;
+    netlib::attempts attempts(netlib::retry(options), parts());
+    try {
+        for (auto &attempt : attempts) {
+            if (++requests == 20) return "endless";
+            try {
+                attempt.accept(response(head));
+            } catch (const netlib::error &error) {
+                attempt.failed(error);
+            }
+        }
+    } catch (const netlib::error &error) {
+        for (auto &attempt : attempts) CHECK(attempt.url().to_string().empty()); // the end has no further attempt
+        std::string report(error.report());
+        EQUAL(report.find(error.what()), 0U);
+        EQUAL(report.find("the server answered"), report.rfind("the server answered"));
+        return std::to_string(requests) + " " + std::string(netlib::status_name(error.status()));
+    }
+    return "accepted";
+}
+
+static void the_error_of_accept_ends_the_loop() {
+    using netlib::retry_options;
+    const char *busy = "503 Busy", *moved = "302 Go\r\nLocation: /y";
+    auto safe = retry_options().redirect_profile(netlib::redirect_profile::safe);
+    auto stop = retry_options().retry_after_max(10s).long_retry_after(netlib::long_retry_after::stop);
+    auto failing = retry_options().backoff_factor(1s).sleep([](netlib::seconds) { return netlib::outcome::failed; });
+    EQUAL(run_to_the_end(retry_options().status(1), busy), "2 NETLIB_MAX_RETRY");
+    EQUAL(run_to_the_end(retry_options().redirect(1), moved), "2 NETLIB_MAX_RETRY");
+    EQUAL(run_to_the_end(retry_options(), busy), "6 NETLIB_MAX_RETRY");
+    EQUAL(run_to_the_end(stop, "503 Busy\r\nRetry-After: 11"), "1 NETLIB_MAX_RETRY");
+    EQUAL(run_to_the_end(safe, "302 Go\r\nLocation: http://a.example/"), "1 NETLIB_UNSAFE_REDIRECT");
+    EQUAL(run_to_the_end(retry_options(), "302 Go\r\nLocation: http://["), "1 NETLIB_INVALID_URL");
+    EQUAL(run_to_the_end(retry_options(), "503 Busy\r\nRetry-After: soon"), "1 NETLIB_INVALID_HEADER");
+    EQUAL(run_to_the_end(failing, busy), "2 NETLIB_CALLBACK_FAILED");
+}
+
+static void an_empty_budget_ends_the_loop() {
+    netlib::retry_budget budget(netlib::retry_budget_options().tokens(2, 2, 2, 1));
+    netlib::retry_options options;
+    options.budget(budget, nullptr);
+    EQUAL(run_to_the_end(options, "503 Busy"), "2 NETLIB_MAX_RETRY");
+    EQUAL(run_to_the_end(options, "503 Busy"), "1 NETLIB_MAX_RETRY");
+}
+
+/** After the end, an attempt counts no further failure. */
+static void an_attempt_that_has_ended_returns_each_error() {
+    netlib::attempts attempts(netlib::retry(netlib::retry_options().total(0)), parts());
+    netlib::attempt &attempt = *attempts.begin();
+    FAILS(attempt.failed(netlib::error(status::connect_failed, "refused")), status::max_retry, "refused");
+    CHECK(!attempt.decision());
+    FAILS(attempt.failed(netlib::error(status::connect_failed, "late")), status::connect_failed, "late");
+    CHECK(!(attempts.begin() != attempts.end()));
+}
+
 int main() {
     the_loop_retries_redirects_and_ends();
     a_redirect_from_post_to_get_drops_the_body_for_all_later_attempts();
     parts_without_headers_stay_without_headers();
     an_attempt_makes_its_request();
+    the_error_of_accept_ends_the_loop();
+    an_empty_budget_ends_the_loop();
+    an_attempt_that_has_ended_returns_each_error();
     the_limit_bounds_the_wait();
     attempts_keep_a_temporary_limit();
     return finish("test_attempts");

@@ -5396,7 +5396,8 @@ struct request_parts {
  *     }
  *
  * Both functions call netlib_retry_decide, and then netlib_decision_sleep before another attempt. The loop ends after
- * an attempt that calls neither function, or accepts its response. */
+ * an attempt that calls neither function, or accepts its response, or fails. After the end, `failed` fails with its
+ * argument: the error with which `accept` ends the retries is not counted again. */
 class attempt {
   public:
     attempt(const attempt &) = delete;
@@ -5411,14 +5412,14 @@ class attempt {
     }
     /** Returns false if the request of this attempt has no body, because a redirect changed the method. */
     bool sends_body() const noexcept { return sends_body_; }
-    /** Returns the decision after the attempt, which is empty before `accept` or `failed`. */
+    /** Returns the last decision, which is empty before the first one, and after netlib_retry_decide has failed. */
     const netlib::decision &decision() const noexcept { return decision_; }
 
     /** Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
      * redirect, and returns false. */
     result<bool> accept(const response &response);
-    /** Prepares and awaits the next attempt, or fails with the error of netlib_retry_decide. An error after `accept`
-     * has returned true is not retried: the call fails with this error. */
+    /** Prepares and awaits the next attempt, or fails with the error of netlib_retry_decide. After `accept` has
+     * returned true or failed, the call fails with `error` itself. */
     result<void> failed(const error &error);
 
   private:
@@ -5433,8 +5434,7 @@ class attempt {
     netlib::limit limit_;
     netlib::decision decision_{nullptr};
     bool sends_body_ = true;
-    bool accepted_ = false;
-    bool continues_ = false;
+    enum class state { undecided, continues, ended } state_ = state::undecided;
 };
 
 /** The attempts of a request, for range-for: the first attempt, and then the retries and redirects on which the policy
@@ -5448,7 +5448,11 @@ class attempts {
       public:
         attempt &operator*() const noexcept { return *attempt_; }
         iterator &operator++() noexcept {
-            if (!std::exchange(attempt_->continues_, false)) attempt_ = nullptr;
+            if (attempt_->state_ == attempt::state::continues) {
+                attempt_->state_ = attempt::state::undecided;
+            } else {
+                attempt_ = nullptr;
+            }
             return *this;
         }
         bool operator!=(const iterator &other) const noexcept { return attempt_ != other.attempt_; }
@@ -5458,7 +5462,12 @@ class attempts {
         explicit iterator(attempt *attempt) noexcept : attempt_(attempt) {}
         attempt *attempt_;
     };
-    iterator begin() noexcept { return iterator(&attempt_); }
+    /** Returns the next attempt; after the end, there is none. */
+    iterator begin() noexcept {
+        if (attempt_.state_ == attempt::state::ended) return end();
+        attempt_.state_ = attempt::state::undecided;
+        return iterator(&attempt_);
+    }
     iterator end() noexcept { return iterator(nullptr); }
 
   private:
@@ -5467,30 +5476,32 @@ class attempts {
 
 #if NETLIB_HPP_THROWS
 inline bool attempt::decide(optional_ref<response> response, optional_ref<error> error) {
+    state_ = state::ended;
+    decision_ = netlib::decision(nullptr);
     decision_ = policy_.decide(parts_.method, parts_.url, response, error, limit_);
-    accepted_ = decision_.action() == action::return_response;
-    if (accepted_) return true;
+    if (decision_.action() == action::return_response) return true;
     if (parts_.headers) parts_.headers = decision_.headers(parts_.headers);
     parts_.method = decision_.method();
     parts_.url = *decision_.url();
     policy_ = *decision_.retry();
     sends_body_ = decision_.resend_body();
     decision_.sleep(limit_);
-    continues_ = true;
+    state_ = state::continues;
     return false;
 }
 inline bool attempt::accept(const response &response) { return decide(response, {}); }
 inline void attempt::failed(const error &error) {
-    if (accepted_) throw error;
+    if (state_ == state::ended) throw error;
     decide({}, error);
 }
 #else
 inline expected<bool> attempt::decide(optional_ref<response> response, optional_ref<netlib::error> error) {
+    state_ = state::ended;
+    decision_ = netlib::decision(nullptr);
     auto decided = policy_.decide(parts_.method, parts_.url, response, error, limit_);
     if (!decided) return unexpected{decided.error()};
     decision_ = *std::move(decided);
-    accepted_ = decision_.action() == action::return_response;
-    if (accepted_) return true;
+    if (decision_.action() == action::return_response) return true;
     if (parts_.headers) {
         auto headers = decision_.headers(parts_.headers);
         if (!headers) return unexpected{headers.error()};
@@ -5501,12 +5512,12 @@ inline expected<bool> attempt::decide(optional_ref<response> response, optional_
     policy_ = *decision_.retry();
     sends_body_ = decision_.resend_body();
     if (auto slept = decision_.sleep(limit_); !slept) return unexpected{slept.error()};
-    continues_ = true;
+    state_ = state::continues;
     return false;
 }
 inline expected<bool> attempt::accept(const response &response) { return decide(response, {}); }
 inline expected<void> attempt::failed(const netlib::error &error) {
-    if (accepted_) return unexpected{error};
+    if (state_ == state::ended) return unexpected{error};
     auto decided = decide({}, error);
     return decided.has_value() ? expected<void>() : unexpected{decided.error()};
 }
