@@ -28,7 +28,7 @@ type Attempts struct {
 	Headers *Headers
 	// Limit bounds the waits between the attempts; nil: no limit.
 	Limit *Limit
-	// Decision is the last decision.
+	// Decision is the last decision; nil before the first one, and after a decision that failed.
 	Decision *Decision
 }
 
@@ -44,6 +44,7 @@ func (a *Attempts) Decide(response *Response, failure error) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	a.Decision = nil
 	decision, err := a.Retry.Decide(a.Method, a.URL, response, cause, a.Limit)
 	if err != nil {
 		return false, err
@@ -58,7 +59,10 @@ func (a *Attempts) Decide(response *Response, failure error) (bool, error) {
 		}
 	}
 	a.Retry, a.URL, a.Method = decision.Retry(), decision.URL(), decision.Method()
-	return true, decision.Sleep(a.Limit)
+	if err := decision.Sleep(a.Limit); err != nil {
+		return false, err
+	}
+	return true, nil
 }
 
 // asError returns the netlib error in the chain of an error, or makes one that carries the error of Go.

@@ -105,15 +105,15 @@ function Attempt.request(self, form)
 end
 
 local function decide(self, response, err)
+    self.ended, self.continues, self.decision = true, false, nil
     local decision = self.retry:decide(self.method, self.url, response, err, self.limit)
     self.decision = decision
-    self.accepted = decision:action() == netlib.ACTION_RETURN_RESPONSE
-    if self.accepted then return true end
+    if decision:action() == netlib.ACTION_RETURN_RESPONSE then return true end
     if self.headers then self.headers = decision:headers(self.headers) end
     self.method, self.url, self.retry = decision:method(), decision:url(), decision:retry()
     self.sends_body = decision:resend_body()
     decision:sleep(self.limit)
-    self.continues = true
+    self.ended, self.continues = false, true
     return false
 end
 
@@ -122,9 +122,9 @@ end
 function Attempt.accept(self, response) return decide(self, response, nil) end
 
 -- Prepares and awaits the next attempt, or raises the error with which the retries end. An error that netlib did not
--- raise is an error of the program, and is raised again; so is an error after `accept` has returned true.
+-- raise is an error of the program, and is raised again; so is an error after `accept` has returned true or raised one.
 function Attempt.failed(self, err)
-    if self.accepted or not netlib.Error.is(err) then error(err, 0) end
+    if self.ended or not netlib.Error.is(err) then error(err, 0) end
     decide(self, nil, err)
 end
 

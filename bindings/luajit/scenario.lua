@@ -180,12 +180,16 @@ step("retry-redirect", function()
     return downloaded(done, done.url:path() .. " " .. header("authorization") .. " " .. header("x-one"))
 end)
 
-step("retry-exhausted", function()
-    local done = download("https", "/hang-up")
+local function failed_download(path)
+    local done = download("https", path)
     local messages = { tostring(done.error) }
     for _, cause in ipairs(done.error.causes) do messages[#messages + 1] = tostring(cause) end
     return ("%s %d %s %s"):format(done.error.name, done.number, done.waited, table.concat(messages, "|"))
-end)
+end
+
+step("retry-exhausted", function() return failed_download("/hang-up") end)
+
+step("retry-stopped", function() return failed_download("/come-back-tomorrow") end)
 
 step("body-again", function()
     local done = download("https", "/reset-after-request", "PUT", { ["content-length"] = "10" }, "0123456789")

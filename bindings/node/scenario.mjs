@@ -97,6 +97,13 @@ async function errorOf(call) {
     throw new Error('the call succeeded');
 }
 
+async function failedDownload(target) {
+    const done = {};
+    const error = await errorOf(() => download(done, 'https', target));
+    const messages = [error, ...error.causes].map((item) => item.message).join('|');
+    return `${error.code} ${done.attempts} ${waited(done)} ${messages}`;
+}
+
 const codeOf = async (call) => (await errorOf(call)).code;
 
 async function handshakeError(port, options) {
@@ -166,12 +173,8 @@ const steps = {
         const headers = ['authorization', 'x-one'].map((name) => `${name}=${received(name)}`).join(' ');
         return `${done.status} ${done.attempts} ${waited(done)} ${done.url.path()} ${headers}`;
     },
-    async 'retry-exhausted'() {
-        const done = {};
-        const error = await errorOf(() => download(done, 'https', '/hang-up'));
-        const messages = [error, ...error.causes].map((item) => item.message).join('|');
-        return `${error.code} ${done.attempts} ${waited(done)} ${messages}`;
-    },
+    'retry-exhausted': () => failedDownload('/hang-up'),
+    'retry-stopped': () => failedDownload('/come-back-tomorrow'),
     async 'body-again'() {
         const settings = { method: 'PUT', fields: { 'content-length': '10' }, data: '0123456789' };
         const done = await download({}, 'https', '/reset-after-request', settings);

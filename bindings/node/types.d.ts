@@ -67,12 +67,12 @@ export declare class Attempt {
     request(form?: RequestForm): Request;
     /** Returns false if the request of this attempt has no body, because a redirect changed the method. */
     sendsBody(): boolean;
-    /** Returns the decision after the attempt; null before `accept` or `failed`. */
+    /** Returns the last decision; null before the first one, and after a decision that failed. */
     decision(): Decision | null;
     /** Resolves to true if the response is the final one. Otherwise waits for the next attempt: a retry or redirect. */
     accept(response: Response): Promise<boolean>;
     /** Waits for the next attempt, or rejects if the error is not retried. Exceptions that are not from netlib, and
-     * errors after `accept` has resolved to true, are not retried. */
+     * errors after `accept` has resolved to true or rejected, are not retried. */
     failed(error: unknown): Promise<void>;
 }
 

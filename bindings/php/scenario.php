@@ -128,6 +128,14 @@ function error_of(callable $call): Error
     throw new LogicException('the call succeeded');
 }
 
+function failed_download(string $path): string
+{
+    $done = new Download();
+    $error = error_of(static fn () => $done->run('https', $path));
+    $messages = array_map(static fn (Error $error) => $error->getMessage(), [$error, ...$error->causes]);
+    return "{$error->name()} $done->number " . thousandths($done->waits) . ' ' . implode('|', $messages);
+}
+
 function described(Error $error): string
 {
     return $error->name() . ' ' . count($error->causes) . " {$error->getMessage()}|" . ($error->advice ?? '-');
@@ -233,12 +241,8 @@ $steps = [
         $header = static fn (string $name): string => "$name=" . ($received[$name] ?? 'absent');
         return $done->describe($done->url->path() . ' ' . $header('authorization') . ' ' . $header('x-one'));
     },
-    'retry-exhausted' => static function () {
-        $done = new Download();
-        $error = error_of(static fn () => $done->run('https', '/hang-up'));
-        $messages = array_map(static fn (Error $error) => $error->getMessage(), [$error, ...$error->causes]);
-        return "{$error->name()} $done->number " . thousandths($done->waits) . ' ' . implode('|', $messages);
-    },
+    'retry-exhausted' => static fn () => failed_download('/hang-up'),
+    'retry-stopped' => static fn () => failed_download('/come-back-tomorrow'),
     'body-again' => static function () {
         $done = (new Download())->run('https', '/reset-after-request', 'PUT', ['content-length' => '10'], '0123456789');
         $lines = explode("\n", $done->body);

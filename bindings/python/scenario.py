@@ -212,8 +212,7 @@ def retry_redirect() -> str:
     return f"{done.status} {done.number} {done.waited()} {done.url.path()} {headers}"
 
 
-@step
-def retry_exhausted() -> str:
+def failed_download(path: str) -> str:
     made: list[Download] = []
 
     class Recorded(Download):
@@ -221,9 +220,19 @@ def retry_exhausted() -> str:
             made.append(self)
             super().__init__(port, path)
 
-    error = error_of(lambda: Recorded("https", "/hang-up"))
+    error = error_of(lambda: Recorded("https", path))
     messages = "|".join(map(str, [error, *error.causes]))
     return f"{name_of(error)} {made[0].number} {made[0].waited()} {messages}"
+
+
+@step
+def retry_exhausted() -> str:
+    return failed_download("/hang-up")
+
+
+@step
+def retry_stopped() -> str:
+    return failed_download("/come-back-tomorrow")
 
 
 @step

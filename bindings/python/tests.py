@@ -366,6 +366,52 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n"
 BUSY_ONCE = [b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", HELLO]
 
 
+class Attempts(unittest.TestCase):
+    """The loop of the README, with attempts that all have the same response."""
+
+    def run_to_the_end(self, options: RetryOptions, status: int, fields: dict[str, str]) -> tuple[int, Status]:
+        response = netlib.Response("GET", status, netlib.Headers(fields))
+        requests = 0
+        attempts = netlib.attempts("GET", "https://localhost/", retry=netlib.Retry(options.status_forcelist([503])))
+        with self.assertRaises(netlib.Error) as raised:
+            for attempt in attempts:
+                requests += 1
+                self.assertLess(requests, 20)
+                try:
+                    attempt.accept(response)
+                except netlib.Error as error:
+                    attempt.failed(error)
+        self.assertEqual(list(attempts), [])
+        self.assertEqual(raised.exception.report().count("the server answered"), 1 if fields == {} else 0)
+        return requests, raised.exception.status
+
+    def test_the_error_of_accept_ends_the_loop(self) -> None:
+        safe = RetryOptions().redirect_profile(netlib.RedirectProfile.SAFE)
+        rows: list[tuple[RetryOptions, int, dict[str, str], int, Status]] = [
+            (RetryOptions().status(1), 503, {}, 2, Status.MAX_RETRY),
+            (RetryOptions().redirect(1), 302, {"location": "/x"}, 2, Status.MAX_RETRY),
+            (RetryOptions().total(5), 503, {}, 6, Status.MAX_RETRY),
+            (safe, 302, {"location": "http://localhost/"}, 1, Status.UNSAFE_REDIRECT),
+            (RetryOptions(), 302, {"location": "http://["}, 1, Status.INVALID_URL),
+            (RetryOptions(), 503, {"retry-after": "soon"}, 1, Status.INVALID_HEADER),
+        ]
+        for options, status, fields, requests, end in rows:
+            with self.subTest(end=end, requests=requests):
+                self.assertEqual(self.run_to_the_end(options, status, fields), (requests, end))
+
+    def test_an_attempt_that_has_ended_raises_each_error(self) -> None:
+        attempts = netlib.attempts("GET", URL, retry=netlib.Retry(RetryOptions().total(0)))
+        attempt = next(attempts)
+        with self.assertRaises(netlib.RetryError):
+            attempt.failed(netlib.make_error(Status.CONNECT_FAILED, "refused"))
+        self.assertIsNone(attempt.decision)
+        late = netlib.make_error(Status.CONNECT_FAILED, "late")
+        with self.assertRaises(netlib.ConnectError) as raised:
+            attempt.failed(late)
+        self.assertIs(raised.exception, late)
+        self.assertEqual(list(attempts), [])
+
+
 class Asyncio(unittest.IsolatedAsyncioTestCase):
     async def serve(self, responses: list[bytes], is_tls: bool = False) -> str:
         """Starts a server in the event loop, which answers the nth request with the nth response, and later requests

@@ -171,11 +171,15 @@ step('retry-redirect') do
   done.to_s([done.url.path, *headers].join(' '))
 end
 
-step('retry-exhausted') do
+def failed_download(path)
   done = Download.new
-  error = error_of { done.run('https', '/hang-up') }
+  error = error_of { done.run('https', path) }
   "#{error.name} #{done.number} #{done.waited} #{[error, *error.causes].map(&:message).join('|')}"
 end
+
+step('retry-exhausted') { failed_download('/hang-up') }
+
+step('retry-stopped') { failed_download('/come-back-tomorrow') }
 
 step('body-again') do
   fields = { 'content-length' => '10' }

@@ -203,6 +203,19 @@ func downloadLine(r request) string {
 	return d.String()
 }
 
+func failedDownload(path string) string {
+	d, err := download(get(address("https", path)))
+	var found *netlib.Error
+	if !errors.As(err, &found) {
+		return fmt.Sprint(err)
+	}
+	messages := []string{found.Message()}
+	for at := 0; at < found.CauseCount(); at++ {
+		messages = append(messages, found.Cause(at).Message())
+	}
+	return fmt.Sprintf("%s %d %s %s", netlib.StatusName(found.Status()), d.attempts, d.slept(), strings.Join(messages, "|"))
+}
+
 func handshake(port string, options *netlib.TLSOptions) error {
 	stream, _, err := netlib.StreamConnect(must(netlib.ParseURL(address(port, "/"))), context_(options), nil, nil)
 	if err != nil {
@@ -265,18 +278,8 @@ var steps = []step{
 		return fmt.Sprintf("%d %d %s %s authorization=%s x-one=%s", d.status, d.attempts, d.slept(), d.url.Path(),
 			received(d.body, "authorization"), received(d.body, "x-one"))
 	}},
-	{"retry-exhausted", func() string {
-		d, err := download(get(address("https", "/hang-up")))
-		var found *netlib.Error
-		if !errors.As(err, &found) {
-			return fmt.Sprint(err)
-		}
-		messages := []string{found.Message()}
-		for at := 0; at < found.CauseCount(); at++ {
-			messages = append(messages, found.Cause(at).Message())
-		}
-		return fmt.Sprintf("%s %d %s %s", netlib.StatusName(found.Status()), d.attempts, d.slept(), strings.Join(messages, "|"))
-	}},
+	{"retry-exhausted", func() string { return failedDownload("/hang-up") }},
+	{"retry-stopped", func() string { return failedDownload("/come-back-tomorrow") }},
 	{"body-again", func() string {
 		r := get(address("https", "/reset-after-request"))
 		r.method, r.body = "PUT", must(netlib.BodyFromMemory([]byte("0123456789")))

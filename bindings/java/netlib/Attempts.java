@@ -38,6 +38,7 @@ public final class Attempts {
      * {@link Status#MAX_RETRY}, if the request has failed for good.
      */
     public void run(Send send) {
+        again = false;
         Response response = null;
         NetlibError failure = null;
         try {
@@ -49,8 +50,7 @@ public final class Attempts {
             failure = NetlibError.make(Status.APPLICATION_ERROR, message, ErrorOptions.make().userData(failed));
         }
         Decision decision = retry.decide(method, url, response, failure, limit);
-        again = decision.action() != Action.RETURN_RESPONSE;
-        if (!again) {
+        if (decision.action() == Action.RETURN_RESPONSE) {
             return;
         }
         if (headers != null) {
@@ -60,6 +60,7 @@ public final class Attempts {
         url = decision.url();
         method = decision.method();
         decision.sleep(limit);
+        again = true;
     }
 
     /** True if another attempt follows. */

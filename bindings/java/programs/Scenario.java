@@ -143,6 +143,16 @@ public final class Scenario {
         }
     }
 
+    private static String failedDownload(String path) throws Exception {
+        Download download = new Download(new Exchange(address("https", path)));
+        NetlibException failed = failure(download::run);
+        StringBuilder messages = new StringBuilder(failed.getMessage());
+        for (NetlibException cause : failed.causes()) {
+            messages.append('|').append(cause.getMessage());
+        }
+        return status(failed) + " " + download.attempts + " " + download.slept() + " " + messages;
+    }
+
     private static Headers headers(String... namesAndValues) {
         HeaderField[] fields = new HeaderField[namesAndValues.length / 2];
         for (int at = 0; at < fields.length; at++) {
@@ -282,15 +292,8 @@ public final class Scenario {
             return download.prefix() + download.exchange.url.path() + " authorization=" + received(body, "authorization")
                     + " x-one=" + received(body, "x-one");
         });
-        step("retry-exhausted", () -> {
-            Download download = new Download(new Exchange(address("https", "/hang-up")));
-            NetlibException failed = failure(download::run);
-            StringBuilder messages = new StringBuilder(failed.getMessage());
-            for (NetlibException cause : failed.causes()) {
-                messages.append('|').append(cause.getMessage());
-            }
-            return status(failed) + " " + download.attempts + " " + download.slept() + " " + messages;
-        });
+        step("retry-exhausted", () -> failedDownload("/hang-up"));
+        step("retry-stopped", () -> failedDownload("/come-back-tomorrow"));
         step("body-again", () -> {
             Exchange exchange = new Exchange(address("https", "/reset-after-request"));
             exchange.method = "PUT";

@@ -322,7 +322,7 @@ class Attempt {
     #request;
     #limit;
     #decision = null;
-    #isAccepted = false;
+    #hasEnded = false;
     #continues = false;
     #sendsBody = true;
 
@@ -361,16 +361,18 @@ class Attempt {
     }
 
     async failed(error) {
-        if (this.#isAccepted || !error?.info) throw error;
+        if (this.#hasEnded || !error?.info) throw error;
         await this.#decide(null, error);
     }
 
     async #decide(response, error) {
         const { method, url, headers } = this.#request;
+        this.#hasEnded = true;
+        this.#continues = false;
+        this.#decision = null;
         const decision = this.#retry.decide(method, url, response, error, this.#limit);
         this.#decision = decision;
-        this.#isAccepted = decision.action() === api.Action.RETURN_RESPONSE;
-        if (this.#isAccepted) return true;
+        if (decision.action() === api.Action.RETURN_RESPONSE) return true;
         this.#request = {
             method: decision.method(),
             url: decision.url(),
@@ -379,6 +381,7 @@ class Attempt {
         this.#retry = decision.retry();
         this.#sendsBody = decision.resendBody();
         await decision.sleep(this.#limit);
+        this.#hasEnded = false;
         this.#continues = true;
         return false;
     }

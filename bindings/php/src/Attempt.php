@@ -12,9 +12,9 @@ final class Attempt
     /** False if the request has no body, because a redirect changed the method. */
     public bool $sendsBody = true;
 
-    /** The decision after the previous attempt. */
+    /** The last decision; null before the first one, and after a decision that failed. */
     public ?Decision $decision = null;
-    private bool $accepted = false;
+    private bool $ended = false;
     private bool $continues = false;
 
     /** @internal */
@@ -56,12 +56,12 @@ final class Attempt
     }
 
     /**
-     * Prepares and awaits the next attempt, or throws the error with which the retries end. An error after accept() has
-     * returned true is not retried, but thrown.
+     * Prepares and awaits the next attempt, or throws the error with which the retries end. After accept() has returned
+     * true or thrown an error, throws its argument.
      */
     public function failed(Error $error): void
     {
-        if ($this->accepted) {
+        if ($this->ended) {
             throw $error;
         }
         $this->decide(null, $error);
@@ -69,10 +69,12 @@ final class Attempt
 
     private function decide(?Response $response, ?Error $error): bool
     {
+        $this->ended = true;
+        $this->continues = false;
+        $this->decision = null;
         $decision = $this->retry->decide($this->method, $this->url, $response, $error, $this->limit);
         $this->decision = $decision;
-        $this->accepted = $decision->action() === ACTION_RETURN_RESPONSE;
-        if ($this->accepted) {
+        if ($decision->action() === ACTION_RETURN_RESPONSE) {
             return true;
         }
         $this->headers = $this->headers === null ? null : $decision->headers($this->headers);
@@ -81,6 +83,7 @@ final class Attempt
         $this->retry = $decision->retry();
         $this->sendsBody = $decision->resendBody();
         $decision->sleep($this->limit);
+        $this->ended = false;
         $this->continues = true;
         return false;
     }

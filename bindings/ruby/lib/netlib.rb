@@ -84,10 +84,10 @@ module Netlib
       decide(response, nil)
     end
 
-    # Prepares and awaits the next attempt, or raises the error with which the retries end. An error after `accept` has
-    # returned true is not retried, but raised.
+    # Prepares and awaits the next attempt, or raises the error with which the retries end. After `accept` has returned
+    # true or raised an error, raises its argument.
     def failed(error)
-      raise error if @accepted
+      raise error if @ended
 
       decide(nil, error)
     end
@@ -105,14 +105,16 @@ module Netlib
     private
 
     def decide(response, error)
+      @ended = true
+      @continues = false
+      @decision = nil
       @decision = @retry.decide(method, url, response, error, @limit)
-      @accepted = decision.action == ACTION_RETURN_RESPONSE
-      return true if @accepted
+      return true if decision.action == ACTION_RETURN_RESPONSE
 
       prepare
       decision.sleep(@limit)
       @continues = true
-      false
+      @ended = false
     end
 
     def prepare

@@ -74,10 +74,11 @@ class AttemptState:
         self.sends_body = True
         """False if the request has no body, because a redirect changed the method."""
         self.decision: Decision | None = None
-        """The decision about the last response or error; None before the first one."""
+        """The last decision; None before the first one, and after a response or an error that ended the retries with an
+        error."""
         self.on_decision: Callable[[Decision], None] | None = None
         """Called with each decision, before the request changes and the wait begins."""
-        self._accepted = self._continues = False
+        self._ended = self._continues = False
 
     def request(self, form: _api.RequestForm = _api.RequestForm.ORIGIN) -> Request:
         """Returns the request of this attempt."""
@@ -85,17 +86,16 @@ class AttemptState:
 
     def _decide(self, response: Response | None, error: Error | OSError | None) -> Decision:
         """Decides, and prepares the next attempt unless the response is the final one."""
-        if self._accepted:
-            assert error is not None
+        if self._ended and error is not None:
             raise error
+        self._ended, self._continues, self.decision = True, False, None
         if error is not None and not isinstance(error, Error):
             error = make_error(Status.IO, str(error) or type(error).__name__, user_data=error)
         decision = self.retry.decide(self.method, self.url, response, error, self.limit)
         self.decision = decision
         if self.on_decision is not None:
             self.on_decision(decision)
-        self._accepted = decision.action() == _api.Action.RETURN_RESPONSE
-        if self._accepted:
+        if decision.action() == _api.Action.RETURN_RESPONSE:
             return decision
         if self.headers is not None:
             self.headers = decision.headers(self.headers)
@@ -104,7 +104,6 @@ class AttemptState:
         self.method, self.url, self.retry = decision.method() or self.method, url, retry
         self.sends_body = decision.resend_body()
         self.number += 1
-        self._continues = True
         return decision
 
 
@@ -118,15 +117,16 @@ class Attempt(AttemptState):
         return self._next(response, None)
 
     def failed(self, error: Error | OSError) -> None:
-        """Prepares and awaits the next attempt, or raises the error with which the retries end. An error after `accept`
-        has returned True is not retried, but raised."""
+        """Prepares and awaits the next attempt, or raises the error with which the retries end. After `accept` has
+        returned True or raised an error, raises its argument."""
         self._next(None, error)
 
     def _next(self, response: Response | None, error: Error | OSError | None) -> bool:
         decision = self._decide(response, error)
-        if not self._accepted:
+        if decision.action() != _api.Action.RETURN_RESPONSE:
             decision.sleep(self.limit)
-        return self._accepted
+            self._ended, self._continues = False, True
+        return self._ended
 
 
 def first_attempt(

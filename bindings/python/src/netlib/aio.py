@@ -246,18 +246,20 @@ class Attempt(AttemptState):
         return await self._next(response, None)
 
     async def failed(self, error: Error | OSError) -> None:
-        """Prepares and awaits the next attempt, or raises the error with which the retries end."""
+        """Prepares and awaits the next attempt, or raises the error with which the retries end. After `accept` has
+        returned True or raised an error, raises its argument."""
         await self._next(None, error)
 
     async def _next(self, response: Response | None, error: Error | OSError | None) -> bool:
         decision = self._decide(response, error)
-        if not self._accepted:
+        if decision.action() != _api.Action.RETURN_RESPONSE:
             waits = _Waits(self.limit)
             try:
                 await waits.wait([], decision.delay())
             finally:
                 waits.close()
-        return self._accepted
+            self._ended, self._continues = False, True
+        return self._ended
 
 
 async def attempts(
