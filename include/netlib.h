@@ -163,11 +163,13 @@
  * RETRIES. New programs use netlib_retry_recommended, or netlib_retry_options_new_recommended to change some of the
  * recommended settings. The recommended settings allow at most 3 retries, each after a random backoff: below 0.1
  * seconds, then below 0.2, then below 0.4. No backoff exceeds 20 seconds, even if you allow more retries. The statuses
- * 429, 502, 503 and 504 are retried. A Retry-After header of up to 120 seconds is obeyed, a longer one ends the
- * retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http, and a redirect
- * to another origin drops credentials and Host. netlib_retry_new(NULL, ...) uses the defaults of urllib3: up to 10
- * retries, without a wait unless a Retry-After header asks for one; Cookie, X-Api-Key, Proxy-Authorization and Host are
- * sent to every origin that a redirect names, even over plain http.
+ * 429, 502, 503 and 504 are retried. Only a request with the method DELETE, GET, HEAD, OPTIONS, PUT or TRACE is
+ * retried after a response, or after a read error. A request with any other method, such as POST or PATCH, is retried
+ * only if it was not sent (NETLIB_RETRY_KIND_CONNECT). A Retry-After header of up to 120 seconds is obeyed, a longer
+ * one ends the retries, and a malformed one is ignored. At most 10 redirects are followed, never from https to http,
+ * and a redirect to another origin drops credentials and Host. netlib_retry_new(NULL, ...) uses the defaults of
+ * urllib3: up to 10 retries, without a wait unless a Retry-After header asks for one; Cookie, X-Api-Key,
+ * Proxy-Authorization and Host are sent to every origin that a redirect names, even over plain http.
  *
  * A REQUEST uses the following functions:
  *     URL          netlib_parse_url, or netlib_parse_url_strict for a URL from an untrusted source; netlib_url_host,
