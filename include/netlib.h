@@ -2985,8 +2985,9 @@ void netlib_retry_budget_options_set_max_keys(netlib_retry_budget_options *optio
  * hedges access the store; first attempts never do. A process collects the tokens that its outcomes add and take, and
  * reports them to the store with its next retry. Until then, other processes do not see these changes. One report adds
  * at most twice the cost of a transient retry, or 2 tokens with `netlib_retry_budget_options_set_failure_tokens`;
- * further tokens are lost. Without this maximum, the tokens that many processes collected before an outage would
- * refill the bucket again and again during the outage.
+ * further tokens are lost. The maximum also holds for the first report after the store was unavailable. Without this
+ * maximum, the tokens that many processes collected before an outage would refill the bucket again and again during
+ * the outage.
  *
  * Only budgets with tokens can have a store: those with `netlib_retry_budget_options_set_tokens`,
  * `netlib_retry_budget_options_set_failure_tokens` or a preset of such a rule. A store may forget a bucket that was

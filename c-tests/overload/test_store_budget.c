@@ -122,6 +122,56 @@ static void the_policy_decides_while_the_store_is_unavailable(void) {
 }
 
 /* While the store is unavailable, the policy OPEN grants a retry below the floor, and the retry takes no token. */
+/* A store that is unavailable during `failures` calls. Each of these calls takes so long that 28 requests succeed
+ * meanwhile. */
+struct slow_store {
+    struct memory_store memory;
+    netlib_retry_budget *budget;
+    int failures;
+};
+
+static enum netlib_swap slow_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
+                                  double ttl, double timeout, uint64_t *actual, double *now) {
+    struct slow_store *slow = ctx;
+    if (slow->failures == 0)
+        return memory_swap(&slow->memory, key, len, expected, desired, ttl, timeout, actual, now);
+    slow->failures--;
+    for (int i = 0; i < 28; i++) {
+        uint64_t lease;
+        CHECK_INT(NETLIB_OK, ask(slow->budget, "a", NETLIB_BUDGET_REQUEST, &lease));
+        netlib_retry_budget_report(slow->budget, lease, NETLIB_REPORT_SUCCESS);
+    }
+    return NETLIB_SWAP_UNAVAILABLE;
+}
+
+/* One exchange with the store adds at most 28 tokens, the cost of two retries. */
+static void a_process_pays_one_maximum_into_a_store_that_is_available_again(void) {
+    static const enum netlib_unavailable policies[] = {NETLIB_UNAVAILABLE_CLOSED, NETLIB_UNAVAILABLE_LOCAL};
+    for (size_t i = 0; i < sizeof policies / sizeof *policies; i++) {
+        struct slow_store slow = {.memory = {.answer = -1, .now = 1000.0}};
+        netlib_error *err = NULL;
+        netlib_store *store = NULL;
+        netlib_retry_budget_options *options = netlib_retry_budget_options_new(); /* 500 tokens, a retry costs 14 */
+        CHECK_OK(netlib_store_new(slow_swap, 1.0, &slow, NULL, &store, &err));
+        netlib_retry_budget_options_set_store(options, store, policies[i]);
+        CHECK_OK(netlib_retry_budget_new(options, &slow.budget, &err));
+        netlib_retry_budget_options_free(options);
+        netlib_store_free(store);
+        uint64_t lease;
+        *memory_word(&slow.memory, "budget:a", 8) = 10001; /* 10 tokens */
+        CHECK_INT(NETLIB_RETRY_BUDGET_EMPTY, ask(slow.budget, "a", NETLIB_BUDGET_TRANSIENT, &lease));
+        slow.failures = 15;
+        while (slow.failures > 0) (void)ask(slow.budget, "a", NETLIB_BUDGET_TRANSIENT, &lease);
+        CHECK_INT(NETLIB_OK, ask(slow.budget, "a", NETLIB_BUDGET_TRANSIENT, &lease));
+        CHECK(slow.memory.words[0] <= 24001);
+        if (policies[i] == NETLIB_UNAVAILABLE_CLOSED) CHECK_DOUBLE(24.0, left(slow.budget, "a"));
+        int granted = 1;
+        while (granted < 100 && ask(slow.budget, "a", NETLIB_BUDGET_TRANSIENT, &lease) == NETLIB_OK) granted++;
+        CHECK_INT(policies[i] == NETLIB_UNAVAILABLE_CLOSED ? 2 : 1, granted);
+        netlib_retry_budget_free(slow.budget);
+    }
+}
+
 static void an_open_budget_of_failure_tokens_takes_tokens_for_failures_only(void) {
     struct memory_store memory;
     netlib_error *err = NULL;
@@ -352,6 +402,7 @@ int main(void) {
     budgets_with_a_store_share_tokens();
     only_retries_access_the_store();
     the_policy_decides_while_the_store_is_unavailable();
+    a_process_pays_one_maximum_into_a_store_that_is_available_again();
     an_open_budget_of_failure_tokens_takes_tokens_for_failures_only();
     wrong_answers_of_the_callback_fail_the_call_under_every_policy();
     a_word_that_others_change_each_time_makes_the_store_unavailable_after_64_calls();

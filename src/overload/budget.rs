@@ -231,7 +231,7 @@ impl Budget {
             (next != word && (unreported != 0 || matches!(answer, SharedAnswer::Granted(_)))).then_some(next)
         });
         if !matches!(update, Ok(SharedUpdate::Updated)) {
-            self.with_bucket(key, reading, |bucket| bucket.restore_unreported(unreported))?;
+            self.with_bucket(key, reading, |bucket| bucket.add_unreported(rule, unreported))?;
         }
         match (update?, answer) {
             (SharedUpdate::Updated, SharedAnswer::Granted(rest)) => {

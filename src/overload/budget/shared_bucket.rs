@@ -21,12 +21,16 @@ impl Bucket {
         Bucket { tokens, unreported: 0 }
     }
 
-    /// Changes the number of tokens. The unreported changes are at most [`TokenRule::max_reported_gain`]. Otherwise,
-    /// the successes that each process has collected before an outage would refill the shared bucket during the outage.
     pub(crate) fn change(&mut self, rule: &TokenRule, tokens: Millitokens) {
-        let change = i64::from(tokens) - i64::from(self.tokens);
-        self.unreported = (self.unreported + change).min(i64::from(rule.max_reported_gain()));
+        self.add_unreported(rule, i64::from(tokens) - i64::from(self.tokens));
         self.tokens = tokens;
+    }
+
+    /// Adds new changes, or changes that [`Bucket::take_unreported`] returned but that did not reach the store. The sum
+    /// is at most [`TokenRule::max_reported_gain`]. Otherwise, the successes that each process has collected before an
+    /// outage would refill the shared bucket during the outage.
+    pub(crate) fn add_unreported(&mut self, rule: &TokenRule, changes: i64) {
+        self.unreported = (self.unreported + changes).min(i64::from(rule.max_reported_gain()));
     }
 
     /// Takes the cost of a request, or all tokens if there are fewer.
@@ -37,11 +41,6 @@ impl Bucket {
     /// Returns the changes that were not reported to the store, and marks them as reported.
     pub(crate) fn take_unreported(&mut self) -> i64 {
         std::mem::take(&mut self.unreported)
-    }
-
-    /// Adds changes that [`Bucket::take_unreported`] returned but that did not reach the store.
-    pub(crate) fn restore_unreported(&mut self, changes: i64) {
-        self.unreported += changes;
     }
 
     /// Replaces the local number of tokens by that of the shared bucket, plus the unreported changes, which other
@@ -126,10 +125,12 @@ mod tests {
         let unreported = bucket.take_unreported();
         assert_eq!((unreported, bucket), (15_000, Bucket { tokens: 17_000, unreported: 0 }));
         bucket.change(&AWS_2026, 18_000);
-        bucket.restore_unreported(unreported);
+        bucket.add_unreported(&AWS_2026, unreported);
         assert_eq!(bucket, Bucket { tokens: 18_000, unreported: 16_000 });
         bucket.refresh(0, &AWS_2026);
         assert_eq!(bucket, Bucket { tokens: 16_000, unreported: 16_000 });
+        bucket.add_unreported(&AWS_2026, 20_000);
+        assert_eq!(bucket, Bucket { tokens: 16_000, unreported: 28_000 });
     }
 
     #[test]
