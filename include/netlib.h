@@ -1923,7 +1923,8 @@ const netlib_retry *netlib_error_retry(const netlib_error *error);
  * - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
  *   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; netlib keeps the 3 retries of
  *   urllib3's `Retry.DEFAULT`.
- * - `other` is 0: a certificate that was refused once will be refused again.
+ * - `other` is `NETLIB_RETRY_DISABLED`: a certificate that was refused once will be refused again. Such a failure is
+ *   returned unchanged, for example as `NETLIB_CERTIFICATE_VERIFY`, and not as `NETLIB_MAX_RETRY`.
  * - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
  *   [3].
  * - `redirect` is 10, as in Go's net/http [6]: a longer chain of redirects is usually a loop.
@@ -2079,10 +2080,11 @@ void netlib_retry_options_set_status(netlib_retry_options *options, int32_t coun
 
 /** Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
  * example a refused certificate. If the server may have processed the request, the failure is a read error
- * (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0, so that a refused certificate is not
- * retried forever. Default: `NETLIB_NONE`. Recommended: 0.
- * @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
- *        number means an exhausted counter.
+ * (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0 or `NETLIB_RETRY_DISABLED`, so that a
+ * refused certificate is not retried forever. Default: `NETLIB_NONE`. Recommended: `NETLIB_RETRY_DISABLED`.
+ * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+ *        With 0, the first such error ends the retries with `NETLIB_MAX_RETRY`. Any other negative number means an
+ *        exhausted counter.
  */
 void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count);
 

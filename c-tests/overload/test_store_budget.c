@@ -133,8 +133,7 @@ struct slow_store {
 static enum netlib_swap slow_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
                                   double ttl, double timeout, uint64_t *actual, double *now) {
     struct slow_store *slow = ctx;
-    if (slow->failures == 0)
-        return memory_swap(&slow->memory, key, len, expected, desired, ttl, timeout, actual, now);
+    if (slow->failures == 0) return memory_swap(&slow->memory, key, len, expected, desired, ttl, timeout, actual, now);
     slow->failures--;
     for (int i = 0; i < 28; i++) {
         uint64_t lease;

@@ -115,7 +115,7 @@ static void a_proxy_failure_is_counted_like_its_cause(void) {
 }
 
 static void retry_increment_fails_if_the_policy_allows_no_retry(void) {
-    enum { TOTAL, CONNECT, READ, REDIRECT, NOTHING };
+    enum { TOTAL, CONNECT, READ, REDIRECT, OTHER, NOTHING };
     static const struct {
         int which;
         int32_t count;
@@ -136,6 +136,9 @@ static void retry_increment_fails_if_the_policy_allows_no_retry(void) {
         {CONNECT, NETLIB_RETRY_DISABLED, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_OK, NETLIB_OK},
         {READ, 0, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_MAX_RETRY, NETLIB_READ_TIMEOUT},
         {READ, NETLIB_RETRY_DISABLED, "GET", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
+        {OTHER, 0, "GET", NETLIB_CERTIFICATE_VERIFY, 0, NETLIB_MAX_RETRY, NETLIB_CERTIFICATE_VERIFY},
+        {OTHER, NETLIB_RETRY_DISABLED, "GET", NETLIB_CERTIFICATE_VERIFY, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_OK},
+        {OTHER, NETLIB_RETRY_DISABLED, "POST", NETLIB_CONNECT_FAILED, 0, NETLIB_OK, NETLIB_OK},
         {REDIRECT, 0, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
         {REDIRECT, NETLIB_RETRY_DISABLED, "GET", 0, 302, NETLIB_MAX_RETRY, NETLIB_TOO_MANY_REDIRECTS},
         {NOTHING, 0, "POST", NETLIB_READ_TIMEOUT, 0, NETLIB_READ_TIMEOUT, NETLIB_OK},
@@ -152,6 +155,7 @@ static void retry_increment_fails_if_the_policy_allows_no_retry(void) {
         if (rows[i].which == CONNECT) netlib_retry_options_set_connect(options, rows[i].count);
         if (rows[i].which == READ) netlib_retry_options_set_read(options, rows[i].count);
         if (rows[i].which == REDIRECT) netlib_retry_options_set_redirect(options, rows[i].count);
+        if (rows[i].which == OTHER) netlib_retry_options_set_other(options, rows[i].count);
         /* netlib_retry_increment ignores raise_on_redirect and raise_on_status. */
         netlib_retry_options_set_raise_on_redirect(options, 0);
         netlib_retry_options_set_raise_on_status(options, 0);

@@ -17,7 +17,7 @@ static void recommended_options_allow_3_retries_10_redirects_and_full_jitter(voi
     for (size_t i = 0; i < 2; i++) {
         const netlib_retry *retry = both[i];
         CHECK_INT(3, netlib_retry_total_left(retry));
-        CHECK_INT(0, netlib_retry_other_left(retry));
+        CHECK_INT(NETLIB_RETRY_DISABLED, netlib_retry_other_left(retry));
         CHECK_INT(10, netlib_retry_redirect_left(retry));
         CHECK_INT(NETLIB_NONE, netlib_retry_connect_left(retry));
         CHECK_INT(NETLIB_NONE, netlib_retry_read_left(retry));
@@ -321,11 +321,21 @@ static void recommended_options_retry_errors_at_most_three_times(void) {
         int retries;
         netlib_status end;
     } rows[] = {
-        {NETLIB_CONNECT_FAILED, "GET", 3, NETLIB_MAX_RETRY},   {NETLIB_CONNECT_FAILED, "POST", 3, NETLIB_MAX_RETRY},
-        {NETLIB_CONNECT_TIMEOUT, "POST", 3, NETLIB_MAX_RETRY}, {NETLIB_READ_TIMEOUT, "GET", 3, NETLIB_MAX_RETRY},
-        {NETLIB_READ_TIMEOUT, "POST", 0, NETLIB_READ_TIMEOUT}, {NETLIB_PROTOCOL, "DELETE", 3, NETLIB_MAX_RETRY},
-        {NETLIB_PROTOCOL, "PATCH", 0, NETLIB_PROTOCOL},        {NETLIB_CERTIFICATE_VERIFY, "GET", 0, NETLIB_MAX_RETRY},
+        {NETLIB_CONNECT_FAILED, "GET", 3, NETLIB_MAX_RETRY},
+        {NETLIB_CONNECT_FAILED, "POST", 3, NETLIB_MAX_RETRY},
+        {NETLIB_CONNECT_TIMEOUT, "POST", 3, NETLIB_MAX_RETRY},
+        {NETLIB_READ_TIMEOUT, "GET", 3, NETLIB_MAX_RETRY},
+        {NETLIB_READ_TIMEOUT, "POST", 0, NETLIB_READ_TIMEOUT},
+        {NETLIB_PROTOCOL, "DELETE", 3, NETLIB_MAX_RETRY},
+        {NETLIB_PROTOCOL, "PATCH", 0, NETLIB_PROTOCOL},
         {NETLIB_CANCELLED, "GET", 0, NETLIB_CANCELLED},
+        /* A failure that is never retried is returned unchanged. */
+        {NETLIB_CERTIFICATE_VERIFY, "GET", 0, NETLIB_CERTIFICATE_VERIFY},
+        {NETLIB_HOSTNAME_MISMATCH, "GET", 0, NETLIB_HOSTNAME_MISMATCH},
+        {NETLIB_FINGERPRINT_MISMATCH, "PUT", 0, NETLIB_FINGERPRINT_MISMATCH},
+        {NETLIB_TLS_ALERT, "GET", 0, NETLIB_TLS_ALERT},
+        {NETLIB_PROXY_FAILED, "GET", 0, NETLIB_PROXY_FAILED},
+        {NETLIB_APPLICATION_ERROR, "GET", 0, NETLIB_APPLICATION_ERROR},
     };
     static const double delays[] = {0.05, 0.1, 0.2};
     netlib_error *err = NULL;

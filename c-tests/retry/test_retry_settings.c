@@ -168,7 +168,9 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
         const char *setter = "";
         switch (i) {
         case 0: netlib_retry_options_set_status(options, NETLIB_RETRY_DISABLED), setter = "set_status"; break;
-        case 1: netlib_retry_options_set_other(options, NETLIB_RETRY_DISABLED), setter = "set_other"; break;
+        case 1:
+            netlib_retry_options_set_status_forcelist(options, &(int32_t){1000}, 1), setter = "set_status_forcelist";
+            break;
         case 2: netlib_retry_options_set_allowed_methods(options, bad_token, 2), setter = "set_allowed_methods"; break;
         case 3:
             netlib_retry_options_set_allowed_methods(options, hole, 2), setter = "set_allowed_methods",

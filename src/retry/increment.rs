@@ -80,7 +80,8 @@ impl Retry {
             Counter::Read => {
                 self.counts.read != Count::False && method.is_some_and(|method| self.policy.methods.allow(method))
             }
-            _ => true,
+            Counter::Other => self.counts.other != Count::False,
+            Counter::None | Counter::Redirect | Counter::Status => true,
         }
     }
 
@@ -140,6 +141,8 @@ mod tests {
             (policy(|o| o.set_total(Count::False)), Some(c"GET"), Status::Protocol),
             (policy(|o| o.set_connect(Count::False)), Some(c"GET"), Status::ConnectFailed),
             (policy(|o| o.set_read(Count::False)), Some(c"GET"), Status::ReadTimeout),
+            (policy(|o| o.set_other(Count::False)), Some(c"GET"), Status::CertificateVerify),
+            (policy(|o| o.set_other(Count::False)), Some(c"GET"), Status::ProxyFailed),
             (default(), Some(c"POST"), Status::ReadTimeout),
             (default(), None, Status::ReadTimeout),
             (default(), Some(c"GET"), Status::Cancelled),

@@ -222,13 +222,17 @@ impl RetryOptions {
     }
 
     pub fn set_status(&mut self, count: Count) -> Result<()> {
-        self.counts.status = check_not_disabled(count)?;
+        if count == Count::False {
+            return Err(invalid(
+                "this count cannot be NETLIB_RETRY_DISABLED: use 0 for none, NETLIB_NONE for no cap",
+            ));
+        }
+        self.counts.status = count;
         Ok(())
     }
 
-    pub fn set_other(&mut self, count: Count) -> Result<()> {
-        self.counts.other = check_not_disabled(count)?;
-        Ok(())
+    pub fn set_other(&mut self, count: Count) {
+        self.counts.other = count;
     }
 
     pub fn set_allowed_methods<'a>(
@@ -404,15 +408,6 @@ fn status_codes(codes: &[i32]) -> Result<Vec<i32>> {
     list.sort_unstable();
     list.dedup();
     Ok(list)
-}
-
-fn check_not_disabled(count: Count) -> Result<Count> {
-    match count {
-        Count::False => {
-            Err(invalid("this count cannot be NETLIB_RETRY_DISABLED: use 0 for none, NETLIB_NONE for no cap"))
-        }
-        count => Ok(count),
-    }
 }
 
 fn check_finite(seconds: f64) -> Result<f64> {

@@ -11,7 +11,7 @@ impl RetryOptions {
     pub fn recommended() -> RetryOptions {
         let mut options = RetryOptions::default();
         options.counts.total = Count::Number(3);
-        options.counts.other = Count::Number(0);
+        options.counts.other = Count::False;
         options.counts.redirect = Count::Number(10);
         let policy = Arc::make_mut(&mut options.policy);
         policy.total_counts_redirects = false;

@@ -13,7 +13,7 @@ from urllib3.response import HTTPResponse
 from urllib3.util.retry import Retry
 
 from common import UNKNOWN, failed, number, word, words
-from retry import AFTER_CODES, ERRORS, encode_settings, adapt_settings, refused, retry_of, settings
+from retry import AFTER_CODES, ERRORS, OtherDisabled, encode_settings, adapt_settings, refused, retry_of, settings
 
 ABOUT = [
     "> the settings as in retry.txt, the headers to remove on a redirect, the method, whether there is a body",
@@ -57,7 +57,11 @@ def case_input(case):
     return [f"{encode_settings(given)} {words(names, method)} {int(body)}", *(words(*one) for one in replies)]
 
 
-class Strict(Retry):
+class ReturnsOther(OtherDisabled, Retry):
+    pass
+
+
+class Strict(ReturnsOther):
     """Sleeps for Retry-After only with the statuses of AFTER_CODES, like the class of the same purpose in retry.py."""
 
     def sleep(self, response=None):
@@ -116,13 +120,14 @@ def expected(case, given):
         nonlocal now, settings, remove
         settings, remove = changed.get("settings", settings), changed.get("remove", remove)
         before, now = now, result((settings, remove, method, body, replies), kind)
-        if now != before:
+        if now != before and name not in classes:
             classes.append(name)
 
     for name in names:
         apply_difference(name, Retry)
     if remove is None:
         apply_difference("only-authorization", Retry, remove=["Authorization"])
+    apply_difference("disabled", ReturnsOther)
     apply_difference("retry-after-statuses", Strict)
     if settings["total"] is False:
         # The pool returns responses with these statuses in the same way as redirects.

@@ -171,7 +171,20 @@ class RecordingRetry(Retry):
         return super().is_exhausted()
 
 
-class Strict(RecordingRetry):
+class OtherDisabled:
+    """Raises an error itself if `other` is False and the error is neither a connect error nor a read error."""
+
+    def increment(self, method=None, url=None, response=None, error=None, *more, **named):
+        if error and self.other is False and not (self._is_connection_error(error) or self._is_read_error(error)):
+            raise error
+        return super().increment(method, url, response, error, *more, **named)
+
+
+class RecordingOtherDisabled(OtherDisabled, RecordingRetry):
+    pass
+
+
+class Strict(RecordingOtherDisabled):
     """Sleeps as specification 2.1.1 rule 5 says: Retry-After counts for three statuses."""
 
     def sleep(self, response=None):
@@ -258,7 +271,7 @@ def refused(given):
     if math.inf in (given["backoff_factor"], given["backoff_jitter"]):
         return True
     seconds = [given[name] for name in ("backoff_factor", "backoff_max", "backoff_jitter", "retry_after_max")]
-    return given["status"] is False or given["other"] is False or any(not value >= 0 for value in seconds)
+    return given["status"] is False or any(not value >= 0 for value in seconds)
 
 
 def adapt_settings(given):
@@ -298,10 +311,13 @@ def expected(case, given):
         plain = result((settings, events), read_as=read_as)
         if plain != before:
             classes.append(name)
+    before, plain = plain, result((settings, events), RecordingOtherDisabled, read_as)
+    if plain != before:
+        classes.append("disabled")
     strict = result((settings, events), Strict, read_as)
     if strict != plain:
         classes.append("retry-after-statuses")
     lines = [disabled(line, settings["total"]) for line in strict]
-    if lines != strict:
+    if lines != strict and "disabled" not in classes:
         classes.append("disabled")
     return classes, lines

@@ -57,7 +57,7 @@ fn random_retry(random: &mut Random) -> Retry {
     o.set_read(random.pick(&any_count));
     o.set_redirect(random.pick(&any_count));
     o.set_status(random.pick(&counts)).unwrap();
-    o.set_other(random.pick(&counts)).unwrap();
+    o.set_other(random.pick(&any_count));
     match random.below(3) {
         0 => {}
         1 => o.allow_any_method().unwrap(),

@@ -196,14 +196,18 @@ pub unsafe extern "C" fn netlib_retry_options_set_status(options: *mut netlib_re
 
 /// Sets the `other` counter: the maximum number of retries after failures that are neither connect nor read errors, for
 /// example a refused certificate. If the server may have processed the request, the failure is a read error
-/// (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0, so that a refused certificate is not
-/// retried forever. Default: `NETLIB_NONE`. Recommended: 0.
+/// (`netlib_error_retry_kind`). If `total` is `NETLIB_NONE`, set `other` to 0 or `NETLIB_RETRY_DISABLED`, so that a
+/// refused certificate is not retried forever. Default: `NETLIB_NONE`. Recommended: `NETLIB_RETRY_DISABLED`.
 ///
-/// @param count 0 or more, or `NETLIB_NONE` for no maximum; `NETLIB_RETRY_DISABLED` is refused. Any other negative
-///        number means an exhausted counter.
+/// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
+///        With 0, the first such error ends the retries with `NETLIB_MAX_RETRY`. Any other negative number means an
+///        exhausted counter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_set_other(options: *mut netlib_retry_options, count: i32) {
-    options::set(options, "netlib_retry_options_set_other", |o| o.set_other(Count::from_code(count)));
+    options::set(options, "netlib_retry_options_set_other", |o| {
+        o.set_other(Count::from_code(count));
+        Ok(())
+    });
 }
 
 /// Sets the methods that may be retried after a read error or because of a status. Default:

@@ -15,7 +15,8 @@ use crate::retry::{Retry, RetryOptions};
 /// - `total` is 3, and redirects do not decrement `total`: more than 3 retries rarely help, and multiply the load
 ///   during an outage. AWS's SDKs and Google's services make 3 attempts in all [2, 4]; netlib keeps the 3 retries of
 ///   urllib3's `Retry.DEFAULT`.
-/// - `other` is 0: a certificate that was refused once will be refused again.
+/// - `other` is `NETLIB_RETRY_DISABLED`: a certificate that was refused once will be refused again. Such a failure is
+///   returned unchanged, for example as `NETLIB_CERTIFICATE_VERIFY`, and not as `NETLIB_MAX_RETRY`.
 /// - `allowed_methods` has its default: a request that may have reached the server is repeated only if it is idempotent
 ///   [3].
 /// - `redirect` is 10, as in Go's net/http [6]: a longer chain of redirects is usually a loop.
