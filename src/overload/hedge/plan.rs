@@ -73,8 +73,9 @@ pub struct Plan {
     /// The delay between two attempts; infinity if the timer starts no attempt.
     delay: f64,
     max_attempts: usize,
-    attempts: [Attempt; MAX_ATTEMPTS],
-    started: usize,
+    first: Attempt,
+    /// The further attempts. Most requests have none, and then the list has no memory.
+    further: Vec<Attempt>,
     /// The time at which the timer starts the next attempt; infinity if it starts none.
     due: f64,
     /// The time before which the server has asked not to start an attempt.
@@ -90,23 +91,20 @@ impl Plan {
     /// Makes the plan of a request whose first attempt starts now. If `max_attempts` is 1, the plan starts no further
     /// attempt.
     pub(super) fn new(hedge: Arc<Hedge>, key: Vec<u8>, slot: Option<Slot>, delay: f64, max_attempts: usize) -> Plan {
-        let attempt = Attempt { started: 0.0, running: false, lease: None };
-        let mut plan = Plan {
+        Plan {
             hedge,
             key,
             slot,
             delay,
             max_attempts,
-            attempts: [attempt; MAX_ATTEMPTS],
-            started: 0,
-            due: f64::INFINITY,
+            first: Attempt { started: 0.0, running: true, lease: None },
+            further: Vec::new(),
+            due: if max_attempts > 1 { delay } else { f64::INFINITY },
             not_before: 0.0,
             now: 0.0,
             end: None,
             denied: None,
-        };
-        plan.add_attempt(None);
-        plan
+        }
     }
 
     /// Returns the time at which [`Event::Timer`] is due; infinity if it never is.
@@ -116,7 +114,15 @@ impl Plan {
 
     /// Returns the number of attempts that were started, the first one included.
     pub fn attempts(&self) -> i32 {
-        self.started as i32
+        self.started() as i32
+    }
+
+    fn started(&self) -> usize {
+        1 + self.further.len()
+    }
+
+    fn all(&mut self) -> impl Iterator<Item = &mut Attempt> {
+        std::iter::once(&mut self.first).chain(&mut self.further)
     }
 
     /// Returns the error of the budget that denied a further attempt.
@@ -168,7 +174,7 @@ impl Plan {
         }
         self.end_attempt(index, if wait < 0.0 { Report::Failure } else { Report::Throttled });
         if wait < 0.0 {
-            self.max_attempts = self.started;
+            self.max_attempts = self.started();
         } else {
             self.not_before = self.not_before.max(self.now + wait);
         }
@@ -178,17 +184,16 @@ impl Plan {
 
     /// Returns the index of the attempt with this number. Fails if the attempt was never started, or if it has ended
     /// although the request has not.
-    fn index_of(&self, attempt: i32) -> Result<usize> {
+    fn index_of(&mut self, attempt: i32) -> Result<usize> {
         let index = usize::try_from(attempt).ok().and_then(|attempt| attempt.checked_sub(1));
-        match index.filter(|&index| index < self.started) {
+        let has_ended = self.end.is_some();
+        match index.and_then(|index| Some((index, self.all().nth(index)?.running))) {
             None => Err(invalid(format!(
                 "attempt must be 1 to {}, the number of started attempts; it is {attempt}",
-                self.started
+                self.started()
             ))),
-            Some(index) if self.end.is_none() && !self.attempts[index].running => {
-                Err(invalid(format!("attempt {attempt} has already failed")))
-            }
-            Some(index) => Ok(index),
+            Some((_, false)) if !has_ended => Err(invalid(format!("attempt {attempt} has already failed"))),
+            Some((index, _)) => Ok(index),
         }
     }
 
@@ -201,11 +206,11 @@ impl Plan {
     }
 
     fn may_start(&self) -> bool {
-        self.started < self.max_attempts
+        self.started() < self.max_attempts
     }
 
     fn running(&mut self) -> impl Iterator<Item = &mut Attempt> {
-        self.attempts[..self.started].iter_mut().filter(|attempt| attempt.running)
+        self.all().filter(|attempt| attempt.running)
     }
 
     /// Returns the time at which the oldest running attempt started. If the second attempt succeeds first, the latency
@@ -217,8 +222,7 @@ impl Plan {
     }
 
     fn add_attempt(&mut self, lease: Option<u64>) {
-        self.attempts[self.started] = Attempt { started: self.now, running: true, lease };
-        self.started += 1;
+        self.further.push(Attempt { started: self.now, running: true, lease });
         self.due = if self.may_start() { self.now + self.delay } else { f64::INFINITY };
     }
 
@@ -231,7 +235,7 @@ impl Plan {
             }
             Err(error) => {
                 self.denied = Some(Arc::new(error));
-                self.max_attempts = self.started;
+                self.max_attempts = self.started();
                 self.due = f64::INFINITY;
                 self.wait()
             }
@@ -248,7 +252,7 @@ impl Plan {
     }
 
     fn end_attempt(&mut self, index: usize, report: Report) {
-        let attempt = &mut self.attempts[index];
+        let Some(attempt) = self.all().nth(index) else { return };
         attempt.running = false;
         if let Some(lease) = attempt.lease.take() {
             self.hedge.report(lease, report);
@@ -266,8 +270,8 @@ impl Plan {
     /// Marks the running attempts as cancelled. Returns true if at least one was running.
     fn cancel_running(&mut self) -> bool {
         let mut any = false;
-        for index in 0..self.started {
-            if self.attempts[index].running {
+        for index in 0..self.started() {
+            if self.all().nth(index).is_some_and(|attempt| attempt.running) {
                 any = true;
                 self.end_attempt(index, Report::None);
             }

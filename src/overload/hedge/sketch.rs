@@ -34,16 +34,19 @@ pub(super) struct LatencySketch {
     /// The bucket that contains the percentile, and the number of latencies in the buckets before it.
     position: usize,
     below: u32,
+    /// The estimate of this bucket.
+    estimate: f64,
 }
 
 impl LatencySketch {
     /// Makes an empty sketch for a percentile above 0 and at most 100.
     pub(super) fn new(percentile: f64) -> LatencySketch {
-        LatencySketch { percentile, current: EMPTY, previous: EMPTY, position: 0, below: 0 }
+        LatencySketch { percentile, current: EMPTY, previous: EMPTY, position: 0, below: 0, estimate: MIN }
     }
 
     /// Adds a latency in seconds. The latency must not be NaN.
     pub(super) fn record(&mut self, seconds: f64) {
+        let before = self.position;
         if self.current.total == GENERATION_LENGTH {
             self.previous = self.current;
             self.current = EMPTY;
@@ -57,6 +60,9 @@ impl LatencySketch {
             self.below += 1;
         }
         self.move_to_percentile();
+        if self.position != before {
+            self.estimate = estimate_of(self.position);
+        }
     }
 
     /// Returns the number of latencies from which [`LatencySketch::estimate`] is computed.
@@ -67,10 +73,7 @@ impl LatencySketch {
     /// Returns the estimated percentile in seconds: the smallest latency that at least `percentile` percent of the
     /// latencies do not exceed. An empty sketch returns [`MIN`].
     pub(super) fn estimate(&self) -> f64 {
-        match self.position {
-            0 => MIN,
-            position => (MIN * (position as f64 * GROWTH.ln()).exp() * 2.0 / (1.0 + GROWTH)).min(MAX),
-        }
+        self.estimate
     }
 
     fn count(&self, bucket: usize) -> u32 {
@@ -89,6 +92,14 @@ impl LatencySketch {
             self.below += self.count(self.position);
             self.position += 1;
         }
+    }
+}
+
+/// Returns the value whose relative difference from both bounds of a bucket is [`RELATIVE_ERROR`].
+fn estimate_of(bucket: usize) -> f64 {
+    match bucket {
+        0 => MIN,
+        _ => (MIN * (bucket as f64 * GROWTH.ln()).exp() * 2.0 / (1.0 + GROWTH)).min(MAX),
     }
 }
 

@@ -289,7 +289,7 @@ fn a_plan_that_is_freed_early_ends_its_leases_and_returns_no_tokens() {
     let budget = budget(1.0);
     let mut plan = plan_of(0.5, 2, c"GET", Some(&budget));
     check("start", &mut plan, &[(On(Timer, 0, 0.5), Action::Start, FOREVER)]);
-    let leases: Vec<_> = plan.attempts[..2].iter().filter_map(|attempt| attempt.lease).collect();
+    let leases: Vec<_> = plan.all().filter_map(|attempt| attempt.lease).collect();
     drop(plan);
     for lease in leases {
         budget.report(lease, Report::Success);
