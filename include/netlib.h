@@ -2976,7 +2976,7 @@ void netlib_retry_budget_options_set_in_flight(netlib_retry_budget_options *opti
 /** Sets the time after which an unreported lease ends. The cost of its retry is then not returned, and its request no
  * longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself. Each
  * call for the budget ends at most 64 leases, the oldest first. Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
- * @param seconds more than 0, finite. */
+ * @param seconds 0.001 to 1,000,000,000. */
 void netlib_retry_budget_options_set_lease_time(netlib_retry_budget_options *options, double seconds);
 
 /** Sets the maximum number of keys. Default: `NETLIB_RETRY_BUDGET_DEFAULT_MAX_KEYS`.
@@ -3640,8 +3640,9 @@ void netlib_rate_free(netlib_rate *rate);
 /** Takes permissions to send requests. The call does not wait, and takes either all `n` permissions or none.
  * @param key `len` bytes, at most 1,024.
  * @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
- *        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` may exceed the capacity of the key: the
- *        permissions are taken as soon as the whole capacity is available, and later calls wait longer.
+ *        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` is at most 1,000,000,000, and may exceed
+ *        the capacity of the key: the permissions are taken as soon as the whole capacity is available, and later
+ *        calls wait longer.
  * @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds,
  *        at least 1; 0 otherwise.
  * @return `NETLIB_OK` if the permissions were taken; `NETLIB_RATE_LIMITED` if they are not available yet;

@@ -242,9 +242,10 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
         {true, -1, "n must be more than 0 and at most burst (5); it is -1"},
         {true, NAN, "n must be more than 0 and at most burst (5); it is NaN"},
         {true, 6, "n must be more than 0 and at most burst (5); it is 6"},
-        {false, 0, "n must be more than 0 and finite; it is 0"},
-        {false, NAN, "n must be more than 0 and finite; it is NaN"},
-        {false, INFINITY, "n must be more than 0 and finite; it is inf"},
+        {false, 0, "n must be more than 0 and at most 1000000000; it is 0"},
+        {false, NAN, "n must be more than 0 and at most 1000000000; it is NaN"},
+        {false, INFINITY, "n must be more than 0 and at most 1000000000; it is inf"},
+        {false, 1000000001, "n must be more than 0 and at most 1000000000; it is 1000000001"},
     };
     netlib_error *err = NULL;
     char key[1025];
@@ -260,6 +261,7 @@ static void bad_arguments_are_refused_with_the_parameter_in_the_message(void) {
         CHECK_STR("key has 1025 bytes; it must have at most 1024", netlib_error_message(err, NULL));
         netlib_error_free(err);
         CHECK_OK(netlib_rate_take(rate, key, 1024, 1, &wait, &err));
+        if (!rows[i].limit) CHECK_OK(netlib_rate_take(rate, "k", 1, 1e9, &wait, &err));
         CHECK_INT(NETLIB_INVALID_ARGUMENT, netlib_rate_report(rate, "k", 1, (enum netlib_report)4, &err));
         CHECK_STR("outcome must be a netlib_report; it is 4", netlib_error_message(err, NULL));
         netlib_error_free(err);

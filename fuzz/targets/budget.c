@@ -480,7 +480,7 @@ static bool make_budget(struct fuzz *f, struct input *input) {
     if (flags & 4) {
         f->lease_time = PICK(input, 1, 0.5, 60, 1e9, 0.001, 1e300, 0, INFINITY);
         netlib_retry_budget_options_set_lease_time(options, f->lease_time);
-        is_valid = is_valid && f->lease_time > 0 && isfinite(f->lease_time);
+        is_valid = is_valid && f->lease_time >= 0.001 && f->lease_time <= 1e9;
     }
     f->keys.max_keys = 1024;
     if (flags & 8) {

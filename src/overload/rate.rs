@@ -18,6 +18,10 @@ use crate::status::Status;
 use adaptive::Adaptive;
 use gcra::{Gcra, Taken};
 
+/// The maximum number of permissions that one call takes from an adaptive rate. A larger number is a mistake of the
+/// caller: the key would be blocked for decades.
+const MAX_PERMISSIONS: f64 = 1e9;
+
 /// The settings of a [`Rate`].
 #[derive(Clone)]
 pub struct RateOptions {
@@ -152,8 +156,8 @@ impl Rate {
                 Ok(taken.into())
             }
             Algorithm::Adaptive(local) => {
-                if !(n > 0.0 && n.is_finite()) {
-                    return Err(invalid(format!("n must be more than 0 and finite; it is {n}")));
+                if !(n > 0.0 && n <= MAX_PERMISSIONS) {
+                    return Err(invalid(format!("n must be more than 0 and at most {MAX_PERMISSIONS}; it is {n}")));
                 }
                 let reading = self.clock.now()?;
                 let mut local = local.lock();

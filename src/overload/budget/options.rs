@@ -91,7 +91,7 @@ impl BudgetOptions {
     }
 
     pub fn set_lease_time(&mut self, seconds: f64) -> Result<()> {
-        self.lease_time = range::check_positive(seconds, "seconds")?;
+        self.lease_time = range::check(seconds, 0.001, 1e9, "seconds")?;
         Ok(())
     }
 

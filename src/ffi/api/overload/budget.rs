@@ -240,7 +240,7 @@ pub unsafe extern "C" fn netlib_retry_budget_options_set_in_flight(
 /// longer counts as in flight. Choose a time that is longer than the wait before a retry plus the retry itself. Each
 /// call for the budget ends at most 64 leases, the oldest first. Default: `NETLIB_RETRY_BUDGET_DEFAULT_LEASE_TIME`.
 ///
-/// @param seconds more than 0, finite.
+/// @param seconds 0.001 to 1,000,000,000.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_budget_options_set_lease_time(
     options: *mut netlib_retry_budget_options,

@@ -213,8 +213,9 @@ pub unsafe extern "C" fn netlib_rate_free(rate: *mut netlib_rate) {
 ///
 /// @param key `len` bytes, at most 1,024.
 /// @param n the number of permissions, usually 1, or the size of a request if the quota counts sizes; more than 0. For
-///        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` may exceed the capacity of the key: the
-///        permissions are taken as soon as the whole capacity is available, and later calls wait longer.
+///        a limit, `n` is at most the limit's burst. For an adaptive rate, `n` is at most 1,000,000,000, and may exceed
+///        the capacity of the key: the permissions are taken as soon as the whole capacity is available, and later
+///        calls wait longer.
 /// @param wait out: with `NETLIB_RATE_LIMITED`, the seconds after which to call again, a whole number of microseconds,
 ///        at least 1; 0 otherwise.
 /// @return `NETLIB_OK` if the permissions were taken; `NETLIB_RATE_LIMITED` if they are not available yet;
