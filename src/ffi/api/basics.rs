@@ -59,8 +59,8 @@ pub enum netlib_class {
 #[repr(C)]
 pub enum netlib_retry_kind {
     /// The request is not retried, because a retry would fail for the same reason, for example an invalid argument, or
-    /// because a `netlib_limit` ended the request. If an error of this kind is passed to `netlib_retry_increment`, the
-    /// call fails with the error's status.
+    /// because a `netlib_limit` or a decision ended the retries. If an error of this kind is passed to
+    /// `netlib_retry_increment`, the call fails with the error's status.
     NETLIB_RETRY_KIND_NEVER = 0,
     /// The request did not reach the server. The failure decrements the `connect` counter.
     NETLIB_RETRY_KIND_CONNECT = 1,
@@ -218,8 +218,10 @@ pub extern "C" fn netlib_status_class(status: netlib_status) -> enum_netlib_clas
 }
 
 /// Returns the retry kind of a failure for which only the status is known; `NETLIB_RETRY_KIND_NEVER` for a number that
-/// is no status of this release. An error records more than its status, for example whether the request was sent before
-/// the failure: see `netlib_error_retry_kind`.
+/// is no status of this release. The kinds CONNECT and OTHER hold only if no byte of the request was sent before the
+/// failure. If a byte was sent, as early data too, the kind is READ, even for `NETLIB_TLS_HANDSHAKE_EOF`. An error
+/// records whether the request was sent, so use `netlib_error_retry_kind` if there is an error, and set READ with
+/// `netlib_error_options_set_retry_kind` for an error of your own.
 ///
 /// @param status any number.
 #[unsafe(no_mangle)]

@@ -92,7 +92,9 @@ pub fn page() -> String {
          The number of a status never changes and is never reused. The number divided by 100, without the remainder,\n\
          is the number of the class. A release may add statuses: switch on `netlib_status_class` to handle unknown\n\
          statuses. The retry kind names the counter of a `netlib_retry` that a failure with the status decrements; a\n\
-         failure of the kind `never` is not retried. An error may have a different retry kind than its status:\n\
+         failure of the kind `never` is not retried. The kinds `connect` and `other` hold only if no byte of the\n\
+         request was sent before the failure, as early data or otherwise; after that, the kind is `read`. An error\n\
+         records whether the request was sent, so an error may have a different retry kind than its status:\n\
          `netlib_error_retry_kind` returns the kind of an error.\n\n",
     );
     text.push_str("| number | constant | class | retry kind | meaning |\n|---|---|---|---|---|\n");
