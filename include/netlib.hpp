@@ -78,6 +78,11 @@
 #ifndef NETLIB_HPP
 #define NETLIB_HPP
 
+/* MSVC states the language version in _MSVC_LANG, and by default an older version in __cplusplus. */
+#if __cplusplus < 201703L && !(defined(_MSVC_LANG) && _MSVC_LANG >= 201703L)
+#error "netlib.hpp needs C++17 or newer: compile with -std=c++17 (MSVC: /std:c++17)"
+#else
+
 #include <netlib.h>
 
 #include <chrono>
@@ -5531,4 +5536,5 @@ inline expected<void> attempt::failed(const netlib::error &error) {
 #endif
 #undef NETLIB_HPP_MODE
 #undef NETLIB_HPP_THROWS
+#endif
 #endif

@@ -29,6 +29,7 @@ pub fn run(env: &Env, report: &mut Report) {
     let Some(scratch) = start(env, "cpp", report) else { return };
     every_function_makes_one_call(env, &samples::caller(&env.header()), &scratch, report);
     another_version_is_refused(env, &scratch, report);
+    an_older_language_version_is_a_single_error(env, &scratch, report);
     examples(env, &scratch, &[], RUNS, report);
     programs(env, &scratch, report);
     run_tests(env, &scratch, &[PLAIN], &[], report);
@@ -93,6 +94,43 @@ fn compiler(env: &Env, variant: Variant) -> Program {
 }
 
 const PLAIN: Variant = Variant { compiler: "g++", version: "c++17", flags: &[] };
+
+/// Compiles a file that only includes netlib.hpp for versions of C++ before C++17, and as MSVC would: with the value
+/// that MSVC gives __cplusplus by default, and the version in _MSVC_LANG.
+fn an_older_language_version_is_a_single_error(env: &Env, scratch: &Path, report: &mut Report) {
+    let source = scratch.join("included.cpp");
+    fs::write(&source, "#include <netlib.hpp>\nint main() {}\n").expect("target is writable");
+    let msvc = |version: &'static str| ["-std=c++17", "-U__cplusplus", "-D__cplusplus=199711L", version];
+    let refused: &[(&str, &[&str])] = &[
+        ("C++11", &["-std=c++11"]),
+        ("C++14", &["-std=c++14"]),
+        ("MSVC with /std:c++14", &msvc("-D_MSVC_LANG=201402L")),
+    ];
+    for compiler in COMPILERS.iter().filter(|compiler| has(compiler)) {
+        let compile = |flags: &[&str]| {
+            env.command(compiler).args(["-fsyntax-only", "-w", "-Iinclude"]).args(flags).arg(&source).run(60)
+        };
+        for (version, flags) in refused {
+            let ran = compile(flags);
+            let errors: Vec<&str> = ran.text.lines().filter(|line| line.contains("error:")).collect();
+            let is_single = errors.len() == 1 && errors[0].contains("netlib.hpp needs C++17 or newer");
+            report.check(
+                !ran.ok && is_single,
+                format!(
+                    "{compiler}: netlib.hpp refuses {version} with one error, not {}\n{}",
+                    errors.len(),
+                    ran.text
+                ),
+            );
+        }
+        // The compiler's own headers do not compile with this value of __cplusplus, so only netlib.hpp's error counts.
+        let ran = compile(&msvc("-D_MSVC_LANG=201703L"));
+        report.check(
+            !ran.text.contains("netlib.hpp needs"),
+            format!("{compiler}: netlib.hpp accepts MSVC with /std:c++17\n{}", ran.text),
+        );
+    }
+}
 
 /// Builds the library that records calls.
 fn build_recorder(env: &Env, scratch: &Path, flags: &[&str]) -> Ran {
