@@ -1075,7 +1075,7 @@ NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netl
  *
  * Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
  * the child's copy of the limit has a descriptor of its own.
- * @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
+ * @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
  *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
  *         descriptor of a limit with a parent is an epoll instance or a kqueue, and netlib opens one further
@@ -4774,8 +4774,8 @@ void netlib_connect_options_set_resolve_callback(netlib_connect_options *options
  * from a slow lookup.
  *
  * Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. With the default attempt delay, 63
- * attempts begin within 16 seconds. The array `fds` in the following loop has room for their descriptors and for the
- * descriptor of a limit:
+ * attempts begin within 16 seconds. The following loop needs <poll.h>. Its array `fds` has room for the descriptors of
+ * the attempts and for the descriptor of a limit:
  *
  *     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
  *         struct pollfd fds[64];
@@ -4924,7 +4924,7 @@ size_t netlib_connect_wait_count(const netlib_connect *connect);
  * query the descriptor's error (`SO_ERROR`), which the system reports only once. */
 int netlib_connect_wait_fd(const netlib_connect *connect, size_t index);
 
-/** Returns the event to wait for on a descriptor of `netlib_connect_wait_fd`: `POLLIN` or `POLLOUT` of poll(2), which
+/** Returns the event to wait for on a descriptor of `netlib_connect_wait_fd`: `POLLIN` or `POLLOUT` of <poll.h>, which
  * equal Linux's `EPOLLIN` and `EPOLLOUT`. */
 int32_t netlib_connect_wait_events(const netlib_connect *connect, size_t index);
 
@@ -5019,7 +5019,7 @@ NETLIB_MUST_USE netlib_status netlib_connect_new_unix(const char *path, size_t l
  * A descriptor counts as readable and writable at a hang-up and after an error; the next read or write reports which
  * of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of the
  * limit ends it.
- * @param events `POLLIN`, `POLLOUT` or their sum.
+ * @param events `POLLIN`, `POLLOUT` of <poll.h>, or their sum.
  * @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
  *        to wait without bound.
  * @param ready out: `POLLIN`, `POLLOUT` or their sum: those of `events` for which the descriptor is ready; 0 if the

@@ -165,7 +165,7 @@ pub unsafe extern "C" fn netlib_limit_check(
 /// Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
 /// the child's copy of the limit has a descriptor of its own.
 ///
-/// @param fd out: the descriptor to poll for `POLLIN`, borrowed from the limit; -1 on failure.
+/// @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
 /// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
 ///         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
 ///         descriptor of a limit with a parent is an epoll instance or a kqueue, and netlib opens one further

@@ -240,6 +240,11 @@ fn doc_problems(header: &Header, doc: &Doc) -> Vec<String> {
             problems.push(format!("it names {name}, which netlib.h does not declare"));
         }
     }
+    // netlib.h does not include <poll.h>, which the code of the reader needs.
+    let of_poll = ["`POLLIN`", "`POLLOUT`", "struct pollfd"].iter().any(|name| doc.whole.contains(name));
+    if of_poll && !doc.whole.contains("<poll.h>") {
+        problems.push("it uses names of <poll.h>, but does not name the header".to_owned());
+    }
     problems
 }
 

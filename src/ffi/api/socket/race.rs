@@ -30,8 +30,8 @@ use crate::status::Status;
 /// from a slow lookup.
 ///
 /// Call `netlib_connect_run`, or call `netlib_connect_step` in an event loop. With the default attempt delay, 63
-/// attempts begin within 16 seconds. The array `fds` in the following loop has room for their descriptors and for the
-/// descriptor of a limit:
+/// attempts begin within 16 seconds. The following loop needs <poll.h>. Its array `fds` has room for the descriptors of
+/// the attempts and for the descriptor of a limit:
 ///
 ///     while ((status = netlib_connect_step(connect, &fd, &err)) == NETLIB_WANT_WRITE) {
 ///         struct pollfd fds[64];
@@ -297,7 +297,7 @@ pub unsafe extern "C" fn netlib_connect_wait_fd(connect: *const netlib_connect, 
     read(connect, -1, |connect| connect.interests().nth(index).map_or(-1, |interest| interest.fd))
 }
 
-/// Returns the event to wait for on a descriptor of `netlib_connect_wait_fd`: `POLLIN` or `POLLOUT` of poll(2), which
+/// Returns the event to wait for on a descriptor of `netlib_connect_wait_fd`: `POLLIN` or `POLLOUT` of <poll.h>, which
 /// equal Linux's `EPOLLIN` and `EPOLLOUT`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_wait_events(connect: *const netlib_connect, index: usize) -> i32 {

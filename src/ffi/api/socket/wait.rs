@@ -16,7 +16,7 @@ use crate::socket::{self, sys, wait};
 /// of these happened. If a signal handler runs during the call, the wait continues, unless the interrupt check of the
 /// limit ends it.
 ///
-/// @param events `POLLIN`, `POLLOUT` or their sum.
+/// @param events `POLLIN`, `POLLOUT` of <poll.h>, or their sum.
 /// @param timeout in seconds: 0 to poll once, `NETLIB_TIMEOUT_DEFAULT` for the process default, `NETLIB_TIMEOUT_NONE`
 ///        to wait without bound.
 /// @param ready out: `POLLIN`, `POLLOUT` or their sum: those of `events` for which the descriptor is ready; 0 if the

@@ -254,6 +254,7 @@ pub(super) fn documentation(_: &Env, _: &Path, report: &mut Report) {
         ("`NETLIB_OK`.", "`NETLIB_OK`, one of `enum e`.", "the result: one value of `enum e`"),
         ("const char *text", "bool *text", "text: a truth value is int32_t"),
         ("NETLIB_MUST_USE\n", "", "NETLIB_MUST_USE is of handles to free"),
+        ("Says something.", "Says `POLLIN`.", "it uses names of <poll.h>"),
         ("netlib_say(", "netlib_tls_engine_shutdown(", "NETLIB_MUST_USE is of handles to free"),
     ] {
         let mut text = good.replace(from, to);
