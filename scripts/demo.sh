@@ -7,7 +7,11 @@
 # the host. At the end, a simulation shows with which retry policies an overloaded server recovers.
 #
 # The script needs only the tools of the build, and always removes its files and ends its processes.
+#
+# usage: scripts/demo.sh
 set -eu
+. "$(dirname "$0")/usage.sh"
+[ $# = 0 ] || usage "$@"
 cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}

@@ -259,10 +259,14 @@ pub fn stem(path: &Path) -> &str {
     path.file_stem().and_then(OsStr::to_str).unwrap_or("?")
 }
 
-/// Returns true if a directory of PATH contains the program.
-pub fn has(program: &str) -> bool {
+/// Returns the path of a program, if a directory of PATH contains the program.
+pub fn find(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
-    std::env::split_paths(&path).any(|directory| directory.join(program).is_file())
+    std::env::split_paths(&path).map(|directory| directory.join(program)).find(|file| file.is_file())
+}
+
+pub fn has(program: &str) -> bool {
+    find(program).is_some()
 }
 
 /// Applies `work` to each item on all processors. Returns the results in the order of the items.

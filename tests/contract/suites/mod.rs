@@ -39,6 +39,7 @@ pub mod packaging;
 pub mod panics;
 pub mod platforms;
 pub mod python;
+pub mod scripts;
 pub mod site;
 pub mod spec_map;
 pub mod statuses;
@@ -108,6 +109,7 @@ pub const ALL: &[Suite] = &[
     suite("spec-map", "every row of the specification has C names and tests that run", spec_map::run),
     suite("incidents", "every known incident has tests that run", incidents::run),
     suite("links", "every link and every path that a file names leads to a file", links::run),
+    suite("scripts", "each script prints its usage, and refuses unknown arguments", scripts::run),
     suite("platforms", "docs/reference/platforms.md lists the targets of scripts/cross", platforms::run),
     suite(
         "advisories",

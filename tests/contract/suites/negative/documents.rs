@@ -13,7 +13,7 @@ use crate::report::Report;
 use crate::suites::named_tests::body_of_test;
 use crate::suites::{
     advisories, bindings, docs, doxygen, generated, guards, imports, incidents, language_pages, languages, links,
-    man, packaging, platforms, site, spec_map, storm, unsafe_code,
+    man, packaging, platforms, scripts, site, spec_map, storm, unsafe_code,
 };
 
 pub(super) fn header_drift(env: &Env, _: &Path, report: &mut Report) {
@@ -347,6 +347,15 @@ pub(super) fn dead_links(env: &Env, _: &Path, report: &mut Report) {
     let mut inner = Report::default();
     links::check(env, "docs/README.md", "[a](../README.md#b) [b](https://example.com/) [c](#d) (e)", &mut inner);
     report.check(inner.failed() == 0, format!("the suite links accepts these links: {:?}", inner.failures));
+}
+
+pub(super) fn scripts_that_ignore_arguments(env: &Env, scratch: &Path, report: &mut Report) {
+    let complaints = ["--help prints", "--no-such-option prints", "no-such-argument prints"];
+    let script = scratch.join("ignorant");
+    std::fs::write(&script, "#!/bin/sh\n# usage: scripts/ignorant\nexit 0\n").expect("target is writable");
+    let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&script, executable).expect("target is writable");
+    finds(report, "scripts", &complaints, |inner| scripts::check(env, &script, inner));
 }
 
 pub(super) fn platforms(_: &Env, _: &Path, report: &mut Report) {

@@ -31,6 +31,7 @@ pub fn run(env: &Env, report: &mut Report) {
         documents::outdated_recipes,
         documents::dead_links_of_the_site,
         documents::dead_links,
+        documents::scripts_that_ignore_arguments,
         documents::platforms,
         documents::recorded_demo,
         documents::simulated_storm,
