@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use crate::env::{Env, Program, has, name};
 use crate::report::Report;
-use crate::suites::examples;
+use crate::suites::{examples, links};
 use build_systems::Consumer;
 
 const PROGRAM: &str = "#include <netlib.h>\n#include <stdio.h>\n#include <string.h>\n\
@@ -27,12 +27,14 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     fs::rename(&first, &moved).expect("target is writable");
     check(env, &moved.join("opt/netlib"), "lib", &scratch, report);
+    the_command_for_another_prefix_runs(env, &moved.join("opt/netlib"), &scratch, report);
     // An empty directory takes the place of target, as after `make clean`.
     let removed = make(env, "uninstall", &moved, &scratch.join("clean")).run(60);
     report.check(removed.ok, format!("make uninstall after make clean\n{}", removed.text));
     let left = all_files(&moved);
     report.check(left.is_empty(), format!("make uninstall after make clean removes every file: {left:?}"));
     refused_libraries(env, library, &scratch, report);
+    man_pages(env, library, &scratch, report);
     static_library_only(env, library, &scratch, report);
 }
 
@@ -97,6 +99,51 @@ fn refused_libraries(env: &Env, library: &Path, scratch: &Path, report: &mut Rep
     );
 }
 
+/// Checks that `make install` after `make lib` writes the man pages, and states if it cannot.
+fn man_pages(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
+    let (target, prefix) = (scratch.join("copied"), scratch.join("other prefix"));
+    let page = prefix.join("share/man/man3/netlib_parse_url.3.gz");
+    let install = |path: Option<&str>| {
+        copy_of_build(library, &target, "host=yes", "host=yes");
+        let _ = fs::remove_dir_all(&prefix);
+        let mut command = env.command("scripts/install");
+        command.env("CARGO_TARGET_DIR", &target).env("PREFIX", &prefix).env("DESTDIR", "");
+        path.map(|path| command.env("PATH", path));
+        command.run(300)
+    };
+    let ran = install(None);
+    report.check(ran.ok && page.is_file(), format!("make install writes missing man pages\n{}", ran.text));
+    let advice = format!("link programs with -Wl,-rpath,{}/lib\n", prefix.display());
+    report.check(ran.out.ends_with(&advice), format!("make install says \"{advice}\"\n{}", ran.text));
+    if Path::new("/usr/bin/rustc").exists() {
+        return report.skip("rustc is in /usr/bin: make install without rustc is not checked");
+    }
+    let ran = install(Some("/usr/bin:/bin"));
+    let says = ran.text.contains("no man pages are installed, because");
+    report.check(ran.ok && says && !page.exists(), format!("make install without rustc says so\n{}", ran.text));
+}
+
+/// Runs README's command for a PREFIX that pkg-config and the dynamic linker do not search, and the compiled program.
+fn the_command_for_another_prefix_runs(env: &Env, prefix: &Path, scratch: &Path, report: &mut Report) {
+    if !has("pkg-config") {
+        return report.skip("pkg-config is not installed: README's command for another PREFIX is not checked");
+    }
+    let readme = env.read("README.md");
+    let commands: Vec<&str> =
+        readme.lines().filter(|line| line.starts_with("    cc") && line.contains("rpath")).collect();
+    report.check(commands.len() == 1, format!("README has one command with -rpath: {commands:?}"));
+    let directory = scratch.join("another prefix");
+    fs::create_dir_all(&directory).expect("target is writable");
+    fs::copy(prefix.join("share/doc/netlib/examples-c/get.c"), directory.join("get.c")).expect("get.c is installed");
+    let script =
+        format!("set -e\ncd '{}'\n{}\n./get-c 'ftp://example.com/'\n", directory.display(), commands.concat());
+    let ran = env.command("sh").args(["-c", &script]).env("PREFIX", prefix).run(60);
+    report.check(
+        ran.code == Some(1) && ran.text.contains("the scheme is neither http nor https"),
+        format!("README's command compiles get.c, which refuses an ftp URL: {:?}\n{}", ran.code, ran.text),
+    );
+}
+
 /// Checks the installed files of a build without a shared library, as for musl.
 fn static_library_only(env: &Env, library: &Path, scratch: &Path, report: &mut Report) {
     let (root, target) = (scratch.join("static"), scratch.join("copied"));
@@ -155,7 +202,8 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
         tree.join("share/doc/netlib/README.md"),
         tree.join("share/doc/netlib/docs/guide/first-request.md"),
         tree.join("share/doc/netlib/docs/pictures/architecture.svg"),
-        tree.join("share/doc/netlib/Doxyfile"),
+        tree.join("share/doc/netlib/docs/Doxyfile"),
+        tree.join("share/doc/netlib/include/netlib.h"),
         tree.join("share/doc/netlib/examples-c/get.c"),
         tree.join("share/doc/netlib/examples-cpp/get.cpp"),
         tree.join("share/man/man3/netlib_parse_url.3.gz"),
@@ -163,6 +211,7 @@ pub fn check(env: &Env, tree: &Path, lib: &str, scratch: &Path, report: &mut Rep
     ] {
         report.check(file.is_file(), format!("{} is installed", name(&file)));
     }
+    links::check_installed(&tree.join("share/doc/netlib"), report);
     let page = fs::read_link(tree.join("share/man/man3/netlib_url.3.gz")).ok();
     report.check(page == Some(PathBuf::from("../man7/netlib-url.7.gz")), "the page of netlib_url is a link");
     if has("readelf") {

@@ -4,8 +4,9 @@
 use std::fs;
 use std::path::Path;
 
-use crate::env::Env;
+use crate::env::{Env, name};
 use crate::report::Report;
+use crate::suites::install::all_files;
 
 /// The folders and extensions of the paths that are checked.
 const FOLDERS: &[&str] = &["docs/", "src/", "tests/", "c-tests/", "examples-c/", "scripts/", "include/", "fuzz/"];
@@ -28,10 +29,7 @@ pub fn run(env: &Env, report: &mut Report) {
 }
 
 pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
-    let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-    let links = if file.ends_with(".md") { links(text) } else { Vec::new() };
-    let dead = links.into_iter().filter(|link| !env.root.join(folder).join(link).exists());
-    let mut problems: Vec<String> = dead.map(|link| format!("the link {link} leads nowhere")).collect();
+    let mut problems = if file.ends_with(".md") { dead_links(&env.root.join(file), text) } else { Vec::new() };
     let unknown = paths(text).filter(|path| {
         // In benches and fuzz, a path may be relative to the folder of the package.
         let top = file.split('/').next().unwrap_or("");
@@ -42,6 +40,25 @@ pub fn check(env: &Env, file: &str, text: &str, report: &mut Report) {
         problems.push("a picture has no alternative text".to_owned());
     }
     report.problems(file, problems);
+}
+
+/// Checks the links of the documents that scripts/install has installed in the directory `tree`.
+pub fn check_installed(tree: &Path, report: &mut Report) {
+    let files = all_files(tree);
+    let documents: Vec<_> = files.iter().filter(|file| name(file).ends_with(".md")).collect();
+    report.check(!documents.is_empty(), format!("{} contains documents", tree.display()));
+    for document in documents {
+        let text = fs::read_to_string(document).expect("documents are text");
+        let file = document.strip_prefix(tree).unwrap_or(document);
+        report.problems(format!("the installed {}", file.display()), dead_links(document, &text));
+    }
+}
+
+/// Returns a problem for each relative link of a document that leads to no file.
+fn dead_links(document: &Path, text: &str) -> Vec<String> {
+    let folder = document.parent().unwrap_or(Path::new(""));
+    let dead = links(text).into_iter().filter(|link| !folder.join(link).exists());
+    dead.map(|link| format!("the link {link} leads nowhere")).collect()
 }
 
 /// Returns the targets of a page's links to files in the repository, without anchors.

@@ -1,5 +1,6 @@
 //! Checks that the recipes in `packaging` agree with the project: the version, the SONAME, the minimum Rust version, the
-//! symbols file of Debian, the lists of installed files, and the placeholder for the URL of releases.
+//! symbols file of Debian, the lists of installed files, and the placeholder for the URL of releases. Checks the links in
+//! the documents of the packages.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,6 +9,7 @@ use crate::env::Env;
 use crate::model::Header;
 use crate::report::Report;
 use crate::suites::install::all_files;
+use crate::suites::links;
 
 /// The URL in every recipe, until netlib has a home page. docs/contributing/packaging.md describes how to replace it.
 pub const PLACEHOLDER: &str = "https://netlib.invalid";
@@ -167,14 +169,21 @@ fn lists(env: &Env, report: &mut Report) {
         [("Debian", "libnetlib-dev", debian), ("RPM", "netlib-devel", rpm.collect::<Vec<_>>())]
     {
         match installed(env, documents) {
-            Ok(files) => report.problems(format!("the file lists for {what}"), differences(&files, &patterns)),
+            Ok((root, files)) => {
+                report.problems(format!("the file lists for {what}"), differences(&files, &patterns));
+                if what == "Debian" {
+                    compress(&root, &files, &env.read("packaging/debian/rules"));
+                }
+                links::check_installed(&root.join("usr/share/doc").join(documents), report);
+            }
             Err(text) => report.fail(format!("scripts/install\n{text}")),
         }
     }
 }
 
-/// Returns the paths that scripts/install installs from a directory with empty files in place of the libraries.
-fn installed(env: &Env, documents: &str) -> Result<Vec<PathBuf>, String> {
+/// Runs scripts/install for a directory with empty files in place of the libraries. Returns the directory in which the
+/// files are installed, and the files' paths.
+fn installed(env: &Env, documents: &str) -> Result<(PathBuf, Vec<PathBuf>), String> {
     let scratch = env.scratch("packaging");
     let (target, root, version) = (scratch.join("target"), scratch.join("root"), std::env!("CARGO_PKG_VERSION"));
     let library = format!("netlib/libnetlib.so.{version}");
@@ -196,7 +205,22 @@ fn installed(env: &Env, documents: &str) -> Result<Vec<PathBuf>, String> {
     install.env("LIBDIR", "/usr/lib/x86_64-linux-gnu").env("DOCDIR", format!("/usr/share/doc/{documents}"));
     install.run(60).or_text()?;
     let files = all_files(&root).into_iter();
-    Ok(files.map(|file| file.strip_prefix(&root).expect("below root").to_owned()).collect())
+    let files = files.map(|file| file.strip_prefix(&root).expect("below root").to_owned()).collect();
+    Ok((root, files))
+}
+
+/// Renames the documents that dh_compress would compress: files of more than 4 KiB whose paths contain no text that the
+/// recipe excludes with -X.
+fn compress(root: &Path, files: &[PathBuf], rules: &str) {
+    let command = rules.lines().find_map(|line| line.strip_prefix("\tdh_compress ")).unwrap_or("");
+    let excluded: Vec<&str> = command.split(' ').filter_map(|option| option.strip_prefix("-X")).collect();
+    for file in files.iter().filter(|file| file.starts_with("usr/share/doc")) {
+        let (path, text) = (root.join(file), file.to_string_lossy());
+        let is_large = fs::symlink_metadata(&path).is_ok_and(|data| data.is_file() && data.len() > 4096);
+        if is_large && !excluded.iter().any(|part| text.contains(part)) {
+            fs::rename(&path, root.join(format!("{text}.gz"))).expect("target is writable");
+        }
+    }
 }
 
 /// Returns the files that no pattern matches, and the patterns that match no file.

@@ -96,7 +96,10 @@ pub(super) fn installed_tree(env: &Env, scratch: &Path, report: &mut Report) {
     let tree = scratch.join("tree");
     fs::create_dir_all(tree.join("lib/pkgconfig")).expect("target is writable");
     fs::write(tree.join("lib/pkgconfig/netlib.pc"), "prefix=@PREFIX@\n").expect("target is writable");
+    fs::create_dir_all(tree.join("share/doc/netlib/docs")).expect("target is writable");
+    fs::write(tree.join("share/doc/netlib/docs/README.md"), "[a](../gone.md)\n").expect("target is writable");
     let complaints = [
+        "the installed docs/README.md: the link ../gone.md leads nowhere",
         "libnetlib.so is a link",
         "netlib.h is installed",
         "netlib.pc is relocatable",
