@@ -1,5 +1,8 @@
 # `make help` lists the targets.
 .DEFAULT_GOAL := all
+# `make -j` describes its jobserver in these variables, but gives the descriptors only to recipes that call make. cargo
+# would print a warning.
+unexport MAKEFLAGS MFLAGS
 
 CARGO = cargo
 PREFIX = /usr/local
@@ -33,7 +36,7 @@ site: ## writes the documents and a page for each function as HTML into target/s
 
 header: ## generates the files of include and pages of docs/reference from the sources; then `make abi`
 	@$(CARGO) test --quiet --test contract -- bless
-	@if command -v abidw >/dev/null; then $(MAKE) --no-print-directory abi; \
+	@if command -v abidw >/dev/null; then $(CARGO) test --quiet --test contract -- record-abi; \
 	else echo "note: abidw is not installed, so abi/ is unchanged"; fi
 
 pictures: ## records the output of the demo in docs/pictures, then draws the pictures of the documentation

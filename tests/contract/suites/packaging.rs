@@ -87,6 +87,12 @@ pub fn run(env: &Env, report: &mut Report) {
         "packaging/debian contains one symbols file; delete those of earlier releases",
     );
     lists(env, report);
+    // The variable CARGO replaces cargo by a command that prints its environment.
+    let printed = env.command("make").args(["-j2", "abi", "CARGO=sh -c env"]).run(60);
+    report.check(
+        printed.ok && printed.out.contains("PATH=") && !printed.out.contains("jobserver"),
+        format!("make -j2 passes no jobserver to cargo, as dpkg-buildpackage would\n{}", printed.text),
+    );
 }
 
 /// Returns the names in a text that contain another version or SONAME than the release.
