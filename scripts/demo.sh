@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.."
 
 target=${CARGO_TARGET_DIR:-target}
 library=$target/netlib
+server_program=$target${NETLIB_SMALL:+/small}/release/misbehaving-server
 work=$(mktemp -d)
 server=
 
@@ -36,7 +37,8 @@ fail() {
 
 build() {
     scripts/build-lib "$library"
-    cargo build --quiet --example misbehaving-server --target-dir "$target"
+    # With the flags of the library, cargo reuses the crates that the library and the server have in common.
+    (. scripts/release-flags.sh && cargo build --quiet --release --package netlib-misbehaving-server)
     ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Iinclude examples-c/fetch.c examples-c/fetch/*.c \
         -L"$library" -lnetlib -o "$work/fetch"
     ${CC:-cc} -std=c11 -O2 -Wall -Wextra -Iinclude examples-c/storm.c examples-c/storm/*.c \
@@ -45,7 +47,7 @@ build() {
 
 start_server() {
     mkfifo "$work/stdin"
-    "$target/debug/examples/misbehaving-server" "$work" 300 <"$work/stdin" &
+    "$server_program" "$work" 300 <"$work/stdin" &
     server=$!
     exec 3>"$work/stdin"
     tries=0
@@ -97,7 +99,7 @@ check_requests() {
 
 check_body() {
     announced=$(sed -n 's/.*[Xx]-[Ss][Hh][Aa]256: \([0-9a-f]*\).*/\1/p' "$work/trace")
-    received=$("$target/debug/examples/misbehaving-server" sha256 "$work/body")
+    received=$("$server_program" sha256 "$work/body")
     size=$(wc -c <"$work/body")
     [ "$size" -eq 33554432 ] || fail "the body has $size bytes, not 33554432"
     [ -n "$announced" ] && [ "$announced" = "$received" ] || fail "SHA-256 $received is not the SHA-256 that the server sent, $announced"

@@ -6,9 +6,9 @@ pub mod server;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
-use crate::env::{Env, Ran, has};
+use crate::env::{Env, Ran, has, name};
 use crate::pictures;
 use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
@@ -30,8 +30,12 @@ pub fn valgrind(env: &Env, report: &mut Report) {
 
 /// Runs `make demo` and checks its output, also against the recorded output in docs/pictures.
 pub fn demo(env: &Env, report: &mut Report) {
+    env.release_library();
+    let builds = builds_of_c_code(env);
     let ran = env.command("scripts/demo.sh").env("CARGO_TARGET_DIR", &env.target).run(600);
     report.check(ran.ok, format!("scripts/demo.sh ended with {:?}\n{}", ran.code, ran.text));
+    let is_reused = !builds.is_empty() && builds == builds_of_c_code(env);
+    report.check(is_reused, "the demo reuses what scripts/build-lib has compiled");
     for said in [
         "attempt 4: GET",
         "Connection reset",
@@ -52,6 +56,22 @@ pub fn demo(env: &Env, report: &mut Report) {
         difference.is_none(),
         format!("{}: {}; run `make pictures`", pictures::RECORDING, difference.unwrap_or_default()),
     );
+}
+
+/// Returns the outputs of aws-lc's build script for release builds, with their modification times. The build script runs
+/// again if the demo builds its server with other flags than the library.
+fn builds_of_c_code(env: &Env) -> Vec<(PathBuf, Option<SystemTime>)> {
+    let entries = std::fs::read_dir(env.target.join("release/build")).into_iter().flatten().flatten();
+    let folders = entries.map(|entry| entry.path()).filter(|path| name(path).starts_with("aws-lc-sys-"));
+    let outputs = folders.map(|folder| folder.join("output")).filter(|output| output.is_file());
+    let mut builds: Vec<_> = outputs
+        .map(|output| {
+            let changed = std::fs::metadata(&output).and_then(|file| file.modified()).ok();
+            (output, changed)
+        })
+        .collect();
+    builds.sort();
+    builds
 }
 
 fn run_cases(env: &Env, report: &mut Report, suite: &str, before: &[&str], cases: &[&Case]) {

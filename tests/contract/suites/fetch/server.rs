@@ -20,14 +20,14 @@ impl Server {
     pub fn start(env: &Env, scratch: &Path) -> Result<Server, String> {
         let built = env
             .command(env!("CARGO"))
-            .args(["build", "--quiet", "--example", "misbehaving-server", "--target-dir"])
+            .args(["build", "--quiet", "--package", "netlib-misbehaving-server", "--target-dir"])
             .arg(&env.target)
             .run(1200);
         built.or_text()?;
         let dir = scratch.join("server");
         std::fs::create_dir_all(&dir).map_err(|error| error.to_string())?;
         // The server ends when its standard input is closed, which happens at the latest when this process ends.
-        let process = Command::new(env.target.join("debug/examples/misbehaving-server"))
+        let process = Command::new(env.target.join("debug/misbehaving-server"))
             .arg(&dir)
             .arg(SECONDS)
             .stdin(Stdio::piped())
