@@ -1,9 +1,10 @@
-/* Tests names that resolve to refused addresses, and name servers that never answer, that answer for one address family
- * only, or that change their answer. */
+/* Tests names that resolve to refused addresses, name servers that never answer, that answer for one address family
+ * only, or that change their answer, and lookups without free descriptors. */
 #define _GNU_SOURCE
 #include "scenario.h"
 
 #include <netdb.h>
+#include <sys/resource.h>
 
 static const char *no_answer(const char *name, int family, int query) {
     (void)name, (void)family, (void)query;
@@ -73,6 +74,40 @@ static void only_a_records_are_queried_without_ipv6(int tun, enum api api) {
     CHECK_INT(1, seen_at(&peer, 0).ipv4_queries);
     CHECK_INT(0, seen_at(&peer, 0).ipv6_queries);
     end(&outcome);
+    netlib_connect_options_free(options);
+    stop_peer(&peer);
+}
+
+/* The resolver opens files and sockets. The first lookup also loads the libraries of the resolver. */
+static void a_lookup_without_free_descriptors_fails_with_emfile(int tun, enum api api) {
+    static const struct host hosts[] = {
+        {.address = NAMESERVER_IPV4, .answer = ANSWERS_NAMES, .find = both_families},
+        {.address = "2001:db8::a", .answer = ACCEPTS},
+    };
+    struct peer peer;
+    START_PEER(&peer, tun, hosts);
+    netlib_connect_options *options = options_for(NULL, NETLIB_TIMEOUT_NONE);
+    struct rlimit files, none;
+    for (int i = 0; i < 2; i++) {
+        struct outcome outcome = connect_to(api, "name.test", options, NULL);
+        CHECK_ENDED(NETLIB_OK, outcome);
+        end(&outcome);
+
+        int next = dup(0);
+        close(next);
+        CHECK(getrlimit(RLIMIT_NOFILE, &files) == 0);
+        none = files;
+        none.rlim_cur = (rlim_t)next;
+        CHECK(setrlimit(RLIMIT_NOFILE, &none) == 0);
+        outcome = connect_to(api, "name.test", options, NULL);
+        CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
+        CHECK_INT(EMFILE, netlib_error_errno(outcome.err));
+        CHECK_ENDED(NETLIB_NAME_RESOLUTION, outcome);
+        CHECK_INT(-1, outcome.fd);
+        end(&outcome);
+    }
+    CHECK_INT(2, seen_at(&peer, 0).ipv4_queries);
+    CHECK_INT(2, seen_at(&peer, 0).ipv6_queries);
     netlib_connect_options_free(options);
     stop_peer(&peer);
 }
@@ -271,6 +306,8 @@ int main(void) {
          WITH_NAMESERVER, NULL, NULL},
         {"only A records are queried without IPv6", only_a_records_are_queried_without_ipv6, 1 << RUN | 1 << SEQUENTIAL,
          WITH_NAMESERVER | WITHOUT_IPV6, NULL, NULL},
+        {"a lookup without free descriptors fails with EMFILE", a_lookup_without_free_descriptors_fails_with_emfile,
+         1 << SEQUENTIAL, WITH_NAMESERVER, NULL, NULL},
         {"a limit ends the lookup at a silent name server", a_limit_ends_the_lookup_at_a_silent_name_server, ALL_APIS,
          WITH_NAMESERVER, NULL, NULL},
         {"a limit ends the wait for an AAAA answer", a_limit_ends_the_wait_for_an_aaaa_answer,

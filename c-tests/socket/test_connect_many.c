@@ -35,8 +35,7 @@ static void connecting_to_addresses_needs_only_one_free_descriptor(void) {
     netlib_error *err = NULL;
     CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(filler, 0.001, limit, &err));
     const netlib_limit *const limits[] = {NULL, limit};
-    /* The first lookup needs descriptors to load the libraries of the system's resolver. Later lookups only read
-     * files. */
+    /* The first lookup loads the libraries of the system's resolver. */
     int first = -1;
     CHECK_OK(netlib_create_connection("localhost", port, NULL, limit, &first, &err));
     close_both(first, server);
@@ -56,12 +55,19 @@ static void connecting_to_addresses_needs_only_one_free_descriptor(void) {
         CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
-        /* A lookup by the system's resolver also needs descriptors. */
+        /* Before a lookup in another thread, netlib opens a descriptor. A lookup in the calling thread is the only row
+         * whose status and errno depend on the machine's resolver; c-tests/netns/names.c checks it with a known one. */
         status = connect_by(way, "localhost", port, NULL, limits[row % 2], &fd, &err);
-        bool by_resolver = way == 0 && row % 2 == 0;
-        CHECK_INT(EMFILE, netlib_error_errno(err));
+        bool in_calling_thread = way == 0 && row % 2 == 0;
+        if (in_calling_thread) {
+            CHECK(status == NETLIB_NAME_RESOLUTION || status == NETLIB_CONNECT_FAILED);
+            netlib_error_free(err);
+            err = NULL;
+        } else {
+            CHECK_INT(EMFILE, netlib_error_errno(err));
+            CHECK_STATUS(NETLIB_CONNECT_FAILED, status);
+        }
         CHECK_INT(NETLIB_RETRY_KIND_CONNECT, netlib_status_retry_kind(status));
-        CHECK_STATUS(by_resolver ? NETLIB_NAME_RESOLUTION : NETLIB_CONNECT_FAILED, status);
         CHECK_INT(-1, fd);
         CHECK_INT(before, open_descriptors());
         CHECK(setrlimit(RLIMIT_NOFILE, &files) == 0);
