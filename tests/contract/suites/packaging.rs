@@ -178,7 +178,7 @@ fn lists(env: &Env, report: &mut Report) {
             Ok((root, files)) => {
                 report.problems(format!("the file lists for {what}"), differences(&files, &patterns));
                 if what == "Debian" {
-                    compress(&root, &files, &env.read("packaging/debian/rules"));
+                    rename_as_debhelper(&root, &files, &env.read("packaging/debian/rules"));
                 }
                 links::check_installed(&root.join("usr/share/doc").join(documents), report);
             }
@@ -215,15 +215,18 @@ fn installed(env: &Env, documents: &str) -> Result<(PathBuf, Vec<PathBuf>), Stri
     Ok((root, files))
 }
 
-/// Renames the documents that dh_compress would compress: files of more than 4 KiB whose paths contain no text that the
-/// recipe excludes with -X.
-fn compress(root: &Path, files: &[PathBuf], rules: &str) {
-    let command = rules.lines().find_map(|line| line.strip_prefix("\tdh_compress ")).unwrap_or("");
-    let excluded: Vec<&str> = command.split(' ').filter_map(|option| option.strip_prefix("-X")).collect();
+/// Renames the documents that debhelper would rename, unless the recipe excludes their paths with -X: dh_compress
+/// compresses files of more than 4 KiB, and dh_installchangelogs moves the changelog.
+fn rename_as_debhelper(root: &Path, files: &[PathBuf], rules: &str) {
+    let is_excluded = |tool: &str, file: &str| {
+        let command = rules.lines().find_map(|line| line.strip_prefix('\t')?.strip_prefix(tool)).unwrap_or("");
+        command.split(' ').filter_map(|option| option.strip_prefix("-X")).any(|part| file.contains(part))
+    };
     for file in files.iter().filter(|file| file.starts_with("usr/share/doc")) {
         let (path, text) = (root.join(file), file.to_string_lossy());
         let is_large = fs::symlink_metadata(&path).is_ok_and(|data| data.is_file() && data.len() > 4096);
-        if is_large && !excluded.iter().any(|part| text.contains(part)) {
+        let is_changelog = text.ends_with("/CHANGELOG.md") && !is_excluded("dh_installchangelogs", &text);
+        if is_large && !is_excluded("dh_compress", &text) || is_changelog {
             fs::rename(&path, root.join(format!("{text}.gz"))).expect("target is writable");
         }
     }
