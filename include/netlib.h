@@ -4533,10 +4533,11 @@ void netlib_connect_options_set_source_address(netlib_connect_options *options, 
  */
 void netlib_connect_options_set_interface(netlib_connect_options *options, const char *name);
 
-/** Sets `TCP_NODELAY`, which turns Nagle's algorithm off, so that a small packet is sent before earlier packets are
- * acknowledged. Default: not set; the system's default is off. Turn `TCP_NODELAY` on in a client that writes a request
- * in pieces.
- * @param enable 1 to send small packets at once; 0 to let the system wait for more data. */
+/** Sets `TCP_NODELAY`, which turns Nagle's algorithm off: a small packet is sent before earlier packets are
+ * acknowledged. Default: on; with `netlib_create_connection`: not set, so the system's default, which is off. Without
+ * `TCP_NODELAY`, a request that is written in pieces, or right after a TLS handshake, may wait 40 milliseconds for an
+ * acknowledgement of the server.
+ * @param enable 1 to send small packets at once; 0 to leave the system's default. */
 void netlib_connect_options_set_no_delay(netlib_connect_options *options, int32_t enable);
 
 /** Turns TCP keep-alive on (`SO_KEEPALIVE`): the system probes an idle connection, which fails with `ETIMEDOUT` if no

@@ -78,7 +78,7 @@ static inline int silent_listener(int32_t *port, int *filler) {
     return fd;
 }
 
-/* The ways to connect: sequentially and by racing. */
+/* The ways to connect: 0 sequentially, 1 by racing. */
 enum { WAYS = 2 };
 
 static inline netlib_status connect_by(int way, const char *host, int32_t port, const netlib_connect_options *options,

@@ -11,9 +11,6 @@
 
 void sockets_init(struct sockets *sockets) {
     *sockets = (struct sockets){.options = netlib_connect_options_new()};
-    /* TCP_NODELAY: a chunked body is sent in small pieces, and no piece should wait until the previous one is
-     * acknowledged. */
-    netlib_connect_options_set_no_delay(sockets->options, 1);
 }
 
 void sockets_free(struct sockets *sockets) {

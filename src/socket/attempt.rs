@@ -32,12 +32,14 @@ pub(super) enum Progress {
     BacklogFull,
 }
 
-/// Opens a socket, applies the options, and calls connect(2), which waits only if `blocking` is true.
+/// Opens a socket, applies the options, and calls connect(2), which waits only if `blocking` is true. `no_delay` is the
+/// default of TCP_NODELAY.
 pub(super) fn start(
     endpoint: &Endpoint,
     options: &ConnectOptions,
     source: Option<&SourceAddresses>,
     blocking: bool,
+    no_delay: bool,
 ) -> Result<(Socket, Progress), AttemptFailure> {
     // The policy checks the same address value that is passed to connect(2), so the address cannot change between check
     // and use. No socket is opened for a refused address.
@@ -45,7 +47,7 @@ pub(super) fn start(
     let socket = new_socket(endpoint.domain(), blocking)
         .map_err(|error| AttemptFailure::from_setup("cannot open a socket", &error))?;
     if let Endpoint::Ip(_) = endpoint {
-        options.tcp.apply(&socket)?;
+        options.tcp.apply(&socket, no_delay)?;
     }
     let local = match (source, endpoint) {
         (Some(source), Endpoint::Ip(peer)) => {

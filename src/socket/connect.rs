@@ -32,14 +32,17 @@ use crate::timeout;
 use system_network::SystemNetwork;
 
 /// Tries the addresses of a host in order and returns a socket that is connected to the first address that accepts. The
-/// returned socket is blocking and close-on-exec, and has no timeout.
+/// returned socket is blocking and close-on-exec, and has no timeout. As the specification demands, the socket has only
+/// the options that the application has set.
 pub(crate) fn create_connection(
     host: &str,
     port: u16,
     options: Arc<ConnectOptions>,
     limit: Option<Arc<Limit>>,
 ) -> Result<OwnedFd> {
-    Connect::new(host, port, options)?.run_sequentially(limit)
+    let mut connect = Connect::new(host, port, options)?;
+    connect.no_delay = false;
+    connect.run_sequentially(limit)
 }
 
 /// Connects to a Unix domain socket.
@@ -60,6 +63,8 @@ pub(crate) struct Connect {
     /// True if `step` may block in getaddrinfo(3) and connect(2), because there is no limit that could end these calls
     /// early.
     may_block: bool,
+    /// Whether TCP_NODELAY is set on the sockets if the application has not called its setter.
+    no_delay: bool,
     limit: Option<Arc<Limit>>,
     /// Becomes readable when the limit is cancelled. Each [`Connect`] has its own descriptor for the limit, because
     /// epoll accepts the same descriptor only once.
@@ -154,6 +159,7 @@ impl Connect {
             options,
             resolver,
             may_block: false,
+            no_delay: true,
             limit: None,
             limit_fd: None,
             replaced_limit_fds: Vec::new(),
@@ -458,7 +464,7 @@ impl Connect {
         }
         let timeout = timeout::resolve(self.options.timeout, "timeout")?;
         let blocking = self.may_block && timeout.is_none();
-        let network = SystemNetwork::new(Arc::clone(&self.options), self.source.take(), blocking);
+        let network = SystemNetwork::new(Arc::clone(&self.options), self.source.take(), blocking, self.no_delay);
         self.scheduler = Some(Scheduler::new(network, addresses, self.schedule, timeout));
         Ok(Phase::RunScheduler)
     }

@@ -13,7 +13,8 @@ use crate::socket::attempt::AttemptFailure;
 use crate::status::Status;
 use crate::timeout;
 
-/// The options of a TCP socket. An option that is `None` keeps the system's default.
+/// The options of a TCP socket. An option that is `None` keeps the default: for `no_delay`, the default of the connect
+/// function; for the other options, the system's default.
 #[derive(Clone, Debug, Default)]
 pub struct TcpOptions {
     interface: Option<String>,
@@ -114,22 +115,24 @@ impl TcpOptions {
         });
         Settings::new("tcp options")
             .with_option("interface", interface.as_ref().map(String::as_bytes))
-            .with_option("no-delay", no_delay.map(|on| [u8::from(on)]).as_ref().map(<[u8; 1]>::as_slice))
+            .with_number("no-delay", u8::from(no_delay.unwrap_or(true)))
             .with_option("keep-alive", keepalive.as_ref().map(Digest::as_slice))
             .with_option("user timeout", duration(user_timeout).as_ref().map(<[u8; 16]>::as_slice))
             .finish()
     }
 
-    /// Applies the options to a socket that is neither bound nor connected yet. The documentation of the setters states
-    /// the order in which the options are set.
-    pub(super) fn apply(&self, socket: &Socket) -> std::result::Result<(), AttemptFailure> {
+    /// Applies the options to a socket that is neither bound nor connected yet. `no_delay` says whether TCP_NODELAY is
+    /// set if the application has not called its setter. The documentation of the setters states the order in which the
+    /// options are set.
+    pub(super) fn apply(&self, socket: &Socket, no_delay: bool) -> std::result::Result<(), AttemptFailure> {
         if let Some(name) = &self.interface {
             bind_to_interface(socket, name)
                 .map_err(|error| AttemptFailure::from_setup(&format!("cannot bind to interface {name}"), &error))?;
         }
-        if let Some(enable) = self.no_delay {
+        // A new socket has the system's default, which is off.
+        if self.no_delay.unwrap_or(no_delay) {
             socket
-                .set_tcp_nodelay(enable)
+                .set_tcp_nodelay(true)
                 .map_err(|error| AttemptFailure::from_setup("cannot set no-delay", &error))?;
         }
         if let Some(keepalive) = &self.keepalive {

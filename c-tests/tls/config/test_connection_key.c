@@ -334,7 +334,7 @@ static const struct {
     {"set_source_address", c_port, CHANGES},
     {"set_interface", c_interface, CHANGES},
     {"set_interface", c_interface_2, CHANGES},
-    {"set_no_delay", c_no_delay, CHANGES},
+    {"set_no_delay", c_no_delay, AS_BASE}, /* the default */
     {"set_no_delay", c_delay, CHANGES},
     {"set_keepalive", c_keepalive, CHANGES},
     {"set_keepalive", c_keepalive_1, CHANGES},

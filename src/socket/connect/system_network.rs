@@ -20,6 +20,8 @@ pub(super) struct SystemNetwork {
     source: Option<SourceAddresses>,
     /// Whether connect(2) may block the calling thread.
     blocking: bool,
+    /// The default of TCP_NODELAY.
+    no_delay: bool,
 }
 
 impl SystemNetwork {
@@ -27,8 +29,9 @@ impl SystemNetwork {
         options: Arc<ConnectOptions>,
         source: Option<SourceAddresses>,
         blocking: bool,
+        no_delay: bool,
     ) -> SystemNetwork {
-        SystemNetwork { options, source, blocking }
+        SystemNetwork { options, source, blocking, no_delay }
     }
 
     /// Makes the connected socket blocking, because the caller gets a blocking socket.
@@ -52,7 +55,8 @@ impl Network for SystemNetwork {
     }
 
     fn start(&mut self, endpoint: &Endpoint) -> Result<(Socket, Progress), AttemptFailure> {
-        let (socket, progress) = attempt::start(endpoint, &self.options, self.source.as_ref(), self.blocking)?;
+        let (socket, progress) =
+            attempt::start(endpoint, &self.options, self.source.as_ref(), self.blocking, self.no_delay)?;
         let progress = self.connected(&socket, progress)?;
         Ok((socket, progress))
     }

@@ -214,7 +214,7 @@ fn a_failed_connection_is_detected_after_so_error_was_read() {
     // A failed connect(2) leaves the socket shut down in both directions.
     assert!(failing.connect(&dead.into()).is_err());
     assert!(failing.take_error().unwrap().is_none());
-    let mut network = SystemNetwork::new(Arc::default(), None, false);
+    let mut network = SystemNetwork::new(Arc::default(), None, false, true);
     let endpoint = Endpoint::Ip(dead);
     let failure = network.result(&failing, &endpoint).unwrap().unwrap_err();
     let expected = "connecting failed, but the application has already read the socket's error (SO_ERROR)";

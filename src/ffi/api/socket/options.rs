@@ -162,11 +162,12 @@ pub unsafe extern "C" fn netlib_connect_options_set_interface(
     });
 }
 
-/// Sets `TCP_NODELAY`, which turns Nagle's algorithm off, so that a small packet is sent before earlier packets are
-/// acknowledged. Default: not set; the system's default is off. Turn `TCP_NODELAY` on in a client that writes a request
-/// in pieces.
+/// Sets `TCP_NODELAY`, which turns Nagle's algorithm off: a small packet is sent before earlier packets are
+/// acknowledged. Default: on; with `netlib_create_connection`: not set, so the system's default, which is off. Without
+/// `TCP_NODELAY`, a request that is written in pieces, or right after a TLS handshake, may wait 40 milliseconds for an
+/// acknowledgement of the server.
 ///
-/// @param enable 1 to send small packets at once; 0 to let the system wait for more data.
+/// @param enable 1 to send small packets at once; 0 to leave the system's default.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_no_delay(options: *mut netlib_connect_options, enable: i32) {
     builder::set(options, "netlib_connect_options_set_no_delay", |options: &mut ConnectOptions| {
