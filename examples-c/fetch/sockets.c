@@ -9,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void sockets_init(struct sockets *sockets) {
-    *sockets = (struct sockets){.options = netlib_connect_options_new()};
-}
+void sockets_init(struct sockets *sockets) { *sockets = (struct sockets){.options = netlib_connect_options_new()}; }
 
 void sockets_free(struct sockets *sockets) {
     netlib_connect_options_free(sockets->options);

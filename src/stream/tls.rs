@@ -37,6 +37,7 @@ use crate::status::Status;
 use crate::tls::config::EchStatus;
 use crate::tls::session::{Engine, Negotiated, SavedSession, SessionInfo};
 use crate::tls::{Context, Io};
+use handshake::LastFlight;
 
 /// A TLS session on a transport.
 pub struct TlsStream {
@@ -50,7 +51,8 @@ type TlsCall<'a> = Call<'a, Tls>;
 /// The state of a TLS session.
 pub(super) struct Tls {
     engine: Engine,
-    /// The handshake is complete and its last flight is sent.
+    /// The handshake is complete, and its last flight is sent or kept for the next send: see
+    /// [`LastFlight`](handshake::LastFlight).
     handshake_done: bool,
     /// Whether the current sender or its transport may wait. Meaningless while the sender is the writer or performs the
     /// handshake, because no other thread reads the value then.
@@ -99,7 +101,7 @@ impl Protocol for Tls {
 }
 
 impl State<Tls> {
-    /// Marks the handshake as done: it is complete, and its last flight is sent.
+    /// Marks the handshake as done: it is complete, and its last flight is sent or kept for the next send.
     fn set_handshake_done(&mut self) {
         self.protocol.handshake_done = true;
         self.begin_window();
@@ -142,7 +144,7 @@ impl TlsStream {
             if !call.enter_handshake(policy, State::check_reentry)? {
                 return Ok(Io::Done(0));
             }
-            Ok(call.do_handshake(policy)?.unwrap_or(Io::Done(0)))
+            Ok(call.do_handshake(LastFlight::Send, policy)?.unwrap_or(Io::Done(0)))
         })
     }
 
@@ -202,7 +204,7 @@ impl TlsStream {
     pub(super) fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let mut call = Call::new(&self.core);
         call.state()?.protocol.engine.check_sending()?;
-        call.ensure_handshake(policy.without_throughput())
+        call.ensure_handshake(LastFlight::Send, policy.without_throughput())
     }
 
     /// Waits until a read would return at least one byte, the end of the stream, or an error.
@@ -211,7 +213,7 @@ impl TlsStream {
         let mut call = Call::new(&self.core);
         let mut received = false;
         loop {
-            if let Some(want) = call.ensure_handshake(policy)? {
+            if let Some(want) = call.ensure_handshake(LastFlight::Send, policy)? {
                 return Ok(Some(want));
             }
             if call.state()?.protocol.engine.is_read_ready() {

@@ -13,6 +13,18 @@ use crate::stream::transport::ReceiveMode;
 use crate::stream::wait_policy::WaitPolicy;
 use crate::tls::{Context, Io, TlsOptions};
 
+/// What becomes of the output that is queued when the handshake is complete: the last flight of the handshake, or the
+/// session tickets of a server. With the application data that follows, one send carries both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum LastFlight {
+    Send,
+    /// Keeps the output, because the caller encrypts application data next, and then sends the output queue.
+    KeepForWrite,
+    /// Keeps the output if the peer does not wait for it, as for tickets. The caller sends the output before it waits for
+    /// input; a write before that sends the output with its data.
+    KeepTickets,
+}
+
 impl TlsStream {
     /// Creates a client stream and performs the handshake, like urllib3's ssl_wrap_socket. The limit applies to the
     /// handshake only.
@@ -33,28 +45,40 @@ impl TlsStream {
     }
 }
 
+impl Tls {
+    /// Returns whether the output that is queued when the handshake is complete is kept for the next send.
+    fn keeps(&self, last: LastFlight) -> bool {
+        match last {
+            LastFlight::Send => false,
+            LastFlight::KeepForWrite => true,
+            LastFlight::KeepTickets => self.engine.may_delay_output(),
+        }
+    }
+}
+
 impl TlsCall<'_> {
     /// Performs the handshake unless it is done. Returns `Some` if the handshake would have to wait and the policy does
     /// not allow waiting.
     #[inline(always)]
-    pub(super) fn ensure_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
-        if self.state()?.protocol.handshake_done { Ok(None) } else { self.take_part_in_handshake(policy) }
+    pub(super) fn ensure_handshake(&mut self, last: LastFlight, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+        if self.state()?.protocol.handshake_done { Ok(None) } else { self.take_part_in_handshake(last, policy) }
     }
 
     #[cold]
-    fn take_part_in_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+    fn take_part_in_handshake(&mut self, last: LastFlight, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         // `check_reentry` is not repeated, because the public call has already passed it.
         if !self.enter_handshake(policy, |_| Ok(()))? {
             return Ok(None);
         }
-        self.do_handshake(policy)
+        self.do_handshake(last, policy)
     }
 
-    pub(super) fn do_handshake(&mut self, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
+    pub(super) fn do_handshake(&mut self, last: LastFlight, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         self.in_role(Role::Handshaker, |call| {
             loop {
                 let done = call.process_handshake(policy)?;
-                if let Some(want) = call.send_flight(done, policy)? {
+                let keeps_output = done && call.state()?.protocol.keeps(last);
+                if !keeps_output && let Some(want) = call.send_flight(done, policy)? {
                     return Ok(Some(want));
                 }
                 if done {

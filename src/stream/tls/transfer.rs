@@ -1,6 +1,7 @@
 //! Reads and writes application data; both perform the handshake first if it is not done.
 
 use super::TlsCall;
+use super::handshake::LastFlight;
 use crate::error::Result;
 use crate::stream::pieces::Pieces;
 use crate::stream::state::Role;
@@ -12,7 +13,7 @@ impl TlsCall<'_> {
     pub(super) fn read_records(&mut self, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         let mut received = false;
         loop {
-            if let Some(want) = self.ensure_handshake(policy)? {
+            if let Some(want) = self.ensure_handshake(LastFlight::KeepTickets, policy)? {
                 return Ok(want);
             }
             let outcome = self.state()?.protocol.engine.read(buffer);
@@ -29,14 +30,17 @@ impl TlsCall<'_> {
         }
     }
 
-    /// Turns the engine's result into the result for the caller, and sends the output that the engine has queued.
-    /// Returns `None` if there is no plaintext yet.
+    /// Turns the engine's result into the result for the caller, and sends the queued output, unless the caller gets
+    /// plaintext and the peer can continue without the output: the caller's next write then sends both. Returns `None`
+    /// if there is no plaintext yet.
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let state = self.state()?;
+        let is_data = matches!(outcome, Ok(Read::Data(_)));
         if let Ok(Read::Data(count)) = outcome {
             state.count_bytes(count, policy);
         }
-        if state.protocol.engine.has_output() {
+        let engine = &state.protocol.engine;
+        if engine.has_output() && !(is_data && engine.may_delay_output()) {
             self.send_without_waiting(policy)?;
         }
         Ok(match outcome? {
@@ -55,14 +59,14 @@ impl TlsCall<'_> {
 
     fn begin_write(&mut self, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         self.state()?.protocol.engine.check_sending()?;
-        if let Some(want) = self.ensure_handshake(policy)? {
+        if let Some(want) = self.ensure_handshake(LastFlight::KeepForWrite, policy)? {
             return Ok(want);
         }
         self.state()?.check_repeats(data)?;
         self.write_rest(data, policy)
     }
 
-    /// Sends the output queue, then encrypts and sends the rest of `data`.
+    /// Encrypts the rest of `data` and sends it after the queued output.
     fn write_rest(&mut self, mut data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
         let (mut counted, mut gathered) = (0, None);
         let outcome = self.write_all(&mut data, &mut gathered, &mut counted, policy);
@@ -89,18 +93,22 @@ impl TlsCall<'_> {
         policy: WaitPolicy<'_>,
     ) -> Result<Option<Io>> {
         loop {
+            // The records are appended to the queued output, for example the last flight of the handshake, so that one
+            // send carries both.
+            let state = self.state()?;
+            if state.unreported == 0 && !data.is_empty() {
+                let next = data.front(gathered, || state.protocol.engine.pool().borrow())?;
+                state.unreported = state.protocol.engine.write(next)?;
+            }
             if let Some(want) = self.flush(policy)? {
                 return Ok(Some(want));
             }
-            let state = self.state()?;
-            let sent = std::mem::take(&mut state.unreported);
+            let sent = std::mem::take(&mut self.state()?.unreported);
             *counted += sent;
             data.advance(sent);
             if data.is_empty() {
                 return Ok(None);
             }
-            let next = data.front(gathered, || state.protocol.engine.pool().borrow())?;
-            state.unreported = state.protocol.engine.write(next)?;
         }
     }
 
