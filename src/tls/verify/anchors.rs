@@ -83,7 +83,7 @@ impl AnchorCertificate {
             path_len: extensions.basic_constraints.and_then(|constraints| constraints.path_len),
             extended_key_usage: extensions.extended_key_usage,
             may_sign_crls: extensions.key_usage.is_none_or(|usage| usage.crl_sign()),
-            broken_rule: profile::broken_rule(certificate, false),
+            broken_rule: profile::broken_rule(certificate, profile::Role::Anchor),
         }
     }
 }

@@ -5,7 +5,8 @@ use webpki::VerifiedPath;
 use super::policy::VerifyRequest;
 use super::refusal::{self, Refusal};
 use crate::error::CertificateProblem as Problem;
-use crate::tls::x509::{Certificate, profile};
+use crate::tls::x509::Certificate;
+use crate::tls::x509::profile::{self, Role};
 
 /// Checks all certificates of a path except the anchor's, which [`super::anchor_constraints`] checks.
 pub(super) fn check(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Result<(), Refusal> {
@@ -13,12 +14,12 @@ pub(super) fn check(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Res
     for der in std::iter::once(path.end_entity().der()).chain(issuers) {
         let index = request.index_of(&der).unwrap_or(0);
         let parsed = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
-        certificate(&parsed, index)?;
+        certificate(&parsed, index, if index == 0 { Role::Peer } else { Role::Intermediate })?;
     }
     Ok(())
 }
 
-pub(super) fn certificate(certificate: &Certificate<'_>, index: usize) -> Result<(), Refusal> {
-    let Some(broken) = profile::broken_rule(certificate, index == 0) else { return Ok(()) };
+pub(super) fn certificate(certificate: &Certificate<'_>, index: usize, role: Role) -> Result<(), Refusal> {
+    let Some(broken) = profile::broken_rule(certificate, role) else { return Ok(()) };
     Err(Refusal::new(Problem::Other, format!("breaks a rule of RFC 5280: {broken}")).at(index, certificate))
 }

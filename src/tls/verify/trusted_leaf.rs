@@ -10,6 +10,7 @@ use super::{explain, strict};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
+use crate::tls::x509::profile::Role;
 
 /// Checks `request.end_entity`, which must be one of the trusted certificates.
 pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), Refusal> {
@@ -26,7 +27,7 @@ pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), 
         return Err(refusal::wrong_purpose(request.purpose).at(0, &certificate));
     }
     if policy.flags & flag::X509_STRICT != 0 {
-        strict::certificate(&certificate, 0)?;
+        strict::certificate(&certificate, 0, Role::TrustedPeer)?;
     }
     if policy.flags & flag::CRL_CHECK_LEAF != 0 {
         revocation(policy, request, &certificate).map_err(|refusal| refusal.at(0, &certificate))?;

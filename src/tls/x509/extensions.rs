@@ -13,6 +13,7 @@ pub(crate) struct Extensions<'a> {
     pub(crate) key_usage: Option<KeyUsage>,
     pub(crate) extended_key_usage: Option<ExtendedKeyUsage>,
     pub(crate) subject_alt_name: Option<GeneralNames<'a>>,
+    pub(crate) is_subject_alt_name_critical: bool,
     pub(crate) subject_key_id: Option<&'a [u8]>,
     pub(crate) authority_key_id: Option<&'a [u8]>,
     /// True if authorityInfoAccess contains the location of the issuer's certificate (caIssuers).
@@ -128,6 +129,7 @@ impl<'a> Extensions<'a> {
                     each.next().ok_or_else(|| each.malformed(what))?;
                 }
                 self.subject_alt_name = Some(GeneralNames(names));
+                self.is_subject_alt_name_critical = critical;
             }
             oid::SUBJECT_KEY_ID if self.subject_key_id.is_none() => {
                 self.subject_key_id = Some(value.read(tag::OCTET_STRING, "subjectKeyIdentifier")?.content);

@@ -2,11 +2,26 @@
 
 use super::Certificate;
 
-/// Returns the first rule that the certificate violates, as text for an error message. `is_leaf`: true for the peer's
-/// own certificate.
-pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Option<&'static str> {
+/// The role of a certificate in a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The peer's own certificate.
+    Peer,
+    /// The peer's own certificate, which is itself trusted.
+    TrustedPeer,
+    /// The certificate of an intermediate authority.
+    Intermediate,
+    /// The trusted certificate at the end of a chain.
+    Anchor,
+}
+
+/// Returns the first rule that the certificate violates, as text for an error message.
+pub(crate) fn broken_rule(certificate: &Certificate<'_>, role: Role) -> Option<&'static str> {
     let extensions = &certificate.extensions;
-    let rules = [
+    let has_subject = !certificate.subject.content.is_empty();
+    // Nine roots that Mozilla trusts have the serial number 0. A trusted certificate needs no key identifier to be
+    // found.
+    let of_issued = [
         (
             is_positive(certificate.serial) && certificate.serial.len() <= 20,
             "its serial number is not positive, or is longer than 20 bytes (4.1.2.2)",
@@ -15,9 +30,15 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
             certificate.is_self_issued() || extensions.authority_key_id.is_some(),
             "it has no authorityKeyIdentifier (4.2.1.1)",
         ),
+    ];
+    let rules = [
         (
-            !certificate.subject.content.is_empty() || extensions.subject_alt_name.is_some(),
+            has_subject || extensions.subject_alt_name.is_some(),
             "it has neither a subject nor a subjectAltName (4.1.2.6)",
+        ),
+        (
+            has_subject || extensions.is_subject_alt_name_critical,
+            "it has no subject, and its subjectAltName is not marked critical (4.2.1.6)",
         ),
     ];
     let of_authorities = [
@@ -30,15 +51,16 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, is_leaf: bool) -> Optio
             extensions.key_usage.is_some_and(|usage| usage.key_cert_sign()),
             "it may not sign certificates: its keyUsage lacks keyCertSign (4.2.1.3)",
         ),
-        (!certificate.subject.content.is_empty(), "it is a CA certificate without a subject (4.1.2.6)"),
+        (has_subject, "it is a CA certificate without a subject (4.1.2.6)"),
     ];
     let of_peers = [(
         extensions.key_usage.is_none_or(|usage| usage.digital_signature()),
         "it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
     )];
+    let of_issued = of_issued.iter().filter(|_| matches!(role, Role::Peer | Role::Intermediate));
     let of_authorities = of_authorities.iter().filter(|_| certificate.is_ca());
-    let of_peers = of_peers.iter().filter(|_| is_leaf);
-    rules.iter().chain(of_authorities).chain(of_peers).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
+    let of_peers = of_peers.iter().filter(|_| matches!(role, Role::Peer | Role::TrustedPeer));
+    of_issued.chain(&rules).chain(of_authorities).chain(of_peers).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
 }
 
 fn is_positive(serial: &[u8]) -> bool {
@@ -61,5 +83,19 @@ mod tests {
         ] {
             assert_eq!(is_positive(serial), positive, "{serial:?}");
         }
+    }
+
+    /// `openssl verify -x509_strict` also refuses chains that end at a root without a subjectKeyIdentifier.
+    #[test]
+    fn all_roots_that_mozilla_trusts_except_one_obey_the_rules_for_anchors() {
+        let broken: Vec<_> = webpki_root_certs::TLS_SERVER_ROOT_CERTS
+            .iter()
+            .filter_map(|der| {
+                let root = Certificate::parse(der).unwrap();
+                broken_rule(&root, Role::Anchor).map(|rule| (root.subject.for_message().to_string(), rule))
+            })
+            .collect();
+        let twca = "CN=TWCA Global Root CA,OU=Root CA,O=TAIWAN-CA,C=TW".to_owned();
+        assert_eq!(broken, [(twca, "it has no subjectKeyIdentifier (4.2.1.2)")]);
     }
 }

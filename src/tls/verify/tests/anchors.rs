@@ -343,14 +343,51 @@ fn the_x509_strict_flag_applies_to_trusted_certificates() {
     let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
     let bare = root.own_with(|params| params.key_usages = vec![]);
     let leaf = site.by_with(&root, |params| params.use_authority_key_identifier_extension = true);
-    for (trusted, flags, expected) in [
-        (&own, 0, None),
-        (&bare, 0, None),
-        (&own, flag::X509_STRICT, None),
-        (&bare, flag::X509_STRICT, Some(Problem::Other)),
-        (&root.of_version_1(&root), flag::X509_STRICT, Some(Problem::Other)),
+    let key_usages = [KeyUsagePurpose::KeyCertSign];
+    let numbered_0 = root.own_with(|params| {
+        (params.key_usages, params.serial_number) = (key_usages.to_vec(), Some(SerialNumber::from(0)));
+    });
+    let issued = root.by_with(&Entity::new("another root"), |params| {
+        (params.key_usages, params.use_authority_key_identifier_extension) = (key_usages.to_vec(), false);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    });
+    for (what, trusted, flags, expected) in [
+        ("keyCertSign", &own, 0, None),
+        ("no keyUsage", &bare, 0, None),
+        ("keyCertSign", &own, flag::X509_STRICT, None),
+        ("no keyUsage", &bare, flag::X509_STRICT, Some(Problem::Other)),
+        ("version 1", &root.of_version_1(&root), flag::X509_STRICT, Some(Problem::Other)),
+        ("serial number 0", &numbered_0, flag::X509_STRICT, None),
+        ("issued, without authorityKeyIdentifier", &issued, flag::X509_STRICT, None),
     ] {
-        assert_eq!(problem_of(&policy(&[trusted], &[], flags), &[&leaf], Purpose::Server), expected);
+        let policy = policy(&[trusted], &[], flags);
+        assert_eq!(problem_of(&policy, &[&leaf], Purpose::Server), expected, "{what}");
+    }
+}
+
+#[test]
+fn a_certificate_without_a_subject_needs_a_critical_subject_alt_name_in_strict_mode() {
+    let [root, site] = ["root", "a.test"].map(Entity::new);
+    let own = root.own_with(|params| params.key_usages = vec![KeyUsagePurpose::KeyCertSign]);
+    let names = [0x30, 8, 0x82, 6, b'a', b'.', b't', b'e', b's', b't'];
+    for (has_subject, is_critical, expected) in
+        [(true, false, None), (true, true, None), (false, true, None), (false, false, Some(Problem::Other))]
+    {
+        let leaf = site.by_with(&root, |params| {
+            params.use_authority_key_identifier_extension = true;
+            if !has_subject {
+                params.distinguished_name = DistinguishedName::new();
+            }
+            params.subject_alt_names.clear();
+            let mut extension = CustomExtension::from_oid_content(&[2, 5, 29, 17], names.to_vec());
+            extension.set_criticality(is_critical);
+            params.custom_extensions = vec![extension];
+        });
+        for (flags, expected) in [(0, None), (flag::X509_STRICT, expected)] {
+            let policy = policy(&[&own], &[], flags);
+            let row = (has_subject, is_critical, flags);
+            assert_eq!(problem_of(&policy, &[&leaf], Purpose::Server), expected, "{row:?}");
+        }
     }
 }
 
