@@ -49,7 +49,7 @@ static netlib_status take_permissions(netlib_rate *rate, double seconds, int *co
 }
 
 int main(int argc, char **argv) {
-    if (argc != 4) return printf("usage: %s ADDRESS PER_SECOND SECONDS\n", argv[0]) < 0;
+    if (argc != 4) return fprintf(stderr, "usage: %s ADDRESS PER_SECOND SECONDS\n", argv[0]), 2;
     signal(SIGPIPE, SIG_IGN); /* hiredis does not prevent the signal when the server closes a connection */
     netlib_rate *rate = NULL;
     netlib_error *err = NULL;

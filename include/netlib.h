@@ -22,7 +22,7 @@
  *     #include <stdio.h>
  *
  *     int main(int argc, char **argv) {
- *         if (argc != 2) return printf("usage: %s https://host/path\n", argv[0]) < 0;
+ *         if (argc != 2) return fprintf(stderr, "usage: %s https://host/path\n", argv[0]), 2;
  *         char buf[16384];
  *         size_t len = 0, n = 0;
  *         netlib_limit *limit = NULL;

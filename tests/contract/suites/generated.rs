@@ -89,7 +89,12 @@ fn programs(env: &Env, report: &mut Report) {
             continue;
         }
         let ran = env.command(&program).load_from(env.library()).run(60);
-        report.check(ran.ok && !ran.out.is_empty(), format!("{what} runs and prints\n{}", ran.text));
+        if text.contains("usage: ") {
+            let is_refused = ran.code == Some(2) && ran.out.is_empty() && ran.text.contains("usage: ");
+            report.check(is_refused, format!("{what} prints its usage on stderr and exits with 2\n{}", ran.text));
+        } else {
+            report.check(ran.ok && !ran.out.is_empty(), format!("{what} runs and prints\n{}", ran.text));
+        }
     }
 }
 
