@@ -51,7 +51,7 @@ impl Tls {
         match last {
             LastFlight::Send => false,
             LastFlight::KeepForWrite => true,
-            LastFlight::KeepTickets => self.engine.may_delay_output(),
+            LastFlight::KeepTickets => self.engine.may_delay_messages(),
         }
     }
 }

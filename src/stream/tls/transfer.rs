@@ -30,17 +30,18 @@ impl TlsCall<'_> {
         }
     }
 
-    /// Turns the engine's result into the result for the caller, and sends the queued output, unless the caller gets
-    /// plaintext and the peer can continue without the output: the caller's next write then sends both. Returns `None`
-    /// if there is no plaintext yet.
+    /// Turns the engine's result into the result for the caller, and sends the queued output. If the caller gets
+    /// plaintext, messages for which the peer does not wait, such as tickets, are sent by the caller's next write.
+    /// Returns `None` if there is no plaintext yet.
     fn finish_read(&mut self, outcome: Result<Read>, policy: WaitPolicy<'_>) -> Result<Option<Io>> {
         let state = self.state()?;
-        let is_data = matches!(outcome, Ok(Read::Data(_)));
         if let Ok(Read::Data(count)) = outcome {
             state.count_bytes(count, policy);
         }
+        let is_data = matches!(outcome, Ok(Read::Data(_)));
         let engine = &state.protocol.engine;
-        if engine.has_output() && !(is_data && engine.may_delay_output()) {
+        let may_delay = is_data && state.unreported == 0 && engine.may_delay_messages();
+        if engine.has_output() && !may_delay {
             self.send_without_waiting(policy)?;
         }
         Ok(match outcome? {
@@ -246,6 +247,26 @@ mod tests {
                 assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::End);
             }
             assert!(pair.is_idle());
+        }
+    }
+
+    #[test]
+    fn a_read_of_a_server_sends_the_rest_of_an_unfinished_write_or_shutdown() {
+        for (unfinished, is_shutdown, expected) in [("write", false, Io::Done(4)), ("shutdown", true, Io::End)] {
+            let pair = Pair::new();
+            pair.client.set_blocking(false).unwrap();
+            pair.client.write(b"xy").unwrap();
+            // The next read returns a byte that is already decrypted, so it does not wait for input.
+            assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::Done(1), "{unfinished}");
+            let mut state = pair.server.lock().unwrap();
+            if is_shutdown {
+                state.protocol.engine.close().unwrap();
+            } else {
+                state.unreported = state.protocol.engine.write(b"rest").unwrap();
+            }
+            drop(state);
+            assert_eq!(pair.server.read(&mut [0]).unwrap(), Io::Done(1), "{unfinished}");
+            assert_eq!(pair.client.read(&mut [0; 4]).unwrap(), expected, "{unfinished}");
         }
     }
 

@@ -102,10 +102,12 @@ impl Engine {
         !self.outgoing.is_empty()
     }
 
-    /// Returns whether the peer can continue without the queued output: after the handshake, a server queues session
-    /// tickets and answers to key updates. With TLS 1.2, the queue may contain the server's last flight.
-    pub(crate) fn may_delay_output(&self) -> bool {
-        self.is_server && self.connection.is_tls13() && !self.is_handshaking() && self.failure.is_none()
+    /// Returns whether the peer can continue without the messages that the session has queued: after a TLS 1.3
+    /// handshake, a server queues session tickets and answers to key updates. The queue may also contain application
+    /// data. With TLS 1.2, the queue may contain the server's last flight.
+    pub(crate) fn may_delay_messages(&self) -> bool {
+        let has_ended = self.close_queued || self.failure.is_some();
+        self.is_server && self.connection.is_tls13() && !self.is_handshaking() && !has_ended
     }
 
     pub(crate) fn output_len(&self) -> usize {
