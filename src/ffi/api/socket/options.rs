@@ -221,9 +221,8 @@ pub unsafe extern "C" fn netlib_connect_options_set_user_timeout(options: *mut n
 
 /// Adds a socket option, which netlib sets with setsockopt(2) on each socket before the socket is bound and connected.
 /// Added options are set in the order of the calls, after the options that have a dedicated setter, such as
-/// `netlib_connect_options_set_no_delay`. So an added option overrides the value of a dedicated setter. By default, all
-/// these options keep the system's values: `TCP_NODELAY`, for example, is off. On Unix domain sockets, only options of
-/// the level `SOL_SOCKET` are set.
+/// `netlib_connect_options_set_no_delay`. So an added option overrides the value or the default of a dedicated setter.
+/// By default, no option is added. On Unix domain sockets, only options of the level `SOL_SOCKET` are set.
 ///
 /// @param level the level of the option, as for setsockopt(2), for example `IPPROTO_TCP`.
 /// @param name the number of the option, as for setsockopt(2), for example `TCP_NODELAY`.
