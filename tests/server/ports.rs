@@ -23,7 +23,7 @@ enum Kind {
     Serve(TcpListener, Option<Arc<ServerConfig>>),
     /// Answers requests as in scenarios.rs, and opens tunnels for CONNECT.
     Proxy(TcpListener, Option<Arc<ServerConfig>>),
-    /// Accepts connections and sends no data, not even TLS messages.
+    /// Accepts connections and sends no data, not even TLS messages; logs the connections that send data.
     Mute(TcpListener),
     /// Reserves the port without serving it.
     Reserve { _held: (Socket, Vec<Socket>) },
@@ -48,8 +48,8 @@ pub fn open(certificates: &Certificates) -> Result<Vec<Port>> {
         proxy("tlsproxy", tls(&certificates.proxy))?,
         proxy("wrongproxy", tls(&certificates.wrong_proxy))?,
     ];
-    let mute = listen()?;
-    ports.push(Port { name: "mute", number: mute.local_addr()?.port(), kind: Kind::Mute(mute) });
+    ports.push(mute("mute")?);
+    ports.push(mute("mute2nd")?);
     ports.push(closed()?);
     ports.push(full()?);
     ports.extend(half()?);
@@ -68,6 +68,11 @@ fn serve(name: &'static str, tls: Option<Arc<ServerConfig>>) -> Result<Port> {
 fn proxy(name: &'static str, tls: Option<Arc<ServerConfig>>) -> Result<Port> {
     let listener = listen()?;
     Ok(Port { name, number: listener.local_addr()?.port(), kind: Kind::Proxy(listener, tls) })
+}
+
+fn mute(name: &'static str) -> Result<Port> {
+    let listener = listen()?;
+    Ok(Port { name, number: listener.local_addr()?.port(), kind: Kind::Mute(listener) })
 }
 
 fn bound() -> Result<(Socket, SocketAddrV4)> {
@@ -124,7 +129,9 @@ pub fn start(ports: Vec<Port>, state: &Arc<SharedState>) -> Vec<Port> {
         let (name, state) = (port.name, Arc::clone(state));
         match port.kind {
             Kind::Reserve { .. } => reserved.push(port),
-            Kind::Mute(listener) => each(listener, |socket| Connection::Plain(socket).stay_silent()),
+            Kind::Mute(listener) => {
+                each(listener, move |socket| scenarios::stay_silent(&state, name, Connection::Plain(socket)))
+            }
             Kind::Serve(listener, tls) => accept(listener, name, tls, move |it| scenarios::serve(&state, name, it)),
             Kind::Proxy(listener, tls) => accept(listener, name, tls, move |it| proxy::serve(&state, name, it)),
         }

@@ -287,6 +287,16 @@ pub fn serve(state: &SharedState, port: &'static str, connection: Connection) {
     };
 }
 
+/// Reads until the peer ends the connection, and answers nothing. The log gets the port's name when data arrives.
+pub fn stay_silent(state: &SharedState, port: &str, connection: Connection) {
+    let mut from = BufReader::new(connection);
+    // An error ends the connection, which is all that this function waits for.
+    if from.fill_buf().is_ok_and(|bytes| !bytes.is_empty()) {
+        let _ = (&state.requests).write_all(format!("{port}\n").as_bytes());
+    }
+    from.into_inner().stay_silent();
+}
+
 /// Reads and logs the head of the request. Returns `None` if the client sends a ClientHello instead of a request.
 pub fn read_request(state: &SharedState, port: &str, from: &mut BufReader<Connection>) -> Result<Option<Request>> {
     if from.fill_buf()?.first() == Some(&TLS_HANDSHAKE) {

@@ -182,16 +182,19 @@ const CASES: &[Case] = &[
         ],
         ..NOTHING
     },
+    // The interrupt comes when the first request was sent and the third one's TLS handshake has begun.
     Case {
         name: "interrupted",
         args: &["--parallel", "3"],
         urls: &[
             (1, "https://127.0.0.1:{https}/never?interrupted"),
             (1, "http://127.0.0.1:{full}/"),
-            (1, "https://127.0.0.1:{mute}/"),
+            (1, "https://127.0.0.1:{mute2nd}/"),
             (1, "http://127.0.0.1:{http}/hello"),
         ],
-        shell: "\"$@\" & until grep -q 'never?interrupted' '{requests}'; do sleep 0.1; done; kill -TERM $!; wait $!",
+        shell: "\"$@\" & \
+                until grep -q 'never?interrupted' '{requests}' && grep -q mute2nd '{requests}'; do sleep 0.1; done; \
+                kill -TERM $!; wait $!",
         code: 1,
         lines: &[
             (
@@ -207,7 +210,7 @@ const CASES: &[Case] = &[
                 "cannot connect to 127.0.0.1 port {full}: the limit was cancelled (NETLIB_CANCELLED)",
             ),
             (
-                "https://127.0.0.1:{mute}/",
+                "https://127.0.0.1:{mute2nd}/",
                 1,
                 NO_ANSWER,
                 "in the TLS handshake: the limit was cancelled (NETLIB_CANCELLED)",
