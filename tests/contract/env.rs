@@ -215,7 +215,7 @@ impl Program {
             match child.try_wait() {
                 Ok(Some(status)) => break Some(status),
                 _ if Instant::now() > deadline => {
-                    let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", child.id())]).status();
+                    send_signal("KILL", &format!("-{}", child.id()));
                     let _ = child.kill();
                     let _ = child.wait();
                     break None;
@@ -233,6 +233,12 @@ impl Program {
         }
         Ran { ok: status.is_some_and(|s| s.success()), code: status.and_then(|s| s.code()), out, text }
     }
+}
+
+/// Sends a signal to a process, or to a process group if `target` begins with a minus sign. Every shell has a command
+/// `kill`, but not every machine has the program.
+pub fn send_signal(signal: &str, target: &str) {
+    let _ = Command::new("sh").args(["-c", "kill -s \"$1\" -- \"$2\"", "sh", signal, target]).status();
 }
 
 /// The exit code and the output of a program that has run.

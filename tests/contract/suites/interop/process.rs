@@ -10,6 +10,8 @@ use std::sync::{Arc, Condvar, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use crate::env::send_signal;
+
 /// The time limit of a wait, longer than any successful wait on a busy machine.
 pub const SECONDS: u64 = 150;
 
@@ -172,7 +174,7 @@ impl Process {
 
     /// Sends the program a signal to terminate.
     pub fn terminate(&self) {
-        let _ = Command::new("kill").args(["-TERM", &self.id().to_string()]).status();
+        send_signal("TERM", &self.id().to_string());
     }
 
     /// Closes the standard input of the program, and waits until the program has ended and its output has been read.
@@ -197,7 +199,7 @@ impl Process {
 
     fn kill(&mut self) {
         if let Ok(None) = self.child.try_wait() {
-            let _ = Command::new("kill").args(["-KILL", "--", &format!("-{}", self.child.id())]).status();
+            send_signal("KILL", &format!("-{}", self.child.id()));
             let _ = self.child.kill();
             let _ = self.child.wait();
         }
