@@ -94,6 +94,7 @@ mod tests {
 
         fn before_handshake(tickets: usize) -> Session {
             let mut options = TlsOptions::default();
+            options.set_use_environment(false);
             options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
             options
                 .set_identity(

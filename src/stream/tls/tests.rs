@@ -118,6 +118,7 @@ impl Wire {
 
 pub(super) fn context_with(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
+    options.set_use_environment(false);
     options.add_ca_data(include_bytes!("../../../tests/certs/ca.pem")).unwrap();
     let (chain, key) =
         (include_bytes!("../../../tests/certs/server.pem"), include_bytes!("../../../tests/certs/server.key"));

@@ -48,6 +48,7 @@ fn list_of(configs: &[&[u8]]) -> Vec<u8> {
 
 fn context(change: impl FnOnce(&mut TlsOptions)) -> Context {
     let mut options = TlsOptions::default();
+    options.set_use_environment(false);
     options.add_ca_data(CA).unwrap();
     options.add_alpn_protocol(b"h2").unwrap();
     change(&mut options);

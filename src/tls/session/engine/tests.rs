@@ -15,6 +15,7 @@ const KEY: &[u8] = include_bytes!("../../../../tests/certs/server.key");
 
 pub(crate) fn context(change: impl FnOnce(&mut TlsOptions)) -> Arc<Context> {
     let mut options = TlsOptions::default();
+    options.set_use_environment(false);
     options.add_ca_data(CA).unwrap();
     options.set_identity(CHAIN, Some(KEY)).unwrap();
     change(&mut options);

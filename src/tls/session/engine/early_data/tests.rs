@@ -421,6 +421,7 @@ fn early_data_needs_resumption_and_at_most_one_alpn_protocol() {
         (1, false, Some("early data needs resumption, which is off")),
     ] {
         let mut options = TlsOptions::default();
+        options.set_use_environment(false);
         options.set_system_trust(false);
         options.set_embedded_trust(true);
         options.set_early_data(true);

@@ -174,6 +174,7 @@ fn a_certificate_request_explains_later_alerts_only_in_tls_1_3() {
     for (version, may_explain) in [(Version::Tls12, false), (Version::Tls13, true)] {
         let asking = context(|options| options.set_verify_mode(1).unwrap());
         let mut options = TlsOptions::default();
+        options.set_use_environment(false);
         options.add_ca_data(CA).unwrap();
         options.maximum_version = version;
         let bare = Arc::new(Context::new(&options).unwrap());
