@@ -119,7 +119,7 @@ lint: ## checks with rustfmt, clippy, clang-format and shellcheck
 	@scripts/lint
 
 help: ## lists the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
+	@LC_ALL=C sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
 .PHONY: all lib man site header pictures storm abi demo test test-all bindings package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help

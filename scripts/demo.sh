@@ -98,7 +98,7 @@ check_requests() {
 }
 
 check_body() {
-    announced=$(sed -n 's/.*[Xx]-[Ss][Hh][Aa]256: \([0-9a-f]*\).*/\1/p' "$work/trace")
+    announced=$(LC_ALL=C sed -n 's/.*[Xx]-[Ss][Hh][Aa]256: \([0-9a-f]*\).*/\1/p' "$work/trace")
     received=$("$server_program" sha256 "$work/body")
     size=$(wc -c <"$work/body")
     [ "$size" -eq 33554432 ] || fail "the body has $size bytes, not 33554432"

@@ -356,6 +356,9 @@ pub(super) fn scripts_that_ignore_arguments(env: &Env, scratch: &Path, report: &
     let executable = std::os::unix::fs::PermissionsExt::from_mode(0o755);
     std::fs::set_permissions(&script, executable).expect("target is writable");
     finds(report, "scripts", &complaints, |inner| scripts::check(env, &script, inner));
+    finds(report, "scripts", &["does not set LC_ALL=C"], |inner| {
+        scripts::check_locale("x", b"sed 's/[a-z]//'", inner);
+    });
 }
 
 pub(super) fn platforms(_: &Env, _: &Path, report: &mut Report) {
