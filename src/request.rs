@@ -6,7 +6,7 @@ use std::ffi::{CStr, CString};
 use zeroize::Zeroizing;
 
 use crate::error::{Error, Result};
-use crate::headers::{Headers, check_method, describe_byte, invalid_header_error};
+use crate::headers::{Headers, check_method, describe_byte, invalid_header_error, is_token_byte};
 use crate::memory;
 use crate::response::{Framing, content_length, transfer_framing};
 use crate::status::Status;
@@ -205,11 +205,20 @@ fn check_framing(headers: &Headers, form: TargetForm) -> Result<()> {
         let invalid = |error: Error| invalid_header_error(error.message());
         length.map_or(Ok(0), content_length).map_err(invalid)?;
         if !is_encoded || transfer_framing(headers).map_err(invalid)? == Framing::Chunked {
-            return Ok(());
+            return headers.get("transfer-encoding").map_or(Ok(()), |value| check_coding_bytes(value.to_bytes()));
         }
         "header Transfer-Encoding: chunked must be the last coding of a request"
     };
     Err(invalid_header_error(problem))
+}
+
+/// Refuses parameters of codings, which some recipients ignore and others refuse, and tabs: after "chunked", some
+/// recipients remove a tab, and others read it as a part of the name.
+fn check_coding_bytes(value: &[u8]) -> Result<()> {
+    check_bytes(value, |byte| is_token_byte(byte) || matches!(byte, b',' | b' ')).map_err(|(byte, at)| {
+        invalid_header_error(format!("header Transfer-Encoding: {byte} is not allowed in the value at byte {at}"))
+            .at(at)
+    })
 }
 
 fn is_host(name: &CStr) -> bool {

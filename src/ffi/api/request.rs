@@ -66,8 +66,8 @@ pub enum netlib_request_form {
 /// - more than one Host; a Host that is empty or contains a byte that a host and port may not contain; in the absolute
 ///   and the authority form, a Host that differs from the host and port of the target.
 /// - more than one Content-Length, a Content-Length that is not a number or does not fit an int64_t, Content-Length
-///   together with Transfer-Encoding, more than one Transfer-Encoding, and a Transfer-Encoding whose last coding is not
-///   chunked.
+///   together with Transfer-Encoding, more than one Transfer-Encoding, a Transfer-Encoding whose last coding is not
+///   chunked, and a Transfer-Encoding with a tab or with parameters of a coding.
 /// - Content-Length and Transfer-Encoding in a CONNECT request, which has no body (RFC 9110 section 9.3.6).
 /// - Host, Content-Length or Transfer-Encoding as an option in Connection, which asks a proxy to remove the header (RFC
 ///   9110 section 7.6.1).
