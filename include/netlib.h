@@ -5,9 +5,10 @@
  * socket that you already have, request bodies that can be sent again, and the parsing of response heads and bodies.
  * Each part works without the others, and none of them runs an event loop of its own.
  *
- * netlib does not implement HTTP/2 and HTTP/3, cookies, caching, or authentication schemes other than the headers for
- * Basic authentication. netlib does not decode content codings such as gzip: a program that requests a compressed
- * response decompresses it itself. netlib contains no pool of connections, and sends no request on its own.
+ * netlib does not implement HTTP/2 and HTTP/3, cookies, caching, SOCKS proxies, or authentication schemes other than
+ * the headers for Basic authentication. netlib does not decode content codings such as gzip: a program that requests a
+ * compressed response decompresses it itself. netlib contains no pool of connections, reads no proxy settings, and
+ * sends no request on its own.
  *
  * Each section begins with a line of "=". Long sections consist of chapters, which begin with "----".
  *

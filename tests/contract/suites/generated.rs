@@ -55,6 +55,24 @@ pub fn run(env: &Env, report: &mut Report) {
     }
     programs(env, report);
     first_guide(env, report);
+    boundary(env, report);
+}
+
+/// Checks that the README and the first page of netlib.h have the same paragraph about features that netlib lacks.
+fn boundary(env: &Env, report: &mut Report) {
+    let paragraph = |text: &str| {
+        let words: Vec<&str> = text.split_whitespace().filter(|word| *word != "*").collect();
+        words.join(" ")
+    };
+    let of = |text: &str, end: &str| {
+        let start = text.find("netlib does not implement HTTP/2")?;
+        text[start..].split(end).next().map(paragraph)
+    };
+    let (readme, header) = (of(&env.read("README.md"), "\n\n"), of(&env.header_text(), "\n *\n"));
+    report.check(
+        readme.is_some() && readme == header,
+        format!("README and netlib.h state the same features that netlib lacks\n{readme:?}\n{header:?}"),
+    );
 }
 
 /// Checks that the program of the first guide is examples-c/get.c, except its usage line and its comment at the top.
