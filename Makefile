@@ -73,6 +73,9 @@ package-check: ## runs what is too slow for test-all: C++ with each compiler, ve
 cross: ## tests or type-checks the targets of docs/reference/platforms.md; takes many minutes; first: scripts/prerequisites cross
 	@scripts/cross
 
+changed-machine: ## runs the short suites with other resolvers, without IPv6, in other locales, …; needs root; takes an hour or more; first: scripts/prerequisites changed-machine
+	@SUITE="$(SUITE)" scripts/changed-machine
+
 asan: ## runs the C tests with AddressSanitizer in the library and the tests
 	@$(CARGO) test --quiet --test contract -- asan
 
@@ -122,4 +125,4 @@ help: ## lists the targets
 	@LC_ALL=C sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1|\2/p' Makefile | while IFS='|' read -r name what; do \
 		printf '  make %-13s %s\n' "$$name" "$$what"; done
 
-.PHONY: all lib man site header pictures storm abi demo test test-all bindings package-check cross asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
+.PHONY: all lib man site header pictures storm abi demo test test-all bindings package-check cross changed-machine asan tsan msrv audit fuzz bench suites install install-strip uninstall dist release clean fmt lint help
