@@ -216,9 +216,15 @@ def callback_inputs(item):
     ]
 
 
+def callback_decision(item):
+    """The output in which a callback stores its decision, an enum. None for a callback that returns 0 for success."""
+    return next((param for param in item["params"] if param["kind"] == "enum" and param["direction"] == "out"), None)
+
+
 def callback_outputs(item):
-    """The parameters through which a callback returns values."""
-    return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
+    """The other parameters through which a callback returns values."""
+    outputs = [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
+    return [param for param in outputs if param is not callback_decision(item)]
 
 
 def pointed(c_type):

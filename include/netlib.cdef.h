@@ -521,25 +521,26 @@ typedef struct netlib_slice {
     size_t len;
 } netlib_slice;
 typedef void (*netlib_ctx_free_fn)(void *ctx);
-typedef enum netlib_interrupt (*netlib_interrupt_fn)(void *ctx);
+typedef void (*netlib_interrupt_fn)(void *ctx, enum netlib_interrupt *decision);
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
-typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
+typedef void (*netlib_sleep_fn)(void *ctx, double seconds, enum netlib_outcome *outcome);
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
-typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
-                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
-                                                 double *now);
+typedef void (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
+                                     double ttl, double timeout, enum netlib_swap *answer, uint64_t *actual,
+                                     double *now);
 typedef int32_t (*netlib_body_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
-typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
+typedef void (*netlib_body_seek_fn)(void *ctx, int64_t pos, enum netlib_outcome *outcome);
 typedef int32_t (*netlib_body_is_closed_fn)(void *ctx, int32_t *closed);
-typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
+typedef void (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes,
+                                  enum netlib_verdict *verdict);
 typedef int32_t (*netlib_resolve_fn)(void *ctx, const char *host, int32_t port, double seconds_left,
                                      netlib_addresses *addresses);
 typedef int32_t (*netlib_stream_read_fn)(void *ctx, void *buf, size_t len, size_t *n);
 typedef int32_t (*netlib_stream_write_fn)(void *ctx, const void *buf, size_t len, size_t *n);
-typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
-                                                        netlib_tls_context **replacement);
+typedef void (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                                         enum netlib_verdict *verdict);
 
 size_t netlib_nts(void);
 const char *netlib_version(void);

@@ -134,10 +134,10 @@
  * of the outer call is busy: calls on a one-call-at-a-time handle, and reads, writes, handshakes and shutdowns of a
  * stream, fail with NETLIB_BUSY; functions without a status return the same as for NULL. The callback may free that
  * handle, which is then released when the outer call ends. The other arguments of the outer call must stay alive until
- * the outer call returns. A callback that decides or acts returns an enum netlib_verdict, netlib_outcome,
- * netlib_interrupt or netlib_swap, in which 0 means failure. A callback with an output returns 0 for success, and
- * counts as failed if it does not store the output. A callback must return: do not leave it by longjmp, pthread_exit or
- * a C++ exception.
+ * the outer call returns. A callback that decides or acts returns nothing, and stores a netlib_verdict,
+ * netlib_outcome, netlib_interrupt or netlib_swap; netlib presets this output to FAILED. Every other callback returns 0
+ * for success, and counts as failed if it does not store an output. A callback must return: do not leave it by longjmp,
+ * pthread_exit or a C++ exception.
  * The tag "@called-by" of a callback's type names the functions that may invoke the callback.
  *
  * VERSIONS. The tag "@since" names the release that introduced a function, if that is later than 0.1.0.
@@ -549,10 +549,11 @@ enum netlib_retry_kind NETLIB_INT32 {
     NETLIB_RETRY_KIND_BY_CAUSE = 4
 };
 
-/** The results of a callback that allows or refuses an address or a client: `netlib_address_fn`,
- * `netlib_tls_servername_fn`. 0 means failure because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0
- * to C when the callback raises an exception, and a filter that raises an exception must not allow anything. Any
- * number that is not listed here also means failure. */
+/** The decisions of a callback that allows or refuses an address or a client: `netlib_address_fn`,
+ * `netlib_tls_servername_fn`. Such a callback has no result: it stores its decision in an output, which netlib presets
+ * to `NETLIB_VERDICT_FAILED`. When a callback raises an exception, the foreign-function layers of some languages return
+ * to C an arbitrary number, such as the previous result, but they do not change an output. So a filter that raises an
+ * exception allows nothing. Any number that is not listed here also means failure. */
 enum netlib_verdict NETLIB_INT32 {
     /** The callback failed. The outer call, during which the callback ran, then fails with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_VERDICT_FAILED = 0,
@@ -562,12 +563,9 @@ enum netlib_verdict NETLIB_INT32 {
     NETLIB_VERDICT_REFUSE = 2
 };
 
-/** The results of a callback that performs an action and stores no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
- * means failure, for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means
- * failure.
- *
- * In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
- * an invalid value, so a callback that raised an exception before it stored the output also counts as failed. */
+/** The outcomes of a callback that performs an action: `netlib_sleep_fn`, `netlib_body_seek_fn`. Such a callback stores
+ * its outcome in an output, for the same reason as a callback that stores a `netlib_verdict`. Any number that is not
+ * listed here also means failure. */
 enum netlib_outcome NETLIB_INT32 {
     /** The callback's action failed. */
     NETLIB_OUTCOME_FAILED = 0,
@@ -983,8 +981,7 @@ void netlib_bytes_free(netlib_bytes *bytes);
  * limit: Deadlines and cancellation.
  * ================================================================================================================== */
 
-/** The results of a `netlib_interrupt_fn`. 0 means failure, for the same reason as in `enum netlib_verdict`. Any number
- * that is not listed here also means failure. */
+/** The decisions of a `netlib_interrupt_fn`. Any number that is not listed here also means failure. */
 enum netlib_interrupt NETLIB_INT32 {
     /** The check failed: the wait ends with `NETLIB_CALLBACK_FAILED`. */
     NETLIB_INTERRUPT_FAILED = 0,
@@ -1014,13 +1011,13 @@ struct netlib_limit;
  * calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
  *
  * If several threads wait with one limit, the interrupt check may run on several threads at the same time. An
- * interrupt check usually returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
+ * interrupt check usually stores `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
  * interrupt check runs the signal handlers of the host language, for example with Python's PyErr_CheckSignals.
- * @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
- *         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
- *         `NETLIB_CALLBACK_FAILED`.
+ * @param decision out: `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end
+ *        the wait with `NETLIB_INTERRUPTED`. netlib presets `decision` to `NETLIB_INTERRUPT_FAILED`. Every other value
+ *        means failure: the wait ends with `NETLIB_CALLBACK_FAILED`.
  * @called-by every call that waits, if its limit has an interrupt check. */
-typedef enum netlib_interrupt (*netlib_interrupt_fn)(void *ctx);
+typedef void (*netlib_interrupt_fn)(void *ctx, enum netlib_interrupt *decision);
 
 /** Makes a limit. The limit's time starts to run at this call.
  * @param seconds the time until the deadline, 0 or more; `NETLIB_TIMEOUT_NONE` for no deadline of its own.
@@ -2009,10 +2006,11 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
 /** Waits for a number of seconds. netlib calls this callback instead of waiting itself.
  * @param seconds more than 0; may be infinity if `backoff_max` is `NETLIB_TIMEOUT_NONE`.
- * @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
- *         `NETLIB_CALLBACK_FAILED`.
+ * @param outcome out: `NETLIB_OUTCOME_DONE` once the time has passed. netlib presets `outcome` to
+ *        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` makes the outer call fail with
+ *        `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`. */
-typedef enum netlib_outcome (*netlib_sleep_fn)(void *ctx, double seconds);
+typedef void (*netlib_sleep_fn)(void *ctx, double seconds, enum netlib_outcome *outcome);
 
 /** Stores a random number in `value`. netlib uses this number instead of a random number from the system.
  * @param value out: a random number, 0 or more and less than 1, uniformly distributed. netlib presets `value` to NaN,
@@ -2730,7 +2728,7 @@ enum netlib_unavailable NETLIB_INT32 {
 
 /* ---- Stores, in which processes share state. ---- */
 
-/** The results of a swap callback. */
+/** The answers of a swap callback. Any number that is not listed here means failure. */
 enum netlib_swap NETLIB_INT32 {
     /** The callback failed because of a bug, for example an exception. The outer call fails with
      * `NETLIB_CALLBACK_FAILED`. */
@@ -2765,7 +2763,7 @@ struct netlib_store;
  *
  * netlib reads a word by replacing 0 by 0, so a decision that grants needs two calls, and a decision that denies needs
  * one. If other processes change the word between two calls, netlib makes up to 64 calls, and then treats the store as
- * unavailable. If the server does not answer, the callback should return `NETLIB_SWAP_UNAVAILABLE` at once for a
+ * unavailable. If the server does not answer, the callback should store `NETLIB_SWAP_UNAVAILABLE` at once for a
  * while, for example for a second, so that not every decision waits for the timeout.
  * @param key the name of the word: `budget:` or `rate:` and the key that was passed to netlib, which may contain any
  *        bytes. The key is not NUL-terminated. The callback may put a name of the application before it.
@@ -2775,17 +2773,18 @@ struct netlib_store;
  * @param ttl the seconds without a change after which the store may forget the word.
  * @param timeout the seconds after which netlib ignores the answer, more than 0. This is the rest of the timeout of
  *        `netlib_store_new`, or of the limit of the outer call if that ends earlier.
+ * @param answer out: the answer of the store. netlib presets `answer` to `NETLIB_SWAP_FAILED`. If the value is no
+ *        `netlib_swap`, or if the callback did not store an output that the answer requires, the outer call fails with
+ *        `NETLIB_CALLBACK_FAILED` under every policy.
  * @param actual out: the word, if it was not `expected`.
- * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
+ * @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the answer is
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
  *        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
  *        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
- * @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
- *         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
  * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
-typedef enum netlib_swap (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected,
-                                                 uint64_t desired, double ttl, double timeout, uint64_t *actual,
-                                                 double *now);
+typedef void (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
+                                     double ttl, double timeout, enum netlib_swap *answer, uint64_t *actual,
+                                     double *now);
 
 /** Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each
  * process maps the file into its memory and changes words with an atomic instruction, so an update takes no system
@@ -4277,10 +4276,11 @@ typedef int32_t (*netlib_body_tell_fn)(void *ctx, int64_t *pos);
  * `netlib_rewind_body` and `netlib_set_file_position`, on the thread of that call. If the callback makes a call on the
  * same body, that call fails with `NETLIB_BUSY`.
  * @param pos the position in bytes from the start of the body, 0 or more.
- * @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
- *         reports as `NETLIB_UNREWINDABLE_BODY`.
+ * @param outcome out: `NETLIB_OUTCOME_DONE` once the body is at `pos`. netlib presets `outcome` to
+ *        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` means failure, which netlib reports as
+ *        `NETLIB_UNREWINDABLE_BODY`.
  * @called-by `netlib_set_file_position` and `netlib_rewind_body`. */
-typedef enum netlib_outcome (*netlib_body_seek_fn)(void *ctx, int64_t pos);
+typedef void (*netlib_body_seek_fn)(void *ctx, int64_t pos, enum netlib_outcome *outcome);
 
 /** Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
  * `netlib_is_fp_closed`, on the thread of that call. If the callback makes a call on the same body, that call fails
@@ -4649,13 +4649,14 @@ enum netlib_address_class NETLIB_INT32 {
  * @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
  *        the callback returns.
  * @param classes the classes of the address, as bits of `netlib_address_class`.
- * @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
- *         callback returns any other number, 0 included, no further address is tried, and connecting fails with
- *         `NETLIB_CALLBACK_FAILED`.
+ * @param verdict out: `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address.
+ *        netlib presets `verdict` to `NETLIB_VERDICT_FAILED`. If the callback stores no verdict or any other value, no
+ *        further address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step`,
  *        `netlib_connect_run` and `netlib_stream_connect`.
  */
-typedef enum netlib_verdict (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes);
+typedef void (*netlib_address_fn)(void *ctx, const void *address, size_t len, int32_t classes,
+                                  enum netlib_verdict *verdict);
 
 /** Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every
  * class.
@@ -6007,17 +6008,17 @@ void netlib_tls_options_set_key_exchange_groups(netlib_tls_options *options, con
  * @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
  *        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
  *        client verification of the new context, but does not call the new context's callback. netlib takes ownership
- *        of the stored reference, regardless of the callback's result: store a clone (`netlib_tls_context_clone`).
- * @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
- *         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
- *         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
- *         `netlib_error_tls_alert` returns the alert. If the callback returns a number that is not a verdict (0, for
- *         example), or stores a context that `netlib_tls_accept_fd` would refuse (for example, because the context has
- *         no local certificate), the handshake fails with `NETLIB_CALLBACK_FAILED`, and the client receives the alert
- *         internal_error (80).
+ *        of the stored reference, regardless of the verdict: store a clone (`netlib_tls_context_clone`).
+ * @param verdict out: `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if
+ *        `*replacement` is NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112,
+ *        RFC 8446 section 6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
+ *        `netlib_error_tls_alert` returns the alert. netlib presets `verdict` to `NETLIB_VERDICT_FAILED`. If the
+ *        callback stores no verdict or any other value, or stores a context that `netlib_tls_accept_fd` would refuse
+ *        (for example, because the context has no local certificate), the handshake fails with
+ *        `NETLIB_CALLBACK_FAILED`, and the client receives the alert internal_error (80).
  * @called-by every call that makes a TLS handshake on a server. */
-typedef enum netlib_verdict (*netlib_tls_servername_fn)(void *ctx, const char *server_name,
-                                                        netlib_tls_context **replacement);
+typedef void (*netlib_tls_servername_fn)(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                                         enum netlib_verdict *verdict);
 
 /** Sets a callback with which a server chooses its context by the host name that the client requests. Corresponds to
  * Python's `sni_callback` and OpenSSL's SSL_CTX_set_tlsext_servername_callback. Default: no callback, so that all

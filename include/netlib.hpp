@@ -2362,6 +2362,14 @@ expected<progress<T>> finish_progress(netlib_status status, netlib_error *err, T
 }
 #endif
 
+/* Runs a callback that decides. After an exception, no decision is stored, which means failure. */
+template <class Call> void guarded(Call call) noexcept {
+    guarded(0, [&] {
+        call();
+        return 0;
+    });
+}
+
 /* Stores the output of a callback. A callback that may return a status of NETLIB_CLASS_PROGRESS returns a progress. */
 template <class Out, class Value> std::int32_t store(Value value, Out *out) {
     *out = static_cast<Out>(value);
@@ -2391,10 +2399,10 @@ namespace callbacks {
 
 /** netlib_interrupt_fn: interrupt () */
 template <class Held, std::size_t at>
-enum netlib_interrupt interrupt(void *ctx) noexcept {
-    return detail::guarded(static_cast<enum netlib_interrupt>(0), [&] {
+void interrupt(void *ctx, enum netlib_interrupt *decision) noexcept {
+    detail::guarded([&] {
         auto decided = detail::callable<Held, at>(ctx)();
-        return static_cast<enum netlib_interrupt>(decided);
+        *decision = static_cast<enum netlib_interrupt>(decided);
     });
 }
 
@@ -2416,10 +2424,10 @@ std::int32_t wall_clock(void *ctx, double *seconds) noexcept {
 
 /** netlib_sleep_fn: outcome (seconds) */
 template <class Held, std::size_t at>
-enum netlib_outcome sleep(void *ctx, double seconds) noexcept {
-    return detail::guarded(static_cast<enum netlib_outcome>(0), [&] {
+void sleep(void *ctx, double seconds, enum netlib_outcome *outcome) noexcept {
+    detail::guarded([&] {
         auto decided = detail::callable<Held, at>(ctx)(netlib::seconds(seconds));
-        return static_cast<enum netlib_outcome>(decided);
+        *outcome = static_cast<enum netlib_outcome>(decided);
     });
 }
 
@@ -2434,12 +2442,12 @@ std::int32_t random(void *ctx, double *value) noexcept {
 /** netlib_store_swap_fn: swap (text key, std::uint64_t expected, std::uint64_t desired, seconds ttl,
     seconds timeout, std::uint64_t &actual, double &now) */
 template <class Held, std::size_t at>
-enum netlib_swap store_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
-    double timeout, uint64_t *actual, double *now) noexcept {
-    return detail::guarded(static_cast<enum netlib_swap>(0), [&] {
+void store_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+    double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) noexcept {
+    detail::guarded([&] {
         auto decided = detail::callable<Held, at>(ctx)(text(key, len), expected, desired, seconds(ttl),
             seconds(timeout), *actual, *now);
-        return static_cast<enum netlib_swap>(decided);
+        *answer = static_cast<enum netlib_swap>(decided);
     });
 }
 
@@ -2461,10 +2469,10 @@ std::int32_t body_tell(void *ctx, int64_t *pos) noexcept {
 
 /** netlib_body_seek_fn: outcome (std::int64_t pos) */
 template <class Held, std::size_t at>
-enum netlib_outcome body_seek(void *ctx, int64_t pos) noexcept {
-    return detail::guarded(static_cast<enum netlib_outcome>(0), [&] {
+void body_seek(void *ctx, int64_t pos, enum netlib_outcome *outcome) noexcept {
+    detail::guarded([&] {
         auto decided = detail::callable<Held, at>(ctx)(pos);
-        return static_cast<enum netlib_outcome>(decided);
+        *outcome = static_cast<enum netlib_outcome>(decided);
     });
 }
 
@@ -2478,11 +2486,11 @@ std::int32_t body_is_closed(void *ctx, int32_t *closed) noexcept {
 
 /** netlib_address_fn: verdict (span<const std::uint8_t> address, address_class classes) */
 template <class Held, std::size_t at>
-enum netlib_verdict address(void *ctx, const void *address, size_t len, int32_t classes) noexcept {
-    return detail::guarded(static_cast<enum netlib_verdict>(0), [&] {
+void address(void *ctx, const void *address, size_t len, int32_t classes, enum netlib_verdict *verdict) noexcept {
+    detail::guarded([&] {
         auto decided = detail::callable<Held, at>(ctx)(detail::bytes_of(address, len),
             static_cast<address_class>(classes));
-        return static_cast<enum netlib_verdict>(decided);
+        *verdict = static_cast<enum netlib_verdict>(decided);
     });
 }
 
@@ -2515,12 +2523,13 @@ std::int32_t stream_write(void *ctx, const void *buf, size_t len, size_t *n) noe
 
 /** netlib_tls_servername_fn: verdict (text server_name, tls_context &replacement) */
 template <class Held, std::size_t at>
-enum netlib_verdict tls_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) noexcept {
-    return detail::guarded(static_cast<enum netlib_verdict>(0), [&] {
+void tls_servername(void *ctx, const char *server_name, netlib_tls_context **replacement,
+    enum netlib_verdict *verdict) noexcept {
+    detail::guarded([&] {
         tls_context replacement_owned(nullptr);
         auto decided = detail::callable<Held, at>(ctx)(text(server_name), replacement_owned);
         *replacement = replacement_owned.release();
-        return static_cast<enum netlib_verdict>(decided);
+        *verdict = static_cast<enum netlib_verdict>(decided);
     });
 }
 } // namespace callbacks

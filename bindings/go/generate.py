@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, camel
+from model import Api, callback_decision, camel
 
 KEYWORDS = {
     "break", "case", "chan", "const", "continue", "default", "defer", "else", "fallthrough", "for", "func", "go",
@@ -492,9 +492,12 @@ func {receiver}Has{name}({parameters}) bool {{
         """The Go type of a callback, and the exported function that C calls."""
         inputs, outputs, go_arguments, parameters, store, revoke = [], [], [], ["ctx C.uintptr_t"], [], ""
         c_parameters, c_arguments = ["void *ctx"], ["(uintptr_t)ctx"]
+        decision = callback_decision(item)
         for param in item["params"][1:]:
             name, kind, direction = local(param["name"]), param["kind"], param["direction"]
             c_parameters.append(f"{param['type']}{'' if param['type'].endswith('*') else ' '}{param['name']}")
+            if param is decision:
+                continue
             c_arguments.append(f"(void *){param['name']}" if param["type"].endswith("*") else param["name"])
             if param["type"].endswith("*"):
                 parameters.append(f"{name} unsafe.Pointer")
@@ -531,15 +534,14 @@ func {receiver}Has{name}({parameters}) bool {{
                 go = enum_name(param["enum"]) if param.get("enum") else NUMBERS[param["type"]]
                 inputs.append(f"{param['name']} {go}")
                 go_arguments.append(f"{go}({name})")
-        is_enum = item["returns"]["kind"] == "enum"
-        if is_enum:
-            outputs.append(enum_name(item["returns"]["enum"]))
+        if decision:
+            outputs.append(enum_name(decision["enum"]))
         outputs.append("error")
         type_name, field = self.callback_type(item["name"]), self.callback_field(item["name"])
         doc = re.sub(r"\s+$", "", item["doc"] or "")
         returns = outputs[0] if len(outputs) == 1 else f"({', '.join(outputs)})"
         results = [f"out{at + 1}" for at in range(len(outputs) - 1)]
-        result = results[-1] if is_enum else "0"
+        result = results[-1] if decision else "0"
         stores = "\n\t\t".join(store)
         assign = f"{', '.join(results + ['err'])} := " if results else "err := "
         self.callbacks.append(
@@ -549,7 +551,7 @@ type {type_name} func({", ".join(inputs)}) {returns}
 
 //export netlibGo{title(field)}
 func netlibGo{type_name}({", ".join(parameters)}) C.int32_t {{
-	return invoke({"0" if is_enum else "failed"}, func() (C.int32_t, error) {{
+	return invoke({"0" if decision else "failed"}, func() (C.int32_t, error) {{
 		{revoke}{assign}heldBy(ctx).{field}({", ".join(go_arguments)})
 		{stores}
 		return C.int32_t({result}), err
@@ -557,10 +559,11 @@ func netlibGo{type_name}({", ".join(parameters)}) C.int32_t {{
 }}
 """.replace(f"//export netlibGo{title(field)}\n", f"//export netlibGo{type_name}\n")
         )
-        c_returns = item["returns"]["type"]
+        # After an error, the Go function returns 0, which is no decision.
+        stores = f"*{decision['name']} = (enum {decision['enum']})" if decision else "return "
         self.shim_c.append(
-            f"static {c_returns} on_{item['name'].removeprefix('netlib_')}({', '.join(c_parameters)}) {{\n"
-            f"    return ({c_returns})netlibGo{type_name}({', '.join(c_arguments)});\n}}\n"
+            f"static {item['returns']['type']} on_{item['name'].removeprefix('netlib_')}({', '.join(c_parameters)}) {{\n"
+            f"    {stores}netlibGo{type_name}({', '.join(c_arguments)});\n}}\n"
         )
 
     def shim(self, call):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from java_names import class_name, component, constant, local, method_name
-from model import Api, camel
+from model import Api, callback_decision, camel
 from native import HEAD, ffm_classes, jna_classes, native_type, trampoline
 
 
@@ -272,6 +272,7 @@ class Generator:
         """Returns the interface for applications, and the trampoline that calls it."""
         java = class_name(item["name"].removesuffix("_fn"))
         inputs, outputs, natives, converted, stores = [], [], ["long ctx"], [], []
+        decision = callback_decision(item)
         before, after, last = "", "", ""
         for param in item["params"][1:]:
             name, kind, direction = local(param["name"]), param["kind"], param["direction"]
@@ -307,7 +308,9 @@ class Generator:
                 before += f"{class_name(param['handle'])} lent = {class_name(param['handle'])}.of({name}, new Object[0]); try {{ "
                 converted.append("lent")
                 last = " } finally { lent.close(); }"
-            elif direction == "out" and item["returns"]["kind"] == "enum":
+            elif param is decision:
+                pass
+            elif direction == "out" and decision:
                 found = native_type(param["type"].rstrip("* "))
                 boxed = {"double": "Double", "long": "Long"}[found]
                 inputs.append(f"{boxed}Consumer {name}")
@@ -323,17 +326,15 @@ class Generator:
             else:
                 inputs.append(f"{native_type(param['type'])} {name}")
                 converted.append(name)
-        is_enum = item["returns"]["kind"] == "enum"
-        returns = "int" if is_enum else outputs[0] if outputs else "void"
+        returns = "int" if decision else outputs[0] if outputs else "void"
         code = f"callback.call({', '.join(converted)})"
         run = (
-            f"{before}int result = {code}; {after}return result;"
-            if is_enum
+            f"{before}int result = {code}; {after}CMemory.putInt({local(decision['name'])}, result);"
+            if decision
             else f"{before}{code}; return 0;{last}"
             if returns == "void"
             else f"{before}{returns} result = {code}; {' '.join(stores)} return 0;{last}"
         )
-        failure = "0" if is_enum else "Status.CALLBACK_FAILED"
         interface = HEAD + "import java.nio.ByteBuffer;\nimport java.util.function.Consumer;\n\n" + document(item["doc"], "") + (
             "@FunctionalInterface\n"
             f"public interface {java}Callback {{\n"
@@ -356,9 +357,9 @@ class Generator:
         )
         held = f"{java}Callback callback = ({java}Callback) Held.callback(ctx, {self.callback_index(item)});"
         function = (
-            f"    static int {trampoline(item['name'])}({', '.join(natives)}) {{\n        try {{\n"
+            f"    static {'void' if decision else 'int'} {trampoline(item['name'])}({', '.join(natives)}) {{\n        try {{\n"
             f"            {held}\n            {run}\n        }} catch (Throwable raised) {{\n"
-            f"            return Held.raise(raised, {failure});\n        }}\n    }}\n"
+            f"            {'Held.raise(raised, 0)' if decision else 'return Held.raise(raised, Status.CALLBACK_FAILED)'};\n        }}\n    }}\n"
         )
         return java + "Callback", interface, function
 

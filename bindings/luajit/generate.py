@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line  # noqa: E402
-from model import Api, callback_inputs, callback_outputs  # noqa: E402
+from model import Api, callback_decision, callback_inputs, callback_outputs  # noqa: E402
 
 KEYWORDS = {"end", "function", "local", "nil", "not", "or", "repeat", "then", "until", "and", "in"}
 
@@ -116,7 +116,7 @@ class Lua(Writer):
         self.line()
 
     def callback(self, item):
-        name, returns = item["name"], item["returns"]
+        name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
         params = [param["name"] for param in item["params"]]
@@ -129,24 +129,25 @@ class Lua(Writer):
                 "buffer": f"tonumber({param.get('length')})",
             }.get(param["kind"], at if "int64_t" in param["type"] else f"tonumber({at})"))  # fmt: skip
         outputs = callback_outputs(item)
-        failure = 0 if returns["kind"] == "enum" else -1
-        self.line(f'rt.define("{name}", function({", ".join(params)})')
+        is_outcome = decision and decision["enum"] == "netlib_outcome"
+        self.line(f'rt.define("{name}", {"nil" if decision else -1}, function({", ".join(params)})')
         self.depth += 1
-        stores_values = returns["kind"] == "enum" and outputs and "handle" not in outputs[0]
+        stores_values = decision and outputs and "handle" not in outputs[0]
         values = "".join(f", {output['name']}_value" for output in outputs) if stores_values else ""
-        uses_result = returns["kind"] == "enum" and returns["enum"] != "netlib_outcome" or outputs
+        uses_result = decision and not is_outcome or outputs
         self.line(f'local good{", result" if uses_result else ""}{values} = rt.try(ctx, "{name}"{"".join(", " + value for value in given)})')
-        self.line(f"if not good then return {failure} end")
+        self.line(f"if not good then return{'' if decision else ' -1'} end")
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
-        if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
-            self.line("return 1")
+        stores = f"{decision['name']}[0] =" if decision else ""
+        if is_outcome:
+            self.line(f"{stores} 1")
         elif stores_values:
             cells = "".join(f", {output['name']}, {output['name']}_value" for output in outputs)
-            self.line(f"return rt.store_values(result{cells})")
-        elif returns["kind"] == "enum" and outputs:
-            self.line(f"return rt.store_handle({outputs[0]['name']}, class.{class_of(outputs[0]['handle'])}, result)")
-        elif returns["kind"] == "enum":
-            self.line(f"return rt.expect(result, {failure})")
+            self.line(f"{stores} rt.store_values(result{cells})")
+        elif decision and outputs:
+            self.line(f"{stores} rt.store_handle({outputs[0]['name']}, class.{class_of(outputs[0]['handle'])}, result)")
+        elif decision:
+            self.line(f"{stores} rt.expect(result, 0)")
         elif buffers:
             # A string is stored; a number is a status.
             self.line("if type(result) == \"number\" then return result end")

@@ -11,12 +11,19 @@ Url.__tostring = Url.to_string
 
 -- Makes a limit. A wait with this limit ends when a signal handler has run: Ctrl-C raises the error "interrupted!" of the
 -- program luajit, as it does in Lua code. Any other signal handler ends the wait with NETLIB_INTERRUPTED. The interrupt
--- check is a C function, because a Lua function would raise "interrupted!" inside netlib.
-ffi.cdef("int atoi(const char *);")
-local stop = ffi.new("char[2]", tostring(netlib.INTERRUPT_STOP))
+-- check is a C function, because a Lua function would raise "interrupted!" inside netlib. posix_spawnattr_getpgroup(3)
+-- copies a number from its first argument, the ctx, to its second argument, the decision.
+ffi.cdef([[
+int posix_spawnattr_init(void *);
+int posix_spawnattr_setpgroup(void *, int);
+int posix_spawnattr_getpgroup(const void *, int *);
+]])
+local stop = ffi.new("uint64_t[128]") -- larger than every posix_spawnattr_t
+ffi.C.posix_spawnattr_init(stop)
+ffi.C.posix_spawnattr_setpgroup(stop, netlib.INTERRUPT_STOP)
 function Limit.new_until_signal(seconds)
     local limit, err = ffi.new("netlib_limit *[1]"), ffi.new("netlib_error *[1]")
-    local check = ffi.cast("netlib_interrupt_fn", ffi.C.atoi)
+    local check = ffi.cast("netlib_interrupt_fn", ffi.C.posix_spawnattr_getpgroup)
     local status = C.netlib_limit_new_interruptible(rt.seconds(seconds), nil, check, stop, nil, limit, err)
     if status ~= 0 then rt.fail(status, err) end
     return rt.own(Limit, limit[0])

@@ -344,12 +344,19 @@ function rt.store(buf, len, n, result)
     return 0
 end
 
-function rt.define(name, callback)
-    rt.callbacks[name] = ffi.cast(name, callback)
+-- Makes the C function for a type of callback. No Lua error leaves this function, because an error that unwinds the stack
+-- of netlib ends the process: the outer call raises the error. `failure` is the function's result after an error.
+function rt.define(name, failure, callback)
+    rt.callbacks[name] = ffi.cast(name, function(...)
+        local good, result = pcall(callback, ...)
+        if good then return result end
+        raised = { result }
+        return failure
+    end)
 end
 
 rt.define_ctx_free = function()
-    rt.define("netlib_ctx_free_fn", function(ctx) held[key_of(ctx)] = nil end)
+    rt.define("netlib_ctx_free_fn", nil, function(ctx) held[key_of(ctx)] = nil end)
 end
 
 -- Code that generate.py has written.

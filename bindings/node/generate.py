@@ -10,7 +10,7 @@ import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, callback_inputs, callback_outputs, camel, class_name, pointed  # noqa: E402
+from model import Api, callback_decision, callback_inputs, callback_outputs, camel, class_name, pointed  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
 
@@ -235,7 +235,7 @@ class Writer:
             kind = self.names.classes[param["handle"]] if param["kind"] == "handle" else kinds.get(param["kind"])
             absent = " | null" if param["kind"] == "text" and param["nullable"] else ""
             arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}{absent}")
-        outputs, enum = callback_outputs(item), item["returns"].get("enum")
+        outputs, enum = callback_outputs(item), (callback_decision(item) or {}).get("enum")
         if enum == "netlib_outcome":
             result = "void"
         elif enum and outputs and "handle" not in outputs[0]:
@@ -264,11 +264,11 @@ class Writer:
         return c_type
 
     def callback(self, item):
-        """The function that C calls. An exception in it becomes the failure value, and is thrown after the outer call."""
-        name, returns = item["name"], item["returns"]
+        """The function that C calls. An exception in it is a failure for C, and is thrown after the outer call."""
+        name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
-        params = [camel(param["name"]) for param in item["params"] if param["kind"] != "ctx"]
+        params = [camel(param["name"]) for param in item["params"] if param["kind"] != "ctx" and param is not decision]
         types = ", ".join(f"'{self.koffi_type(param['type'])}'" for param in item["params"])
         convert = []
         for param in callback_inputs(item):
@@ -278,10 +278,10 @@ class Writer:
                 "text": f"$.text({at}, {length})" if length else f"$.text({at})",
                 "handle": at,
             }.get(param["kind"], at))  # fmt: skip
-        failure = 0 if returns["kind"] == "enum" else -1
-        self.js.append(f"const on_{name.removeprefix('netlib_')} = $.callback('{name}', [{types}], {failure},")
+        at = [param["name"] for param in item["params"]].index(decision["name"]) if decision else "null"
+        self.js.append(f"const on_{name.removeprefix('netlib_')} = $.callback('{name}', [{types}], {at},")
         self.js.append(f"    ({', '.join(['call', *params])}) => {{")
-        lines, outputs, enum = [], callback_outputs(item), returns.get("enum")
+        lines, outputs, enum = [], callback_outputs(item), decision["enum"] if decision else None
         handles = [param for param in callback_inputs(item) if param["kind"] == "handle"]
         buffers = [param for param in callback_inputs(item) if param["kind"] == "buffer"]
         for at, param in enumerate(callback_inputs(item)):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
-from model import Api, callback_inputs, callback_outputs, camel  # noqa: E402
+from model import Api, callback_decision, callback_inputs, callback_outputs, camel  # noqa: E402
 
 HEAD = """<?php
 // bindings/php/generate.py writes this file from netlib.api.json.
@@ -167,7 +167,7 @@ class Php(Writer):
         self.line()
 
     def callback(self, item):
-        name, returns = item["name"], item["returns"]
+        name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
         given = []
@@ -179,20 +179,25 @@ class Php(Writer):
                 "buffer": self.var(param.get("length") or ""),
             }.get(param["kind"], at))  # fmt: skip
         outputs = callback_outputs(item)
-        failure = 0 if returns["kind"] == "enum" else -1
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = ", ".join(self.var(param["name"]) for param in item["params"])
-        self.line(f"'{name}' => static fn ({params}): int => Runtime::try($ctx, '{name}', {failure},")
+        if decision:
+            # After an exception, `try` returns 0, which means failure.
+            self.line(f"'{name}' => static function ({params}): void {{")
+            self.depth += 1
+            self.line(f"{self.var(decision['name'])}[0] = Runtime::try($ctx, '{name}', 0,")
+        else:
+            self.line(f"'{name}' => static fn ({params}): int => Runtime::try($ctx, '{name}', -1,")
         self.depth += 1
         stores = "null"
-        if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
+        if decision and decision["enum"] == "netlib_outcome":
             stores = "static fn (mixed $result): int => 1"
-        elif returns["kind"] == "enum" and outputs and "handle" not in outputs[0]:
+        elif decision and outputs and "handle" not in outputs[0]:
             cells = "".join(", " + self.var(output["name"]) for output in outputs)
             stores = f"static fn (int|array $result): int => Runtime::storeValues($result{cells})"
-        elif returns["kind"] == "enum" and outputs:
+        elif decision and outputs:
             stores = f"static fn (int|{class_of(outputs[0]['handle'])} $result): int => Runtime::storeHandle({self.var(outputs[0]['name'])}, $result)"
-        elif returns["kind"] == "enum":
+        elif decision:
             stores = "static fn (int $result): int => $result"
         elif buffers:
             stores = f"static fn (?string $result): int => Runtime::store($buf, {self.var(buffers[0]['length'])}, $n, $result)"
@@ -203,8 +208,12 @@ class Php(Writer):
                 stores = stores.replace("(int) ", "")
         else:
             stores = "static fn (mixed $result): int => 0"
-        self.line(f"{stores}{''.join(', ' + value for value in given)}),")
+        arguments = "".join(", " + value for value in given)
+        self.line(f"{stores}{arguments});" if decision else f"{stores}{arguments}),")
         self.depth -= 1
+        if decision:
+            self.depth -= 1
+            self.line("},")
 
     def file(self, path):
         path.write_text(re.sub(r"\n\n(\s*})", r"\n\1", HEAD + "\n" + "\n".join(self.lines) + "\n"), encoding="utf-8")

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, class_name, pointed
+from model import Api, callback_decision, callback_inputs, callback_outputs, class_name, pointed
 
 # Classes whose obvious name has another meaning in Python: `netlib.Error` is the exception.
 CLASSES = {"netlib_error": "ErrorInfo"}
@@ -229,19 +229,8 @@ class Writer:
 
     def callback_type(self, name):
         item = self.api.callbacks[name]
-        arguments = [self.callback_argument(param)[0] for param in self.callback_inputs(item)]
+        arguments = [self.callback_argument(param)[0] for param in callback_inputs(item)]
         return f"Callable[[{', '.join(arguments)}], {self.callback_result(item)}]"
-
-    @staticmethod
-    def callback_inputs(item):
-        lengths = {param["name"] for param in item["params"] if param["kind"] == "length"}
-        return [
-            param
-            for param in item["params"]
-            if param["kind"] != "ctx"
-            and param["name"] not in lengths
-            and (param["direction"] == "in" or param["kind"] == "buffer")
-        ]
 
     def callback_argument(self, param):
         """The Python type of an argument of a callback, and the expression that makes it."""
@@ -260,12 +249,12 @@ class Writer:
         return ("float" if param["type"] == "double" else "int"), name
 
     def callback_result(self, item):
-        outputs = self.callback_outputs(item)
-        returns = item["returns"]
-        if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
+        outputs = callback_outputs(item)
+        decision = callback_decision(item)
+        if decision and decision["enum"] == "netlib_outcome":
             return "None"
-        if returns["kind"] == "enum":
-            name = self.names.enums[returns["enum"]]
+        if decision:
+            name = self.names.enums[decision["enum"]]
             if outputs and "handle" not in outputs[0]:
                 values = ["float" if output["type"] == "double *" else "int" for output in outputs]
                 return f"{name} | tuple[{', '.join([name, *values])}]"
@@ -277,32 +266,31 @@ class Writer:
             return "int"
         return {"truth_value": "bool"}.get(kind, "float" if outputs[0]["type"] == "double *" else "int")
 
-    @staticmethod
-    def callback_outputs(item):
-        return [param for param in item["params"] if param["direction"] != "in" and param["kind"] != "buffer"]
-
     def callback(self, item):
-        """The function that C calls. An exception becomes the failure value, and is raised after the outer call."""
-        name, returns = item["name"], item["returns"]
+        """The function that C calls. After an exception, the function stores no decision or returns -1, and the outer
+        call raises the exception."""
+        name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
         params = [param["name"] for param in item["params"]]
-        arguments = ", ".join(self.callback_argument(param)[1] for param in self.callback_inputs(item))
-        outputs = self.callback_outputs(item)
-        failure = 0 if returns["kind"] == "enum" else -1
-        self.line(f'@callback("{name}", {failure})')
-        self.line(f"def _on_{name.removeprefix('netlib_')}({', '.join(f'{param}: Any' for param in params)}) -> int:")
+        arguments = ", ".join(self.callback_argument(param)[1] for param in callback_inputs(item))
+        outputs = callback_outputs(item)
+        self.line(f'@callback("{name}", {None if decision else -1})')
+        result_type = "None" if decision else "int"
+        given = ", ".join(f"{param}: Any" for param in params)
+        self.line(f"def _on_{name.removeprefix('netlib_')}({given}) -> {result_type}:")
         # The callback must not use handles and buffers after it has returned.
-        lent = [param for param in self.callback_inputs(item) if param["kind"] in ("handle", "buffer")]
+        lent = [param for param in callback_inputs(item) if param["kind"] in ("handle", "buffer")]
         for param in lent:
             made = self.callback_argument(param)[1]
             arguments = arguments.replace(made, f"{param['name']}_h")
             self.line(f"with {made} as {param['name']}_h:", 4)
-        is_used = outputs or (returns["kind"] == "enum" and returns["enum"] != "netlib_outcome")
+        is_outcome = decision and decision["enum"] == "netlib_outcome"
+        is_used = outputs or (decision and not is_outcome)
         self.line(f'{"result = " if is_used else ""}held(ctx, "{name}")({arguments})', 8 if lent else 4)
-        if returns["kind"] == "enum" and returns["enum"] == "netlib_outcome":
-            self.line("return 1", 4)
-        elif returns["kind"] == "enum":
+        if is_outcome:
+            self.line(f"{decision['name']}[0] = 1", 4)
+        elif decision:
             values = [output["name"] for output in outputs if "handle" not in output]
             if values:
                 self.line("if isinstance(result, tuple):", 4)
@@ -311,8 +299,8 @@ class Writer:
                 cls = self.names.classes[output["handle"]]
                 self.line(f"if isinstance(result, {cls}):", 4)
                 self.line(f"{output['name']}[0] = give(result.clone())", 8)
-                self.line("return 1", 8)
-            self.line(f"return expect({self.names.enums[returns['enum']]}, result)", 4)
+                self.line(f"result = {self.names.enums[decision['enum']]}.ALLOW", 8)
+            self.line(f"{decision['name']}[0] = expect({self.names.enums[decision['enum']]}, result)", 4)
         elif outputs and outputs[0]["kind"] == "length":
             self.line("if isinstance(result, Status):", 4)
             self.line("return result", 8)

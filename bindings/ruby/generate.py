@@ -9,7 +9,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
-from model import Api, callback_inputs, callback_outputs  # noqa: E402
+from model import Api, callback_decision, callback_inputs, callback_outputs  # noqa: E402
 
 KEYWORDS = {"end", "next", "class", "begin", "raise", "retry", "when", "then", "in", "module", "self", "redo", "rescue"}
 TYPES = {"void": "void", "double": "double", "size_t": "size_t", "int": "int", "netlib_status": "int32"}
@@ -167,7 +167,7 @@ class Ruby(Writer):
         self.line()
 
     def callback(self, item):
-        name, returns = item["name"], item["returns"]
+        name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
         given = []
@@ -179,27 +179,28 @@ class Ruby(Writer):
                 "buffer": param.get("length"),
             }.get(param["kind"], at))  # fmt: skip
         outputs = callback_outputs(item)
-        failure = 0 if returns["kind"] == "enum" else -1
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = [self.name(param["name"]) for param in item["params"]]
         types = ["size_t" if param["kind"] == "ctx" else self.ffi_type(param["type"]) for param in item["params"]]
-        self.line(f"Runtime.define(:{name}, [{', '.join(':' + item for item in types)}]) do |{', '.join(params)}|")
+        self.line(f"Runtime.define(:{name}, [{', '.join(':' + item for item in types)}]{', :void' if decision else ''}) do |{', '.join(params)}|")
         self.depth += 1
-        is_outcome = returns["kind"] == "enum" and returns["enum"] == "netlib_outcome"
-        ignores = is_outcome or not (returns["kind"] == "enum" or outputs)
+        is_outcome = decision and decision["enum"] == "netlib_outcome"
+        ignores = is_outcome or not (decision or outputs)
         arguments = "".join(", " + value for value in given)
         result = "_result" if ignores else "result"
-        self.line(f"Runtime.try(ctx, :{name}, {failure}{arguments}) do |{result}|")
+        # After an exception, `try` returns 0 for a decision, which means failure.
+        assigned, failure = ("stored = ", 0) if decision else ("", -1)
+        self.line(f"{assigned}Runtime.try(ctx, :{name}, {failure}{arguments}) do |{result}|")
         self.depth += 1
         if is_outcome:
             self.line("1")
-        elif returns["kind"] == "enum" and outputs and "handle" not in outputs[0]:
+        elif decision and outputs and "handle" not in outputs[0]:
             types = [self.ffi_type(output["type"].removesuffix("*").strip()) for output in outputs]
             cells = "".join(f", [{output['name']}, :{kind}]" for output, kind in zip(outputs, types))
             self.line(f"Runtime.store_values(result{cells})")
-        elif returns["kind"] == "enum" and outputs:
+        elif decision and outputs:
             self.line(f"Runtime.store_handle({outputs[0]['name']}, {class_of(outputs[0]['handle'])}, result)")
-        elif returns["kind"] == "enum":
+        elif decision:
             self.line("Integer(result)")
         elif buffers:
             self.line(f"Runtime.store({buffers[0]['name']}, {buffers[0]['length']}, n, result)")
@@ -216,6 +217,8 @@ class Ruby(Writer):
             self.line("0")
         self.depth -= 1
         self.line("end")
+        if decision:
+            self.line(f"{self.name(decision['name'])}.write_int32(stored)")
         self.depth -= 1
         self.line("end")
         self.line()

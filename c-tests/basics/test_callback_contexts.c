@@ -366,13 +366,14 @@ struct switching {
     int32_t version; /* the TLS version that ctx_free read from the stream */
 };
 
-static enum netlib_verdict switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static void switch_context(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                           enum netlib_verdict *verdict) {
     struct switching *switching = ctx;
     (void)server_name;
     /* Gives the stream the only reference to the context. */
     *replacement = switching->next;
     switching->next = NULL;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 
 static void read_version(void *ctx) {

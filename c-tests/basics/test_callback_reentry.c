@@ -46,10 +46,10 @@ static int32_t own_number(void *ctx, double *number) {
     *number = 0.5;
     return 0;
 }
-static enum netlib_outcome own_sleep(void *ctx, double seconds) {
+static void own_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     (void)seconds;
     use_handle(ctx);
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 static int32_t own_read(void *ctx, void *buf, size_t len, size_t *n) {
     (void)len;
@@ -63,20 +63,20 @@ static int32_t own_tell(void *ctx, int64_t *pos) {
     *pos = 5;
     return 0;
 }
-static enum netlib_outcome own_seek(void *ctx, int64_t pos) {
+static void own_seek(void *ctx, int64_t pos, enum netlib_outcome *outcome) {
     (void)pos;
     use_handle(ctx);
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 static int32_t own_is_closed(void *ctx, int32_t *closed) {
     use_handle(ctx);
     *closed = 0;
     return 0;
 }
-static enum netlib_verdict own_address(void *ctx, const void *address, size_t len, int32_t classes) {
+static void own_address(void *ctx, const void *address, size_t len, int32_t classes, enum netlib_verdict *verdict) {
     (void)address, (void)len, (void)classes;
     use_handle(ctx);
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
 static int32_t own_resolve(void *ctx, const char *host, int32_t port, double seconds_left,
                            netlib_addresses *addresses) {
@@ -84,10 +84,11 @@ static int32_t own_resolve(void *ctx, const char *host, int32_t port, double sec
     use_handle(ctx);
     return NETLIB_OK;
 }
-static enum netlib_verdict own_servername(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static void own_servername(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                           enum netlib_verdict *verdict) {
     (void)server_name, (void)replacement;
     use_handle(ctx);
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
 static int32_t own_tls_read(void *ctx, void *buf, size_t len, size_t *n) {
     (void)buf, (void)len;

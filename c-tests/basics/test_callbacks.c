@@ -1,6 +1,5 @@
-/* Tests callbacks that return 0 and store nothing, as a callback of a language binding does after an exception. The
- * call that runs such a callback fails. Other results of callbacks are tested in the test programs of each handle
- * type. */
+/* Tests callbacks that store nothing, as a callback of a language binding does after an exception. The call that runs
+ * such a callback fails. Other results of callbacks are tested in the test programs of each handle type. */
 #define _GNU_SOURCE
 #include "callbacks.h"
 #include "tls_wire.h"
@@ -218,10 +217,10 @@ struct nth {
     int fails_at, calls;
 };
 
-static enum netlib_verdict fail_at(void *ctx, const void *address, size_t len, int32_t classes) {
+static void fail_at(void *ctx, const void *address, size_t len, int32_t classes, enum netlib_verdict *verdict) {
     struct nth *nth = ctx;
     (void)address, (void)len, (void)classes;
-    return nth->calls++ == nth->fails_at ? NETLIB_VERDICT_FAILED : NETLIB_VERDICT_ALLOW;
+    *verdict = nth->calls++ == nth->fails_at ? NETLIB_VERDICT_FAILED : NETLIB_VERDICT_ALLOW;
 }
 
 /* Resolves every name to two addresses: first an address that refuses connections, then the address in `ctx`. */

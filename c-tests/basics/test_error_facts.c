@@ -146,10 +146,10 @@ static int32_t read_nothing(void *ctx, void *buf, size_t len, size_t *n) {
     return 0;
 }
 
-static enum netlib_outcome fail_to_seek(void *ctx, int64_t pos) {
+static void fail_to_seek(void *ctx, int64_t pos, enum netlib_outcome *outcome) {
     (void)ctx;
     (void)pos;
-    return NETLIB_OUTCOME_FAILED;
+    *outcome = NETLIB_OUTCOME_FAILED;
 }
 
 static void a_failed_body_rewind_records_its_reason_in_the_error(void) {

@@ -121,9 +121,9 @@ static int32_t shared_random(void *ctx, double *value) {
     return 0;
 }
 
-static enum netlib_outcome shared_sleep(void *ctx, double seconds) {
+static void shared_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     atomic_fetch_add(&((struct calls *)ctx)->sleeps, 1);
-    return seconds > 0 ? NETLIB_OUTCOME_DONE : NETLIB_OUTCOME_FAILED;
+    *outcome = seconds > 0 ? NETLIB_OUTCOME_DONE : NETLIB_OUTCOME_FAILED;
 }
 
 static netlib_retry *retry_with_callbacks(struct calls *calls) {

@@ -262,7 +262,7 @@ struct own {
     const char *text;
     int64_t at;
     int32_t result;      /* returned by all callbacks except seek */
-    int32_t sought;      /* returned by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
+    int32_t sought;      /* stored by seek instead of NETLIB_OUTCOME_DONE if not 0; -1 stands for 0 */
     size_t extra;        /* number of bytes beyond the buffer that read claims to have stored */
     int64_t tell_result; /* position that tell returns if not 0 */
     int32_t closed;
@@ -287,10 +287,10 @@ static int32_t own_tell(void *ctx, int64_t *pos) {
     return own->result;
 }
 
-static enum netlib_outcome own_seek(void *ctx, int64_t pos) {
+static void own_seek(void *ctx, int64_t pos, enum netlib_outcome *outcome) {
     struct own *own = ctx;
     own->at = pos;
-    return own->sought == 0 ? NETLIB_OUTCOME_DONE : own->sought == -1 ? 0 : own->sought;
+    *outcome = own->sought == 0 ? NETLIB_OUTCOME_DONE : own->sought == -1 ? 0 : own->sought;
 }
 
 static int32_t own_is_closed(void *ctx, int32_t *closed) {

@@ -116,11 +116,11 @@ static struct {
     bool is_used;
 } interrupt;
 
-static inline enum netlib_interrupt check_interrupt(void *ctx) {
+static inline void check_interrupt(void *ctx, enum netlib_interrupt *decision) {
     (void)ctx;
     interrupt.calls++;
     if (!pthread_equal(interrupt.waiting, pthread_self())) interrupt.is_on_other_thread = true;
-    return interrupt.answer;
+    *decision = interrupt.answer;
 }
 
 /* Returns a limit without a deadline, whose interrupt check is `check_interrupt`. */

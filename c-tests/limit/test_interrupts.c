@@ -21,12 +21,12 @@ struct interrupter {
 static char order[16];
 static size_t order_length;
 
-static enum netlib_interrupt run_interrupter(void *ctx) {
+static void run_interrupter(void *ctx, enum netlib_interrupt *decision) {
     struct interrupter *self = ctx;
     self->calls++;
     if (order_length + 1 < sizeof order) order[order_length++] = self->name;
     if (self->act != NULL) self->act(self);
-    return (enum netlib_interrupt)self->answer;
+    *decision = (enum netlib_interrupt)self->answer;
 }
 
 static void count_free(void *ctx) { ((struct interrupter *)ctx)->freed++; }
@@ -60,13 +60,13 @@ static void the_result_of_the_interrupt_check_determines_the_status_of_the_wait(
         const char *message;
     } rows[] = {
         {NETLIB_INTERRUPT_STOP, NETLIB_INTERRUPTED, "the interrupt callback stopped the wait"},
-        {NETLIB_INTERRUPT_FAILED, NETLIB_CALLBACK_FAILED, "the interrupt callback failed: it returned 0"},
+        {NETLIB_INTERRUPT_FAILED, NETLIB_CALLBACK_FAILED, "the interrupt callback failed: it stored no decision"},
         {3, NETLIB_CALLBACK_FAILED,
-         "the interrupt callback returned 3; it must return NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
+         "the interrupt callback stored 3; it must store NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
         {-1, NETLIB_CALLBACK_FAILED,
-         "the interrupt callback returned -1; it must return NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
+         "the interrupt callback stored -1; it must store NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
         {NETLIB_INTERRUPTED, NETLIB_CALLBACK_FAILED,
-         "the interrupt callback returned 506; it must return NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
+         "the interrupt callback stored 506; it must store NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_error *err = NULL;
@@ -212,10 +212,10 @@ static void use_stream_in_ctx_free(void *ctx) {
     CHECK_INT(0, (long long)netlib_stream_pending(stream_of_ctx_free));
 }
 
-static enum netlib_interrupt release_own_limit(void *ctx) {
+static void release_own_limit(void *ctx, enum netlib_interrupt *decision) {
     (void)ctx;
     netlib_stream_set_limit(stream_of_ctx_free, NULL);
-    return NETLIB_INTERRUPT_STOP;
+    *decision = NETLIB_INTERRUPT_STOP;
 }
 
 static void ctx_free_of_a_limit_may_use_the_stream_that_releases_the_limit(void) {
@@ -306,11 +306,11 @@ struct waiter {
 static atomic_int checks_on_signalled_thread, checks_on_other_threads;
 static _Thread_local bool is_signalled_thread;
 
-static enum netlib_interrupt stop_and_note_thread(void *ctx) {
+static void stop_and_note_thread(void *ctx, enum netlib_interrupt *decision) {
     (void)ctx;
     if (is_signalled_thread) checks_on_signalled_thread++;
     else checks_on_other_threads++;
-    return NETLIB_INTERRUPT_STOP;
+    *decision = NETLIB_INTERRUPT_STOP;
 }
 
 static void *wait_on_thread(void *ctx) {

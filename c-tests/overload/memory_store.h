@@ -31,21 +31,25 @@ static inline uint64_t *memory_word(struct memory_store *memory, const char *key
     return &memory->words[memory->count++];
 }
 
-static inline enum netlib_swap memory_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                           double ttl, double timeout, uint64_t *actual, double *now) {
+static inline void memory_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                               double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     struct memory_store *memory = ctx;
     memory->calls++;
     memory->expected = expected, memory->desired = desired, memory->ttl = ttl, memory->timeout = timeout;
-    if (memory->answer != -1) return (enum netlib_swap)memory->answer;
+    if (memory->answer != -1) {
+        *answer = (enum netlib_swap)memory->answer;
+        return;
+    }
     uint64_t *word = memory_word(memory, key, len);
     if (!memory->keeps_now) *now = memory->now;
     if (memory->changes > 0) memory->changes--, *word = expected == 40001 ? 40002 : 40001;
     if (*word != expected) {
         if (!memory->keeps_actual) *actual = *word;
-        return NETLIB_SWAP_CHANGED;
+        *answer = NETLIB_SWAP_CHANGED;
+        return;
     }
     *word = desired;
-    return NETLIB_SWAP_SWAPPED;
+    *answer = NETLIB_SWAP_SWAPPED;
 }
 
 static inline void memory_free(void *ctx) { ((struct memory_store *)ctx)->freed++; }

@@ -18,10 +18,10 @@ static int32_t cancellation_clock(void *ctx, double *seconds) {
 }
 
 /* A swap callback that contains a cancellation point. */
-static enum netlib_swap cancellation_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                          double ttl, double timeout, uint64_t *actual, double *now) {
+static void cancellation_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                              double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     pthread_testcancel();
-    return memory_swap(ctx, key, len, expected, desired, ttl, timeout, actual, now);
+    memory_swap(ctx, key, len, expected, desired, ttl, timeout, answer, actual, now);
 }
 
 struct objects {

@@ -10,19 +10,21 @@ struct word {
     bool is_unavailable;
 };
 
-static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
-                             double timeout, uint64_t *actual, double *now) {
+static void swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                 double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     struct word *word = ctx;
     CHECK(timeout > 0 && timeout <= 60);
     word->calls++;
     word->ttl = ttl;
     snprintf(word->key, sizeof word->key, "%.*s", (int)len, key);
-    if (word->is_unavailable) return NETLIB_SWAP_UNAVAILABLE;
+    if (word->is_unavailable) {
+        *answer = NETLIB_SWAP_UNAVAILABLE;
+        return;
+    }
     *now = word->now;
     *actual = word->value;
-    if (word->value != expected) return NETLIB_SWAP_CHANGED;
-    word->value = desired;
-    return NETLIB_SWAP_SWAPPED;
+    *answer = word->value == expected ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
+    if (word->value == expected) word->value = desired;
 }
 
 static void count_free(void *ctx) { ((struct word *)ctx)->freed++; }

@@ -130,17 +130,20 @@ struct slow_store {
     int failures;
 };
 
-static enum netlib_swap slow_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                  double ttl, double timeout, uint64_t *actual, double *now) {
+static void slow_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                      double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     struct slow_store *slow = ctx;
-    if (slow->failures == 0) return memory_swap(&slow->memory, key, len, expected, desired, ttl, timeout, actual, now);
+    if (slow->failures == 0) {
+        memory_swap(&slow->memory, key, len, expected, desired, ttl, timeout, answer, actual, now);
+        return;
+    }
     slow->failures--;
     for (int i = 0; i < 28; i++) {
         uint64_t lease;
         CHECK_INT(NETLIB_OK, ask(slow->budget, "a", NETLIB_BUDGET_REQUEST, &lease));
         netlib_retry_budget_report(slow->budget, lease, NETLIB_REPORT_SUCCESS);
     }
-    return NETLIB_SWAP_UNAVAILABLE;
+    *answer = NETLIB_SWAP_UNAVAILABLE;
 }
 
 /* One exchange with the store adds at most 28 tokens, the cost of two retries. */
@@ -203,9 +206,9 @@ static void wrong_answers_of_the_callback_fail_the_call_under_every_policy(void)
         double now;
         const char *message;
     } rows[] = {
-        {NETLIB_SWAP_FAILED, false, false, 1.0, "the swap callback failed: it returned 0"},
-        {4, false, false, 1.0, "the swap callback returned 4; it must return a netlib_swap"},
-        {-1000, false, false, 1.0, "the swap callback returned -1000; it must return a netlib_swap"},
+        {NETLIB_SWAP_FAILED, false, false, 1.0, "the swap callback failed: it stored no decision"},
+        {4, false, false, 1.0, "the swap callback stored 4; it must store a netlib_swap"},
+        {-1000, false, false, 1.0, "the swap callback stored -1000; it must store a netlib_swap"},
         {-1, true, false, 1.0, "the swap callback reported that the word changed from 0 to 0"},
         {-1, false, true, 1.0, "the swap callback reported the time NaN; it must report 0 to 18000000000 seconds"},
         {-1, false, false, -1.0, "the swap callback reported the time -1; it must report 0 to 18000000000 seconds"},

@@ -3,11 +3,11 @@
 
 static int calls, freed;
 
-static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
-                             double timeout, uint64_t *actual, double *now) {
+static void swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                 double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     (void)ctx, (void)key, (void)len, (void)expected, (void)desired, (void)ttl, (void)timeout, (void)actual, (void)now;
     calls++;
-    return NETLIB_SWAP_UNAVAILABLE;
+    *answer = NETLIB_SWAP_UNAVAILABLE;
 }
 
 static void count_free(void *ctx) {

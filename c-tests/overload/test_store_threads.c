@@ -54,13 +54,13 @@ static void threads_that_open_one_file_lose_no_token(void) {
 /* The word of a store whose clock stands still. */
 static _Atomic uint64_t word;
 
-static enum netlib_swap swap_word(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                  double ttl, double timeout, uint64_t *actual, double *now) {
+static void swap_word(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                      double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     (void)ctx, (void)key, (void)len, (void)ttl, (void)timeout;
     *now = 1000.0;
-    if (atomic_compare_exchange_strong(&word, &expected, desired)) return NETLIB_SWAP_SWAPPED;
+    bool has_swapped = atomic_compare_exchange_strong(&word, &expected, desired);
+    *answer = has_swapped ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
     *actual = expected;
-    return NETLIB_SWAP_CHANGED;
 }
 
 static netlib_rate *make_rate(bool in_file) {

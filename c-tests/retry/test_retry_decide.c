@@ -23,9 +23,9 @@ static netlib_decision *decide(const netlib_retry *retry, const char *method, co
     return decision;
 }
 
-static enum netlib_outcome record_sleep(void *ctx, double seconds) {
+static void record_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     *(double *)ctx = seconds;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 
 static void each_response_is_returned_or_leads_to_a_retry_or_a_redirect(void) {

@@ -9,7 +9,7 @@
 struct virtual {
     double now, random, slept;
     int32_t result;
-    int32_t outcome; /* returned by the sleep callback */
+    int32_t outcome; /* stored by the sleep callback */
     int calls;
 };
 
@@ -25,11 +25,11 @@ static int32_t virtual_random(void *ctx, double *value) {
     return virtual->result;
 }
 
-static enum netlib_outcome virtual_sleep(void *ctx, double seconds) {
+static void virtual_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     struct virtual *virtual = ctx;
     virtual->slept += seconds;
     virtual->calls++;
-    return virtual->outcome;
+    *outcome = virtual->outcome;
 }
 
 static int32_t store_no_random(void *ctx, double *value) {

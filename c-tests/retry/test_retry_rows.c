@@ -170,10 +170,10 @@ static void each_retry_increment_adds_one_entry_to_the_history(void) {
     }
 }
 
-static enum netlib_outcome count_sleeps(void *ctx, double seconds) {
+static void count_sleeps(void *ctx, double seconds, enum netlib_outcome *outcome) {
     (void)seconds;
     ++*(int *)ctx;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 
 /* With a backoff factor of 0.1, the successive delays are 0.0, 0.2, 0.4 …, up to backoff_max. With a factor of 0, all
@@ -253,9 +253,9 @@ static int32_t world_now(void *ctx, double *seconds) {
     return 0;
 }
 
-static enum netlib_outcome world_sleep(void *ctx, double seconds) {
+static void world_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     ((struct world *)ctx)->now += seconds;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 
 enum { STEPS = 400, RECORD = 1 << 18 };

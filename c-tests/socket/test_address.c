@@ -192,27 +192,27 @@ static void the_address_callback_gets_the_address_to_which_netlib_connects(void)
     close(fd);
     close(accept(server, NULL, NULL));
 
-    /* A callback of a language binding returns 0 after an exception. This result must not allow the address. */
-    static const char must_return[] = "it must return NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE";
+    /* A callback of a language binding stores nothing after an exception. This result must not allow the address. */
+    static const char must_store[] = "it must store NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE";
     static const struct {
         int32_t answer;
         netlib_status status;
         const char *message_part;
     } rows[] = {
         {NETLIB_VERDICT_REFUSE, NETLIB_ADDRESS_REFUSED, "refuses 127.0.0.1 (loopback)"},
-        {NETLIB_VERDICT_FAILED, NETLIB_CALLBACK_FAILED, "failed: it returned 0"},
-        {-1, NETLIB_CALLBACK_FAILED, "returned -1; "},
-        {3, NETLIB_CALLBACK_FAILED, "returned 3; "},
-        {NETLIB_IO, NETLIB_CALLBACK_FAILED, "returned 402; "},
-        {INT32_MAX, NETLIB_CALLBACK_FAILED, "returned 2147483647; "},
-        {INT32_MIN, NETLIB_CALLBACK_FAILED, "returned -2147483648; "},
+        {NETLIB_VERDICT_FAILED, NETLIB_CALLBACK_FAILED, "failed: it stored no decision"},
+        {-1, NETLIB_CALLBACK_FAILED, "stored -1; "},
+        {3, NETLIB_CALLBACK_FAILED, "stored 3; "},
+        {NETLIB_IO, NETLIB_CALLBACK_FAILED, "stored 402; "},
+        {INT32_MAX, NETLIB_CALLBACK_FAILED, "stored 2147483647; "},
+        {INT32_MIN, NETLIB_CALLBACK_FAILED, "stored -2147483648; "},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         callback = (struct address_callback){.answer = rows[i].answer};
         netlib_status status = netlib_create_connection("127.0.0.1", port, options, NULL, &fd, &err);
         char message[256];
         snprintf(message, sizeof message, "cannot connect to 127.0.0.1 port %d: the address callback %s%s", (int)port,
-                 rows[i].message_part, strchr(rows[i].message_part, ';') != NULL ? must_return : "");
+                 rows[i].message_part, strchr(rows[i].message_part, ';') != NULL ? must_store : "");
         CHECK_STR(message, netlib_error_message(err, NULL));
         CHECK(netlib_error_cause_count(err) == 1);
         CHECK_STATUS(rows[i].status, status);

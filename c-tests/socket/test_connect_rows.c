@@ -332,12 +332,13 @@ struct canceller {
     int calls;
 };
 
-static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+static void cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes,
+                              enum netlib_verdict *verdict) {
     struct canceller *canceller = ctx;
     (void)address, (void)len, (void)classes;
     canceller->calls++;
     netlib_limit_cancel(canceller->limit);
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
 
 /* netlib checks the limit between two attempts even if no attempt waits. */

@@ -290,11 +290,12 @@ struct seen {
     struct sockaddr_in addresses[4];
 };
 
-static enum netlib_verdict refuse_first_address(void *ctx, const void *address, size_t len, int32_t classes) {
+static void refuse_first_address(void *ctx, const void *address, size_t len, int32_t classes,
+                                 enum netlib_verdict *verdict) {
     struct seen *seen = ctx;
     CHECK(len == sizeof(struct sockaddr_in) && (classes & NETLIB_ADDRESS_CLASS_LOOPBACK) && seen->count < 4);
     memcpy(&seen->addresses[seen->count++], address, len);
-    return seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
+    *verdict = seen->count == 1 ? NETLIB_VERDICT_REFUSE : NETLIB_VERDICT_ALLOW;
 }
 
 /* The policy checks each address when its attempt starts. If the policy refuses an address, the next attempt starts

@@ -215,12 +215,13 @@ static void connects_that_share_a_limit_can_be_registered_in_one_epoll(void) {
     close(silent);
 }
 
-static enum netlib_verdict cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes) {
+static void cancel_and_refuse(void *ctx, const void *address, size_t len, int32_t classes,
+                              enum netlib_verdict *verdict) {
     (void)address;
     (void)len;
     (void)classes;
     netlib_limit_cancel(ctx);
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
 
 /* If the limit is cancelled during a step in which several attempts fail, the step ends. */

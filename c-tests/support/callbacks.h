@@ -1,5 +1,5 @@
-/* Callbacks of every type that return 0 and store nothing, as a callback of a language binding does after an
- * exception. */
+/* Callbacks of every type that store nothing, and return 0 if they have a result, as a callback of a language binding
+ * may do after an exception. */
 #ifndef NETLIB_TEST_CALLBACKS_H
 #define NETLIB_TEST_CALLBACKS_H
 
@@ -13,9 +13,10 @@ static inline int32_t raise_number(void *ctx, double *number) {
     return raised++, 0;
 }
 
-static inline enum netlib_outcome raise_sleep(void *ctx, double seconds) {
+static inline void raise_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     (void)ctx, (void)seconds;
-    return raised++, 0;
+    CHECK_INT(NETLIB_OUTCOME_FAILED, *outcome);
+    raised++;
 }
 
 static inline int32_t raise_count(void *ctx, void *buf, size_t len, size_t *n) {
@@ -33,9 +34,10 @@ static inline int32_t raise_tell(void *ctx, int64_t *pos) {
     return raised++, 0;
 }
 
-static inline enum netlib_outcome raise_seek(void *ctx, int64_t pos) {
+static inline void raise_seek(void *ctx, int64_t pos, enum netlib_outcome *outcome) {
     (void)ctx, (void)pos;
-    return raised++, 0;
+    CHECK_INT(NETLIB_OUTCOME_FAILED, *outcome);
+    raised++;
 }
 
 static inline int32_t raise_is_closed(void *ctx, int32_t *closed) {
@@ -43,9 +45,11 @@ static inline int32_t raise_is_closed(void *ctx, int32_t *closed) {
     return raised++, 0;
 }
 
-static inline enum netlib_verdict raise_address(void *ctx, const void *address, size_t len, int32_t classes) {
+static inline void raise_address(void *ctx, const void *address, size_t len, int32_t classes,
+                                 enum netlib_verdict *verdict) {
     (void)ctx, (void)address, (void)len, (void)classes;
-    return raised++, 0;
+    CHECK_INT(NETLIB_VERDICT_FAILED, *verdict);
+    raised++;
 }
 
 static inline int32_t raise_resolve(void *ctx, const char *host, int32_t port, double seconds_left,
@@ -54,10 +58,11 @@ static inline int32_t raise_resolve(void *ctx, const char *host, int32_t port, d
     return raised++, 0;
 }
 
-static inline enum netlib_verdict raise_servername(void *ctx, const char *server_name,
-                                                   netlib_tls_context **replacement) {
+static inline void raise_servername(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                                    enum netlib_verdict *verdict) {
     (void)ctx, (void)server_name, (void)replacement;
-    return raised++, 0;
+    CHECK_INT(NETLIB_VERDICT_FAILED, *verdict);
+    raised++;
 }
 
 /* A write callback of a TLS transport that accepts all bytes and discards them. */

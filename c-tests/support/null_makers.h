@@ -113,9 +113,9 @@ static inline netlib_limit *make_limit(void) {
 }
 #endif
 #define MAKE__netlib_limit_ptr make_limit()
-static inline enum netlib_interrupt make_interrupt(void *ctx) {
+static inline void make_interrupt(void *ctx, enum netlib_interrupt *decision) {
     (void)ctx;
-    return NETLIB_INTERRUPT_CONTINUE;
+    *decision = NETLIB_INTERRUPT_CONTINUE;
 }
 #define MAKE__netlib_interrupt_fn make_interrupt
 
@@ -194,10 +194,10 @@ static inline int32_t make_clock_answer(void *ctx, double *seconds) {
     *seconds = 1.0;
     return 0;
 }
-static inline enum netlib_outcome make_sleep_answer(void *ctx, double seconds) {
+static inline void make_sleep_answer(void *ctx, double seconds, enum netlib_outcome *outcome) {
     (void)ctx;
     (void)seconds;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 static inline void make_ctx_free(void *ctx) { (void)ctx; }
 #define MAKE__netlib_ctx_free_fn make_ctx_free
@@ -234,10 +234,10 @@ static inline netlib_decision *make_decision(void) {
 
 /* overload */
 #ifdef HAVE_netlib_store_new
-static inline enum netlib_swap make_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
-                                         double ttl, double timeout, uint64_t *actual, double *now) {
+static inline void make_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                             double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     (void)ctx, (void)key, (void)len, (void)expected, (void)desired, (void)ttl, (void)timeout, (void)actual, (void)now;
-    return NETLIB_SWAP_UNAVAILABLE;
+    *answer = NETLIB_SWAP_UNAVAILABLE;
 }
 static inline netlib_store *make_store(void) {
     netlib_store *store = NULL;
@@ -400,10 +400,10 @@ static inline int32_t make_body_tell(void *ctx, int64_t *position) {
     *position = 0;
     return 0;
 }
-static inline enum netlib_outcome make_body_seek(void *ctx, int64_t position) {
+static inline void make_body_seek(void *ctx, int64_t position, enum netlib_outcome *outcome) {
     (void)ctx;
     (void)position;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 static inline int32_t make_body_is_closed(void *ctx, int32_t *closed) {
     (void)ctx;
@@ -538,12 +538,13 @@ static inline netlib_throughput *make_throughput(void) {
 #define MAKE__netlib_connect_options_add_socket_option__name SO_KEEPALIVE
 #define MAKE__netlib_connect_options_add_socket_option__value (&(int){1})
 #ifdef HAVE_netlib_connect_options_set_address_callback
-static inline enum netlib_verdict make_address_answer(void *ctx, const void *address, size_t len, int32_t classes) {
+static inline void make_address_answer(void *ctx, const void *address, size_t len, int32_t classes,
+                                       enum netlib_verdict *verdict) {
     (void)ctx;
     (void)address;
     (void)len;
     (void)classes;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 #endif
 #define MAKE__netlib_address_fn make_address_answer
@@ -634,12 +635,12 @@ static inline netlib_tls_engine *make_tls_engine(void) {
 #endif
 #define MAKE__netlib_tls_engine_ptr make_tls_engine()
 #ifdef HAVE_netlib_tls_options_set_servername_callback
-static inline enum netlib_verdict make_servername_answer(void *ctx, const char *server_name,
-                                                         netlib_tls_context **replacement) {
+static inline void make_servername_answer(void *ctx, const char *server_name, netlib_tls_context **replacement,
+                                          enum netlib_verdict *verdict) {
     (void)ctx;
     (void)server_name;
     (void)replacement;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 #endif
 #define MAKE__netlib_tls_servername_fn make_servername_answer

@@ -159,13 +159,14 @@ struct address_callback {
     unsigned char bytes[128];
 };
 
-static inline enum netlib_verdict record_address(void *ctx, const void *address, size_t len, int32_t classes) {
+static inline void record_address(void *ctx, const void *address, size_t len, int32_t classes,
+                                  enum netlib_verdict *verdict) {
     struct address_callback *callback = ctx;
     callback->calls++;
     callback->classes = classes;
     callback->len = len;
     if (len <= sizeof callback->bytes) memcpy(callback->bytes, address, len);
-    return callback->answer;
+    *verdict = callback->answer;
 }
 
 #endif

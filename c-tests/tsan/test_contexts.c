@@ -14,13 +14,13 @@ struct contexts {
     atomic_uint callback_calls, resumed, result;
 };
 
-static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static void choose(void *ctx, const char *server_name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     struct contexts *contexts = ctx;
     contexts->callback_calls++;
     if (server_name != NULL && strcmp(server_name, "localhost") != 0) {
         *replacement = netlib_tls_context_clone(contexts->other);
     }
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 
 static netlib_tls_options *server_options(void) {

@@ -19,10 +19,10 @@ static inline int32_t random_number(void *ctx, double *number) {
     return 0;
 }
 
-static inline enum netlib_outcome add_sleep(void *ctx, double seconds) {
+static inline void add_sleep(void *ctx, double seconds, enum netlib_outcome *outcome) {
     (void)ctx;
     slept += seconds;
-    return NETLIB_OUTCOME_DONE;
+    *outcome = NETLIB_OUTCOME_DONE;
 }
 
 static inline int32_t count_of(const char *word) {

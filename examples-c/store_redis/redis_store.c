@@ -122,25 +122,24 @@ static enum netlib_swap read_reply(const redisReply *reply, uint64_t expected, u
     return word == expected ? NETLIB_SWAP_SWAPPED : NETLIB_SWAP_CHANGED;
 }
 
-static enum netlib_swap swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
-                             double timeout, uint64_t *actual, double *now) {
+static void swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                 double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     struct redis_words *words = ctx;
     struct connection connection = {NULL, ""};
     const unsigned long long word[2] = {expected, desired};
     double deadline = monotonic_seconds() + timeout;
     redisReply *reply = NULL;
-    enum netlib_swap result = NETLIB_SWAP_UNAVAILABLE;
+    *answer = NETLIB_SWAP_UNAVAILABLE;
     if (take(words, &connection, deadline)) {
         reply = run(connection.redis, "EVALSHA", connection.script, words, key, len, word, ttl, deadline);
         if (reply != NULL && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0) {
             freeReplyObject(reply);
             reply = run(connection.redis, "EVAL", SCRIPT, words, key, len, word, ttl, deadline);
         }
-        result = read_reply(reply, expected, actual, now);
+        *answer = read_reply(reply, expected, actual, now);
     }
     freeReplyObject(reply);
-    give_back(words, &connection, result == NETLIB_SWAP_UNAVAILABLE);
-    return result;
+    give_back(words, &connection, *answer == NETLIB_SWAP_UNAVAILABLE);
 }
 
 static void free_words(void *ctx) {

@@ -18,7 +18,7 @@ enum behaviour {
     CHANGE_WORD, /* does so after another process has changed the word */
     UNAVAILABLE,
     FAIL,
-    RETURN_NO_RESULT,
+    STORE_NO_RESULT,
     KEEP_ACTUAL, /* reports a change, but not the word */
     KEEP_NOW,
     REPORT_NO_TIME,
@@ -80,13 +80,13 @@ struct fuzz {
 
 /* ---- The store. ---- */
 
-static enum netlib_swap answer(struct call *call, int32_t result) {
+static void give(struct call *call, int32_t result, enum netlib_swap *answer) {
     call->result = result;
-    return (enum netlib_swap)result;
+    *answer = (enum netlib_swap)result;
 }
 
-static enum netlib_swap swap(void *ctx, const char *name, size_t len, uint64_t expected, uint64_t desired, double ttl,
-                             double timeout, uint64_t *actual, double *now) {
+static void swap(void *ctx, const char *name, size_t len, uint64_t expected, uint64_t desired, double ttl,
+                 double timeout, enum netlib_swap *answer, uint64_t *actual, double *now) {
     struct fuzz *f = ctx;
     MUST(f->call_count < MOST_CALLS);
     struct call *call = &f->calls[f->call_count++];
@@ -110,21 +110,23 @@ static enum netlib_swap swap(void *ctx, const char *name, size_t len, uint64_t e
     }
     call->actual = expected;
     switch (behaviour) {
-    case UNAVAILABLE: return answer(call, NETLIB_SWAP_UNAVAILABLE);
-    case FAIL: return answer(call, NETLIB_SWAP_FAILED);
-    case RETURN_NO_RESULT: return answer(call, 4);
+    case UNAVAILABLE: give(call, NETLIB_SWAP_UNAVAILABLE, answer); return;
+    case FAIL: give(call, NETLIB_SWAP_FAILED, answer); return;
+    case STORE_NO_RESULT: give(call, 4, answer); return;
     case KEEP_NOW: call->now = NAN; break;
     case REPORT_NO_TIME: call->now = f->call_count % 2 == 0 ? -1 : 1.8e10 + 10; break;
     default: break;
     }
     if (behaviour != KEEP_NOW) *now = call->now;
-    if (behaviour == KEEP_ACTUAL) return answer(call, NETLIB_SWAP_CHANGED);
-    if (*word != expected) {
+    if (behaviour == KEEP_ACTUAL) {
+        give(call, NETLIB_SWAP_CHANGED, answer);
+    } else if (*word != expected) {
         *actual = call->actual = *word;
-        return answer(call, NETLIB_SWAP_CHANGED);
+        give(call, NETLIB_SWAP_CHANGED, answer);
+    } else {
+        *word = desired;
+        give(call, NETLIB_SWAP_SWAPPED, answer);
     }
-    *word = desired;
-    return answer(call, NETLIB_SWAP_SWAPPED);
 }
 
 /* The result of using a store. */

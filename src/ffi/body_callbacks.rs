@@ -5,13 +5,13 @@ use std::ffi::c_void;
 
 use crate::body::Callbacks;
 use crate::error::{Error, Result};
-use crate::ffi::callback::{check_outcome, check_status};
+use crate::ffi::callback::{NOT_DECIDED, check_outcome, check_status};
 use crate::ffi::callback_context::CallbackContext;
 use crate::status::Status;
 
 pub(crate) type ReadFn = unsafe extern "C" fn(ctx: *mut c_void, buf: *mut c_void, len: usize, n: *mut usize) -> i32;
 pub(crate) type TellFn = unsafe extern "C" fn(ctx: *mut c_void, pos: *mut i64) -> i32;
-pub(crate) type SeekFn = unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> i32;
+pub(crate) type SeekFn = unsafe extern "C" fn(ctx: *mut c_void, pos: i64, outcome: *mut i32);
 pub(crate) type IsClosedFn = unsafe extern "C" fn(ctx: *mut c_void, closed: *mut i32) -> i32;
 
 pub(crate) fn callbacks(
@@ -42,8 +42,12 @@ pub(crate) fn callbacks(
             }) as _
         }),
         seek: seek.map(|seek| {
-            // SAFETY: by netlib.h, the callback takes its `ctx` and a position.
-            Box::new(move |position| check_outcome(unsafe { seek(of_seek.pointer(), position) }, "seek")) as _
+            Box::new(move |position| {
+                let mut outcome = NOT_DECIDED;
+                // SAFETY: by netlib.h, the callback takes its `ctx`, a position and a pointer to an outcome.
+                unsafe { seek(of_seek.pointer(), position, &mut outcome) };
+                check_outcome(outcome, "seek")
+            }) as _
         }),
         is_closed: is_closed.map(|is_closed| {
             Box::new(move || {

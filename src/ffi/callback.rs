@@ -10,6 +10,7 @@ use crate::callback::{Sleep, Verdict};
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::limit::netlib_interrupt;
+use crate::ffi::api::overload::store::netlib_swap;
 use crate::ffi::callback_context::CallbackContext;
 use crate::limit::InterruptCheck;
 use crate::socket::address_class::Classes;
@@ -22,14 +23,23 @@ use crate::status::Status;
 pub(crate) type NumberFn = unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32;
 
 /// Waits for the given number of seconds.
-pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> i32;
+pub(crate) type SleepFn = unsafe extern "C" fn(ctx: *mut c_void, seconds: f64, outcome: *mut i32);
 
 /// Decides whether netlib may connect to an address.
 pub(crate) type AddressFn =
-    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> i32;
+    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32, verdict: *mut i32);
 
 /// Decides whether a wait continues after a signal.
-pub(crate) type InterruptFn = unsafe extern "C" fn(ctx: *mut c_void) -> i32;
+pub(crate) type InterruptFn = unsafe extern "C" fn(ctx: *mut c_void, decision: *mut i32);
+
+/// The value of a decision before the callback stores one, in each enum of decisions: FAILED. The decision is an output
+/// and not the result of the callback, because the foreign-function layers of some languages return 0 or an earlier
+/// result to C when the callback raises an exception.
+pub(super) const NOT_DECIDED: i32 = netlib_verdict::NETLIB_VERDICT_FAILED as i32;
+
+const _: () = assert!(NOT_DECIDED == netlib_outcome::NETLIB_OUTCOME_FAILED as i32);
+const _: () = assert!(NOT_DECIDED == netlib_interrupt::NETLIB_INTERRUPT_FAILED as i32);
+const _: () = assert!(NOT_DECIDED == netlib_swap::NETLIB_SWAP_FAILED as i32);
 
 /// Wraps a callback that stores a number. `name` is the name of the callback in error messages.
 pub(crate) fn number(
@@ -53,9 +63,10 @@ pub(crate) fn number(
 pub(crate) fn sleep(callback: Option<SleepFn>, ctx: CallbackContext) -> Option<Sleep> {
     let callback = callback?;
     Some(Arc::new(move |seconds| {
-        // SAFETY: by netlib.h, the callback takes its `ctx` and a double.
-        let result = unsafe { callback(ctx.pointer(), seconds) };
-        check_outcome(result, "sleep")
+        let mut outcome = NOT_DECIDED;
+        // SAFETY: by netlib.h, the callback takes its `ctx`, a double and a pointer to an outcome.
+        unsafe { callback(ctx.pointer(), seconds, &mut outcome) };
+        check_outcome(outcome, "sleep")
     }))
 }
 
@@ -64,10 +75,12 @@ pub(crate) fn address(callback: Option<AddressFn>, ctx: CallbackContext) -> Opti
     Some(Arc::new(move |address: &Endpoint, classes: Classes| {
         // The callback gets the same sockaddr as connect(2).
         let address = address.to_sockaddr();
-        // SAFETY: by netlib.h, the callback takes its `ctx` and an address with its length, which live across the call.
-        let result =
-            unsafe { callback(ctx.pointer(), address.as_ptr().cast(), address.len() as usize, classes.bits()) };
-        check_verdict(result, "address")
+        let (start, len) = (address.as_ptr().cast(), address.len() as usize);
+        let mut verdict = NOT_DECIDED;
+        // SAFETY: by netlib.h, the callback takes its `ctx`, an address with its length, and a pointer to a verdict,
+        // which live across the call.
+        unsafe { callback(ctx.pointer(), start, len, classes.bits(), &mut verdict) };
+        check_verdict(verdict, "address")
     }))
 }
 
@@ -75,11 +88,13 @@ pub(crate) fn interrupt(callback: InterruptFn, ctx: CallbackContext) -> Interrup
     const CONTINUE: i32 = netlib_interrupt::NETLIB_INTERRUPT_CONTINUE as i32;
     const STOP: i32 = netlib_interrupt::NETLIB_INTERRUPT_STOP as i32;
     Box::new(move || {
-        // SAFETY: by netlib.h, the callback takes its `ctx`.
-        match unsafe { callback(ctx.pointer()) } {
+        let mut decision = NOT_DECIDED;
+        // SAFETY: by netlib.h, the callback takes its `ctx` and a pointer to a decision.
+        unsafe { callback(ctx.pointer(), &mut decision) };
+        match decision {
             CONTINUE => Ok(()),
             STOP => Err(Error::new(Status::Interrupted, "the interrupt callback stopped the wait")),
-            other => Err(invalid_result(other, "interrupt", "NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP")),
+            other => Err(not_decided(other, "interrupt", "NETLIB_INTERRUPT_CONTINUE or NETLIB_INTERRUPT_STOP")),
         }
     })
 }
@@ -92,32 +107,31 @@ pub(super) fn check_status(result: i32, name: &str) -> Result<()> {
     }
 }
 
-/// Checks the `netlib_outcome` that a callback returned.
-pub(super) fn check_outcome(result: i32, name: &str) -> Result<()> {
+/// Checks the `netlib_outcome` that a callback stored.
+pub(super) fn check_outcome(outcome: i32, name: &str) -> Result<()> {
     const DONE: i32 = netlib_outcome::NETLIB_OUTCOME_DONE as i32;
-    match result {
+    match outcome {
         DONE => Ok(()),
-        other => Err(invalid_result(other, name, "NETLIB_OUTCOME_DONE")),
+        other => Err(not_decided(other, name, "NETLIB_OUTCOME_DONE")),
     }
 }
 
-/// Checks and converts the `netlib_verdict` that a callback returned.
-pub(super) fn check_verdict(result: i32, name: &str) -> Result<Verdict> {
+/// Checks and converts the `netlib_verdict` that a callback stored.
+pub(super) fn check_verdict(verdict: i32, name: &str) -> Result<Verdict> {
     const ALLOW: i32 = netlib_verdict::NETLIB_VERDICT_ALLOW as i32;
     const REFUSE: i32 = netlib_verdict::NETLIB_VERDICT_REFUSE as i32;
-    match result {
+    match verdict {
         ALLOW => Ok(Verdict::Allow),
         REFUSE => Ok(Verdict::Refuse),
-        other => Err(invalid_result(other, name, "NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE")),
+        other => Err(not_decided(other, name, "NETLIB_VERDICT_ALLOW or NETLIB_VERDICT_REFUSE")),
     }
 }
 
-/// Makes the error for an unexpected result of a callback. The foreign-function layers of languages such as Python
-/// return 0 if the callback raised an exception, so 0 is not a valid result of callbacks without an output parameter.
-fn invalid_result(result: i32, name: &str, expected: &str) -> Error {
-    let message = match result {
-        0 => format!("the {name} callback failed: it returned 0"),
-        other => format!("the {name} callback returned {other}; it must return {expected}"),
+/// Makes the error for a callback that stored no decision, the decision FAILED, or a number that is no decision.
+pub(super) fn not_decided(stored: i32, name: &str, expected: &str) -> Error {
+    let message = match stored {
+        NOT_DECIDED => format!("the {name} callback failed: it stored no decision"),
+        other => format!("the {name} callback stored {other}; it must store {expected}"),
     };
     Error::new(Status::CallbackFailed, message)
 }

@@ -2,12 +2,11 @@
 
 use std::ffi::{c_char, c_void};
 
-use crate::error::Error;
 use crate::ffi::api::overload::store::netlib_swap;
+use crate::ffi::callback::{NOT_DECIDED, not_decided};
 use crate::ffi::callback_context::CallbackContext;
 use crate::overload::store::{Swap, SwapAnswer, SwapRequest, SwapResult};
 use crate::socket::sys::DisableCancellation;
-use crate::status::Status;
 
 /// Replaces a word if it has an expected value.
 pub(crate) type SwapFn = unsafe extern "C" fn(
@@ -18,24 +17,24 @@ pub(crate) type SwapFn = unsafe extern "C" fn(
     desired: u64,
     ttl: f64,
     timeout: f64,
+    answer: *mut i32,
     actual: *mut u64,
     now: *mut f64,
-) -> i32;
+);
 
 pub(crate) fn swap(callback: SwapFn, ctx: CallbackContext) -> Swap {
-    const FAILED: i32 = netlib_swap::NETLIB_SWAP_FAILED as i32;
     const SWAPPED: i32 = netlib_swap::NETLIB_SWAP_SWAPPED as i32;
     const CHANGED: i32 = netlib_swap::NETLIB_SWAP_CHANGED as i32;
     const UNAVAILABLE: i32 = netlib_swap::NETLIB_SWAP_UNAVAILABLE as i32;
     Box::new(move |request| {
         let SwapRequest { key, expected, desired, time_to_live, timeout } = request;
-        // If the callback stores nothing, both outputs keep values that the core refuses.
-        let (mut actual, mut now) = (expected, f64::NAN);
+        // If the callback stores nothing, the outputs keep values that this function and the core refuse.
+        let (mut answer, mut actual, mut now) = (NOT_DECIDED, expected, f64::NAN);
         // The guards of the functions that use a store do not disable cancellation.
         let _disabled = DisableCancellation::begin();
-        // SAFETY: by netlib.h, the callback takes its `ctx`, a key with its length, numbers and two writable numbers,
+        // SAFETY: by netlib.h, the callback takes its `ctx`, a key with its length, numbers and three writable numbers,
         // which live across the call.
-        let code = unsafe {
+        unsafe {
             let key_start = key.as_ptr().cast();
             callback(
                 ctx.pointer(),
@@ -45,19 +44,16 @@ pub(crate) fn swap(callback: SwapFn, ctx: CallbackContext) -> Swap {
                 desired,
                 time_to_live,
                 timeout,
+                &mut answer,
                 &mut actual,
                 &mut now,
             )
-        };
-        let result = match code {
+        }
+        let result = match answer {
             SWAPPED => SwapResult::Swapped,
             CHANGED => SwapResult::Changed(actual),
             UNAVAILABLE => SwapResult::Unavailable,
-            FAILED => return Err(Error::new(Status::CallbackFailed, "the swap callback failed: it returned 0")),
-            other => {
-                let message = format!("the swap callback returned {other}; it must return a netlib_swap");
-                return Err(Error::new(Status::CallbackFailed, message));
-            }
+            other => return Err(not_decided(other, "swap", "a netlib_swap")),
         };
         Ok(SwapAnswer { result, now })
     })

@@ -10,6 +10,7 @@ import ctypes
 import itertools
 import json
 import os
+import socket
 import sys
 import threading
 import weakref
@@ -146,17 +147,22 @@ class Library:
         return int(value) if kind == "truth_value" else value, 0
 
     def make_callback(self, name, function):
-        """Returns a C callback. A Python exception becomes a failure: 0 for an enum, otherwise another number."""
-        item = self.callback_items[name]
-        failure = 0 if item["returns"]["kind"] == "enum" else -1
+        """Returns a C callback. After a Python exception, a callback that decides stores nothing, which means failure,
+        and every other callback returns -1. The function does not get the output for its decision."""
+        params = self.callback_items[name]["params"][1:]
+        stored = [at for at, param in enumerate(params) if param["kind"] == "enum" and param["direction"] == "out"]
 
         def invoke(_ctx, *arguments):
             try:
-                result = function(*arguments)
-                return self.constants.get(result, result)
+                result = function(*[value for at, value in enumerate(arguments) if at not in stored])
+                result = self.constants.get(result, result)
             except BaseException as raised:
                 self.thread.raised = raised
-                return failure
+                return None if stored else -1
+            if not stored:
+                return result
+            ctypes.c_int32.from_address(arguments[stored[0]]).value = result
+            return None
 
         return self.callbacks[name](invoke)
 
@@ -265,6 +271,8 @@ def main():
     body = call("netlib_body_from_memory", b"0123456789")
     print("body:", call("netlib_body_length", body), call("netlib_body_read", body, 4), call("netlib_body_read", body, 9))
 
+    print("connected with a filter that raises:", connections_with_raising_filter(library))
+
     limit = call("netlib_limit_new", 10.0, None)
     receiver, sender = os.pipe()
     print("progress:", call("netlib_wait_for_read", receiver, 0.0, limit))
@@ -272,6 +280,33 @@ def main():
     print("cancelled:", fails(call, "netlib_wait_for_read", receiver, 10.0, limit).status)
     os.close(receiver)
     os.close(sender)
+
+
+def connections_with_raising_filter(library):
+    """Connects ten times with a filter that allows the address, and ten times with one that raises an exception, which
+    ctypes discards. Returns the results of the latter calls. After an exception, ctypes returns to C the number that is
+    in memory, which may be the result of the earlier call."""
+    connected, calls, failures = 0, itertools.count(), set()
+    allow = library.constants["NETLIB_VERDICT_ALLOW"]
+
+    def filter_address(_ctx, _address, _len, _classes, verdict):
+        if next(calls) % 2 == 1:
+            raise ValueError("no answer")
+        ctypes.c_int32.from_address(verdict).value = allow
+
+    sys.unraisablehook, hook = lambda _: None, sys.unraisablehook
+    held = library.callbacks["netlib_address_fn"](filter_address)
+    options = library.call("netlib_connect_options_new")
+    library.functions["netlib_connect_options_set_address_callback"]["call"](options.pointer, held, None, None)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        for at in range(20):
+            try:
+                os.close(library.call("netlib_create_connection", "127.0.0.1", server.getsockname()[1], options, None))
+                connected += at % 2
+            except NetlibError as raised:
+                failures.add(raised.status)
+    sys.unraisablehook = hook
+    return f"{connected} of 10, {', '.join(sorted(failures))}"
 
 
 def store_half(value):

@@ -17,7 +17,7 @@ INTERRUPTED, CALLBACK_FAILED, TIMED_OUT = 506, 304, 102
 CONTINUE, STOP = 1, 2
 
 netlib = ctypes.CDLL(sys.argv[1])
-CHECK = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p)
+CHECK = ctypes.CFUNCTYPE(None, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int32))
 netlib.netlib_limit_new_interruptible.argtypes = [
     ctypes.c_double, ctypes.c_void_p, CHECK, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
 netlib.netlib_wait_for_read.argtypes = [ctypes.c_int, ctypes.c_double, ctypes.c_void_p, ctypes.c_void_p]
@@ -72,17 +72,17 @@ def raise_in_check(_signal, frame):
         raise KeyboardInterrupt
 
 
-def stop_if_signalled(_ctx):
+def stop_if_signalled(_ctx, decision):
     # Python runs the handlers of the signals that have arrived before it runs this line.
     assert threading.get_ident() == main_thread
-    return STOP if is_interrupted() else CONTINUE
+    decision[0] = STOP if is_interrupted() else CONTINUE
 
 
-def continue_wait(_ctx):
-    return CONTINUE
+def continue_wait(_ctx, decision):
+    decision[0] = CONTINUE
 
 
-def fail(_ctx):
+def fail(_ctx, _decision):
     raise RuntimeError
 
 

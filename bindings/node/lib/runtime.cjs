@@ -421,23 +421,30 @@ let raised = null; // by a callback of the call in progress
 let finished = null; // the exception of the call that has just returned
 const raisedLater = [];
 
-/** Makes a function that C calls. If `body` throws, C gets `failure`. */
-function callback(name, types, failure, body) {
+/**
+ * Makes a function that C calls. `decision` is the index of the output that gets the result of `body`; null for a
+ * function that returns this result to C. If `body` throws, C gets no decision, or -1.
+ */
+function callback(name, types, decision, body) {
     const call = (ctx, ...values) => {
+        const output = decision === null ? null : values.splice(decision - 1, 1)[0];
         const held = (...given) => {
             const result = heldValues.get(ctx)[name](...given);
             if (typeof result?.then === 'function') throw new TypeError('a callback of netlib must not return a promise');
             return result;
         };
         try {
-            return body(held, ...values);
+            const result = body(held, ...values);
+            if (decision === null) return result;
+            koffi.encode(output, 'int32_t', result);
         } catch (exception) {
             if (depth === 0) raisedLater.push({ name, exception });
             else raised ??= { exception };
-            return failure;
+            if (decision === null) return -1;
         }
+        return undefined;
     };
-    return koffi.register(call, koffi.pointer(koffi.proto(name, 'int32_t', types)));
+    return koffi.register(call, koffi.pointer(koffi.proto(name, decision === null ? 'int32_t' : 'void', types)));
 }
 
 /** Calls a function that may invoke callbacks. A callback may make further calls. */

@@ -58,21 +58,21 @@ static int32_t clock_b(void *ctx, double *seconds) {
     *seconds = 2.0;
     return NETLIB_OK;
 }
-static enum netlib_verdict name_a(void *ctx, const char *name, netlib_tls_context **replacement) {
+static void name_a(void *ctx, const char *name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     (void)ctx, (void)name, (void)replacement;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
-static enum netlib_verdict name_b(void *ctx, const char *name, netlib_tls_context **replacement) {
+static void name_b(void *ctx, const char *name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     (void)ctx, (void)name, (void)replacement;
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
-static enum netlib_verdict address_a(void *ctx, const void *address, size_t len, int32_t classes) {
+static void address_a(void *ctx, const void *address, size_t len, int32_t classes, enum netlib_verdict *verdict) {
     (void)ctx, (void)address, (void)len, (void)classes;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
-static enum netlib_verdict address_b(void *ctx, const void *address, size_t len, int32_t classes) {
+static void address_b(void *ctx, const void *address, size_t len, int32_t classes, enum netlib_verdict *verdict) {
     (void)ctx, (void)address, (void)len, (void)classes;
-    return NETLIB_VERDICT_REFUSE;
+    *verdict = NETLIB_VERDICT_REFUSE;
 }
 static int32_t resolve_a(void *ctx, const char *host, int32_t port, double left, netlib_addresses *list) {
     (void)ctx, (void)host, (void)port, (void)left, (void)list;

@@ -10,10 +10,10 @@ enum { NONE = -1 };
 static netlib_tls_context *client, *servers[2];
 static unsigned callback_calls;
 
-static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_context **replacement) {
+static void keep_context(void *ctx, const char *name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     (void)ctx, (void)name, (void)replacement;
     callback_calls++;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 
 /* Writes the handshake message that a text describes, and returns its length. The text consists of:

@@ -9,9 +9,9 @@ static int32_t right_time(void *ctx, double *seconds) {
     *seconds = (double)time(NULL);
     return NETLIB_OK;
 }
-static enum netlib_verdict keep_context(void *ctx, const char *name, netlib_tls_context **replacement) {
+static void keep_context(void *ctx, const char *name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     (void)ctx, (void)name, (void)replacement;
-    return NETLIB_VERDICT_ALLOW;
+    *verdict = NETLIB_VERDICT_ALLOW;
 }
 #define PIN "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define SETTING(name, ...) \

@@ -14,7 +14,7 @@ struct chooser {
     pthread_t thread;
 };
 
-static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls_context **replacement) {
+static void choose(void *ctx, const char *server_name, netlib_tls_context **replacement, enum netlib_verdict *verdict) {
     struct chooser *chooser = ctx;
     chooser->calls++;
     chooser->thread = pthread_self();
@@ -26,7 +26,7 @@ static enum netlib_verdict choose(void *ctx, const char *server_name, netlib_tls
         CHECK_INT(0, netlib_stream_tls_version(chooser->stream));
         CHECK_INT(NETLIB_OK, netlib_stream_set_read_timeout(chooser->stream, LONG, NULL));
     }
-    return chooser->answer;
+    *verdict = chooser->answer;
 }
 
 static netlib_tls_options *options_with_callback(struct chooser *chooser) {
@@ -101,14 +101,14 @@ static void the_server_name_callback_can_select_a_context_or_refuse_the_session(
          * session. */
         {"localhost", "localhost", NETLIB_VERDICT_REFUSE, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 112, NULL,
          "\"localhost\""},
-        /* A callback of a language binding returns 0 after an exception. */
+        /* A callback of a language binding stores nothing after an exception. */
         {"localhost", "localhost", 0, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
-         "failed: it returned 0"},
+         "failed: it stored no decision"},
         {"localhost", "localhost", 0, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL,
-         "failed: it returned 0"},
-        {"localhost", "localhost", 3, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 3"},
-        {"localhost", "localhost", 112, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned 112"},
-        {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "returned -1"},
+         "failed: it stored no decision"},
+        {"localhost", "localhost", 3, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "stored 3"},
+        {"localhost", "localhost", 112, OTHER, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "stored 112"},
+        {"localhost", "localhost", -1, NONE, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80, NULL, "stored -1"},
         {"localhost", "localhost", NETLIB_VERDICT_ALLOW, OF_A_CLIENT, NETLIB_TLS_ALERT, NETLIB_CALLBACK_FAILED, 80,
          NULL, "cannot be used for servers"},
     };

@@ -76,10 +76,11 @@ pub enum netlib_retry_kind {
     NETLIB_RETRY_KIND_BY_CAUSE = 4,
 }
 
-/// The results of a callback that allows or refuses an address or a client: `netlib_address_fn`,
-/// `netlib_tls_servername_fn`. 0 means failure because many foreign-function layers (ctypes, cffi, JNA, Perl) return 0
-/// to C when the callback raises an exception, and a filter that raises an exception must not allow anything. Any
-/// number that is not listed here also means failure.
+/// The decisions of a callback that allows or refuses an address or a client: `netlib_address_fn`,
+/// `netlib_tls_servername_fn`. Such a callback has no result: it stores its decision in an output, which netlib presets
+/// to `NETLIB_VERDICT_FAILED`. When a callback raises an exception, the foreign-function layers of some languages return
+/// to C an arbitrary number, such as the previous result, but they do not change an output. So a filter that raises an
+/// exception allows nothing. Any number that is not listed here also means failure.
 #[repr(C)]
 pub enum netlib_verdict {
     /// The callback failed. The outer call, during which the callback ran, then fails with `NETLIB_CALLBACK_FAILED`.
@@ -90,12 +91,9 @@ pub enum netlib_verdict {
     NETLIB_VERDICT_REFUSE = 2,
 }
 
-/// The results of a callback that performs an action and stores no output: `netlib_sleep_fn`, `netlib_body_seek_fn`. 0
-/// means failure, for the same reason as in `enum netlib_verdict`. Any number that is not listed here also means
-/// failure.
-///
-/// In contrast, a callback that stores an output through a pointer returns 0 for success. netlib presets the output to
-/// an invalid value, so a callback that raised an exception before it stored the output also counts as failed.
+/// The outcomes of a callback that performs an action: `netlib_sleep_fn`, `netlib_body_seek_fn`. Such a callback stores
+/// its outcome in an output, for the same reason as a callback that stores a `netlib_verdict`. Any number that is not
+/// listed here also means failure.
 #[repr(C)]
 pub enum netlib_outcome {
     /// The callback's action failed.

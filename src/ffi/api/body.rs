@@ -58,10 +58,12 @@ pub type netlib_body_tell_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos
 /// same body, that call fails with `NETLIB_BUSY`.
 ///
 /// @param pos the position in bytes from the start of the body, 0 or more.
-/// @return `NETLIB_OUTCOME_DONE` once the body is at `pos`; any other number, 0 included, means failure, which netlib
-///         reports as `NETLIB_UNREWINDABLE_BODY`.
+/// @param outcome out: `NETLIB_OUTCOME_DONE` once the body is at `pos`. netlib presets `outcome` to
+///        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` means failure, which netlib reports as
+///        `NETLIB_UNREWINDABLE_BODY`.
 /// @called-by `netlib_set_file_position` and `netlib_rewind_body`.
-pub type netlib_body_seek_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64) -> enum_netlib_outcome>;
+pub type netlib_body_seek_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, pos: i64, outcome: *mut enum_netlib_outcome)>;
 
 /// Stores whether an application-defined body (`netlib_body_new`) has been closed. The callback is called only during
 /// `netlib_is_fp_closed`, on the thread of that call. If the callback makes a call on the same body, that call fails

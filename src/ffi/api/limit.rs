@@ -56,8 +56,7 @@ pub unsafe extern "C" fn netlib_limit_new(
     })
 }
 
-/// The results of a `netlib_interrupt_fn`. 0 means failure, for the same reason as in `enum netlib_verdict`. Any number
-/// that is not listed here also means failure.
+/// The decisions of a `netlib_interrupt_fn`. Any number that is not listed here also means failure.
 #[repr(C)]
 pub enum netlib_interrupt {
     /// The check failed: the wait ends with `NETLIB_CALLBACK_FAILED`.
@@ -73,14 +72,14 @@ pub enum netlib_interrupt {
 /// calls the interrupt check of the limit, then the one of its parent, and so on, until one of them ends the wait.
 ///
 /// If several threads wait with one limit, the interrupt check may run on several threads at the same time. An
-/// interrupt check usually returns `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
+/// interrupt check usually stores `NETLIB_INTERRUPT_STOP` if a signal handler has set a flag. In a binding, the
 /// interrupt check runs the signal handlers of the host language, for example with Python's PyErr_CheckSignals.
 ///
-/// @return `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end the wait with
-///         `NETLIB_INTERRUPTED`; any other number, 0 included, means failure: the wait ends with
-///         `NETLIB_CALLBACK_FAILED`.
+/// @param decision out: `NETLIB_INTERRUPT_CONTINUE` to wait for the time that is left; `NETLIB_INTERRUPT_STOP` to end
+///        the wait with `NETLIB_INTERRUPTED`. netlib presets `decision` to `NETLIB_INTERRUPT_FAILED`. Every other value
+///        means failure: the wait ends with `NETLIB_CALLBACK_FAILED`.
 /// @called-by every call that waits, if its limit has an interrupt check.
-pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void) -> enum_netlib_interrupt>;
+pub type netlib_interrupt_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, decision: *mut enum_netlib_interrupt)>;
 
 /// Makes a limit with an interrupt check, with which a signal can end a wait. If neither the limit nor one of its
 /// ancestors has an interrupt check, a signal ends a wait only if the signal handler calls `netlib_limit_cancel`.

@@ -16,7 +16,7 @@ fn write_one(header: &Header, callback: &Function) -> String {
     let (mut before, mut after) = (Vec::new(), String::new());
     let (mut args, mut signature) = (Vec::new(), Vec::new());
     let mut output = None;
-    let result = kinds::of_result(header, callback);
+    let decision = kinds::decision_of(header, callback);
     for param in &callback.params {
         let name = &param.name;
         let (ctype, arg) = match kinds::of_param(header, callback, param) {
@@ -43,8 +43,9 @@ fn write_one(header: &Header, callback: &Function) -> String {
                 before.push(format!("detail::lent<§{class}> {name}_lent({name});"));
                 (format!("{class} &{name}"), format!("{name}_lent.object"))
             }
-            // A callback that returns an enum stores its outputs itself.
-            _ if param.ctype.ends_with('*') && matches!(result, Kind::Enum(_)) => {
+            Kind::Enum(_) if param.ctype.ends_with('*') => continue,
+            // A callback that decides stores its other outputs itself.
+            _ if param.ctype.ends_with('*') && decision.is_some() => {
                 (format!("{} &{name}", scalar(names::pointed(&param.ctype))), format!("*{name}"))
             }
             kind if param.ctype.ends_with('*') => {
@@ -63,8 +64,8 @@ fn write_one(header: &Header, callback: &Function) -> String {
         args.push(arg);
     }
     let call = format!("detail::callable<Held, at>(ctx)({})", args.join(", "));
-    let (returns, mut body) = match (&result, &output) {
-        (Kind::Enum(listed), _) => (names::of(listed), vec![format!("auto decided = {call};")]),
+    let (returns, mut body) = match (&decision, &output) {
+        (Some((_, listed)), _) => (names::of(listed), vec![format!("auto decided = {call};")]),
         (_, Some((name, Kind::Seconds, _))) => {
             ("seconds".to_owned(), vec![format!("return detail::store(§seconds({call}).count(), {name});")])
         }
@@ -79,18 +80,13 @@ fn write_one(header: &Header, callback: &Function) -> String {
         }
         (_, None) => ("void".to_owned(), vec![format!("{call};"), "return std::int32_t{NETLIB_OK};".to_owned()]),
     };
-    let c_returns =
-        if let Kind::Enum(listed) = &result { format!("enum {listed}") } else { "std::int32_t".to_owned() };
-    if let Kind::Enum(listed) = &result {
+    if let Some((name, listed)) = &decision {
         if !after.is_empty() {
             body.push(after);
         }
-        body.push(format!("return static_cast<enum {listed}>(decided);"));
+        body.push(format!("*{name} = static_cast<enum {listed}>(decided);"));
     }
-    let failure = match result {
-        Kind::Enum(_) => format!("static_cast<{c_returns}>(0)"),
-        _ => "std::int32_t{NETLIB_CALLBACK_FAILED}".to_owned(),
-    };
+    let c_returns = if decision.is_some() { "void" } else { "std::int32_t" };
     let params: Vec<String> = callback.params.iter().map(crate::cdef::declare).collect();
     let mut text = String::new();
     let scope = callback.params.iter().map(|param| param.name.clone()).collect();
@@ -99,7 +95,13 @@ fn write_one(header: &Header, callback: &Function) -> String {
     let _ = writeln!(text, "template <class Held, std::size_t at>");
     let name = callback_name(&callback.name);
     wrap(&format!("{c_returns} {name}({}) noexcept {{", params.join(", ")), &mut text);
-    let _ = writeln!(text, "    return detail::guarded({failure}, [&] {{");
+    // After an exception, a callback that decides stores no decision, which means failure.
+    let guard = if decision.is_some() {
+        "detail::guarded([&] {"
+    } else {
+        "return detail::guarded(std::int32_t{NETLIB_CALLBACK_FAILED}, [&] {"
+    };
+    let _ = writeln!(text, "    {guard}");
     for line in before.iter().chain(&body) {
         wrap(&format!("        {}", names::resolve(line, &scope)), &mut text);
     }

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use crate::cdef;
 use crate::cpp::classes::{self, CppFunction};
 use crate::cpp::{calls, names};
-use crate::description::kinds::{self, Kind};
+use crate::description::kinds;
 use crate::model::{Function, Header};
 
 /// Returns the C source of the recording library. Its functions do nothing else: a handle is never NULL, text is empty,
@@ -126,8 +126,8 @@ fn sample_callable(header: &Header, function: &Function, callable: &str) -> Stri
         ctype.ends_with('*') && !["void*", "const void*"].contains(&ctype) && !ctype.contains("netlib_")
     };
     let output = callback.params.iter().find(|param| is_number(&param.ctype));
-    let result = match kinds::of_result(header, callback) {
-        Kind::Enum(listed) => format!("return netlib::{}{{}};", names::of(&listed)),
+    let result = match kinds::decision_of(header, callback) {
+        Some((_, listed)) => format!("return netlib::{}{{}};", names::of(&listed)),
         _ => match output.filter(|param| !param.ctype.starts_with("const ")) {
             Some(param) if param.ctype == "double*" => "return 0.0;".to_owned(),
             Some(_) => "return 0;".to_owned(),

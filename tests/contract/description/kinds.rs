@@ -108,6 +108,15 @@ pub fn of_param(header: &Header, function: &Function, param: &Param) -> Kind {
     }
 }
 
+/// Returns the name of the output in which a callback stores its decision, and the name of the decision's enum. Returns
+/// None for a callback that does not decide.
+pub fn decision_of<'a>(header: &Header, callback: &'a Function) -> Option<(&'a str, String)> {
+    callback.params.iter().find_map(|param| match of_param(header, callback, param) {
+        Kind::Enum(listed) if param.ctype.ends_with('*') => Some((param.name.as_str(), listed)),
+        _ => None,
+    })
+}
+
 /// Returns the kind of the result of a function or callback.
 pub fn of_result(header: &Header, function: &Function) -> Kind {
     let ctype = function.returns.as_str();

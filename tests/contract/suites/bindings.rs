@@ -104,6 +104,7 @@ slept: [0.05]
 raised: StopIteration
 callbacks held: 0
 body: 10 b'0123' b'456789'
+connected with a filter that raises: 0 of 10, NETLIB_CALLBACK_FAILED
 progress: NETLIB_TIMED_OUT
 cancelled: NETLIB_CANCELLED
 ";

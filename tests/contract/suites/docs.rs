@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use crate::data::Table;
-use crate::description::FIRST_RELEASE;
 use crate::description::nulls::{is_first_handle, is_optional, null};
+use crate::description::{FIRST_RELEASE, kinds};
 use crate::env::Env;
 use crate::header::BEST_EFFORT;
 use crate::model::{Doc, Function, Header, Item, Param};
@@ -149,11 +149,12 @@ fn unplaced_option(doc: &str) -> Option<String> {
 
 fn callback_problems(header: &Header, callback: &Function) -> Vec<String> {
     let mut problems = callable_problems(header, callback);
-    // A function that releases a `ctx` cannot fail.
-    let returns_number = callback.returns == "int32_t" || callback.returns.starts_with("enum ");
-    let may_return = returns_number || callback.name == "netlib_ctx_free_fn";
-    if !may_return || callback.params.first().is_none_or(|first| first.ctype != "void*") {
-        problems.push("a callback is int32_t, or an enum, (void *ctx, …)".to_owned());
+    // A function that releases a `ctx` cannot fail. A callback that decides stores its decision and returns nothing,
+    // because some foreign-function layers return an earlier result to C when the callback raises an exception.
+    let decides = kinds::decision_of(header, callback).is_some();
+    let returns = if decides || callback.name == "netlib_ctx_free_fn" { "void" } else { "int32_t" };
+    if callback.returns != returns || callback.params.first().is_none_or(|first| first.ctype != "void*") {
+        problems.push(format!("the callback is not {returns} (void *ctx, …)"));
     }
     problems
 }

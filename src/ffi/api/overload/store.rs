@@ -35,7 +35,7 @@ impl Handle for netlib_store {
     type Ownership = Shared;
 }
 
-/// The results of a swap callback.
+/// The answers of a swap callback. Any number that is not listed here means failure.
 #[repr(C)]
 pub enum netlib_swap {
     /// The callback failed because of a bug, for example an exception. The outer call fails with
@@ -55,7 +55,7 @@ pub enum netlib_swap {
 ///
 /// netlib reads a word by replacing 0 by 0, so a decision that grants needs two calls, and a decision that denies needs
 /// one. If other processes change the word between two calls, netlib makes up to 64 calls, and then treats the store as
-/// unavailable. If the server does not answer, the callback should return `NETLIB_SWAP_UNAVAILABLE` at once for a
+/// unavailable. If the server does not answer, the callback should store `NETLIB_SWAP_UNAVAILABLE` at once for a
 /// while, for example for a second, so that not every decision waits for the timeout.
 ///
 /// @param key the name of the word: `budget:` or `rate:` and the key that was passed to netlib, which may contain any
@@ -66,13 +66,14 @@ pub enum netlib_swap {
 /// @param ttl the seconds without a change after which the store may forget the word.
 /// @param timeout the seconds after which netlib ignores the answer, more than 0. This is the rest of the timeout of
 ///        `netlib_store_new`, or of the limit of the outer call if that ends earlier.
+/// @param answer out: the answer of the store. netlib presets `answer` to `NETLIB_SWAP_FAILED`. If the value is no
+///        `netlib_swap`, or if the callback did not store an output that the answer requires, the outer call fails with
+///        `NETLIB_CALLBACK_FAILED` under every policy.
 /// @param actual out: the word, if it was not `expected`.
-/// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the result is
+/// @param now out: the time of the store in seconds since any fixed moment, 0 to 1.8e10, unless the answer is
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
 ///        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
 ///        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
-/// @return the result. If the number is no `netlib_swap`, or if the callback did not store an output that the result
-///         requires, the outer call fails with `NETLIB_CALLBACK_FAILED` under every policy.
 /// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`.
 pub type netlib_store_swap_fn = Option<
     unsafe extern "C" fn(
@@ -83,9 +84,10 @@ pub type netlib_store_swap_fn = Option<
         desired: u64,
         ttl: f64,
         timeout: f64,
+        answer: *mut enum_netlib_swap,
         actual: *mut u64,
         now: *mut f64,
-    ) -> enum_netlib_swap,
+    ),
 >;
 
 /// Opens a store in a file, for the processes of one host. The first process creates the file, with the mode 0600. Each

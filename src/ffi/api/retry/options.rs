@@ -63,10 +63,12 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 /// Waits for a number of seconds. netlib calls this callback instead of waiting itself.
 ///
 /// @param seconds more than 0; may be infinity if `backoff_max` is `NETLIB_TIMEOUT_NONE`.
-/// @return `NETLIB_OUTCOME_DONE` once the time has passed; any other number, 0 included, makes the outer call fail with
-///         `NETLIB_CALLBACK_FAILED`.
+/// @param outcome out: `NETLIB_OUTCOME_DONE` once the time has passed. netlib presets `outcome` to
+///        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` makes the outer call fail with
+///        `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`.
-pub type netlib_sleep_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64) -> enum_netlib_outcome>;
+pub type netlib_sleep_fn =
+    Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64, outcome: *mut enum_netlib_outcome)>;
 
 /// Stores a random number in `value`. netlib uses this number instead of a random number from the system.
 ///

@@ -77,13 +77,19 @@ pub const NETLIB_ADDRESS_CLASS_ALL_BUT_GLOBAL: i32 = 0xfff;
 /// @param address the `sockaddr_in`, `sockaddr_in6` or `sockaddr_un` that is then passed to connect(2); borrowed until
 ///        the callback returns.
 /// @param classes the classes of the address, as bits of `netlib_address_class`.
-/// @return `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address. If the
-///         callback returns any other number, 0 included, no further address is tried, and connecting fails with
-///         `NETLIB_CALLBACK_FAILED`.
+/// @param verdict out: `NETLIB_VERDICT_ALLOW` to connect to the address; `NETLIB_VERDICT_REFUSE` to skip the address.
+///        netlib presets `verdict` to `NETLIB_VERDICT_FAILED`. If the callback stores no verdict or any other value, no
+///        further address is tried, and connecting fails with `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_create_connection`, `netlib_create_unix_connection`, `netlib_connect_step`,
 ///        `netlib_connect_run` and `netlib_stream_connect`.
 pub type netlib_address_fn = Option<
-    unsafe extern "C" fn(ctx: *mut c_void, address: *const c_void, len: usize, classes: i32) -> enum_netlib_verdict,
+    unsafe extern "C" fn(
+        ctx: *mut c_void,
+        address: *const c_void,
+        len: usize,
+        classes: i32,
+        verdict: *mut enum_netlib_verdict,
+    ),
 >;
 
 /// Adds classes of addresses to which netlib refuses to connect. By default, netlib connects to addresses of every

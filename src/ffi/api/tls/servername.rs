@@ -21,21 +21,22 @@ use crate::tls::TlsOptions;
 /// @param replacement in/out: `*replacement` is NULL when the callback is called. A context that the callback stores
 ///        replaces the server's context: the handshake uses the certificate, TLS versions, application protocols and
 ///        client verification of the new context, but does not call the new context's callback. netlib takes ownership
-///        of the stored reference, regardless of the callback's result: store a clone (`netlib_tls_context_clone`).
-/// @return `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if `*replacement` is
-///         NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112, RFC 8446 section
-///         6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
-///         `netlib_error_tls_alert` returns the alert. If the callback returns a number that is not a verdict (0, for
-///         example), or stores a context that `netlib_tls_accept_fd` would refuse (for example, because the context has
-///         no local certificate), the handshake fails with `NETLIB_CALLBACK_FAILED`, and the client receives the alert
-///         internal_error (80).
+///        of the stored reference, regardless of the verdict: store a clone (`netlib_tls_context_clone`).
+/// @param verdict out: `NETLIB_VERDICT_ALLOW` to continue with `*replacement`, or with the server's context if
+///        `*replacement` is NULL; `NETLIB_VERDICT_REFUSE` to refuse the client with the alert unrecognized_name (112,
+///        RFC 8446 section 6). After a refusal, the server's handshake fails with `NETLIB_CALLBACK_FAILED`, and
+///        `netlib_error_tls_alert` returns the alert. netlib presets `verdict` to `NETLIB_VERDICT_FAILED`. If the
+///        callback stores no verdict or any other value, or stores a context that `netlib_tls_accept_fd` would refuse
+///        (for example, because the context has no local certificate), the handshake fails with
+///        `NETLIB_CALLBACK_FAILED`, and the client receives the alert internal_error (80).
 /// @called-by every call that makes a TLS handshake on a server.
 pub type netlib_tls_servername_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,
         server_name: *const c_char,
         replacement: *mut *mut netlib_tls_context,
-    ) -> enum_netlib_verdict,
+        verdict: *mut enum_netlib_verdict,
+    ),
 >;
 
 /// Sets a callback with which a server chooses its context by the host name that the client requests. Corresponds to
