@@ -128,12 +128,19 @@ class Generator:
         callbacks = [given for given in call.inputs if given.kind == "callback"]
         opened = []
         uses = call.is_member or any(given.kind == "handle" for given in call.inputs)
+        # C releases the held object, so nothing may fail between `hold` and the call of C.
+        holds = any(
+            argument.role == "ctx" or (argument.input and argument.input.kind == "ctx") for argument in call.arguments
+        )
+        pointers, holding = [], []
         for argument in call.arguments:
             role, name, given = argument.role, local(argument.c_name), argument.input
-            if role == "self":
-                arguments.append("use.pointer(this)")
-            elif role == "input" and given.kind == "handle":
-                arguments.append(f"use.pointer({name})")
+            if role == "self" or (role == "input" and given.kind == "handle"):
+                pointer = f"use.pointer({'this' if role == 'self' else name})"
+                if holds:
+                    pointers.append(f"long {name}Pointer = {pointer};")
+                    pointer = f"{name}Pointer"
+                arguments.append(pointer)
             elif role == "input" and given.kind == "text":
                 helper = "data" if given.has_length else "terminated"
                 before.append(f'byte[] {name}Data = Convert.{helper}("{given.name}", {name});')
@@ -156,9 +163,10 @@ class Generator:
                 if role == "ctx":
                     kept = ", ".join(local(callback.name) for callback in callbacks)
                     present = " || ".join(f"{local(callback.name)} != null" for callback in callbacks)
-                    before.append(f"long ctx = {present} ? Held.hold(new Object[] {{{kept}}}) : 0;")
+                    hold = f"long ctx = {present} ? Held.hold(new Object[] {{{kept}}}) : 0;"
                 else:
-                    before.append("long ctx = value == null ? 0 : Held.hold(value);")
+                    hold = "long ctx = value == null ? 0 : Held.hold(value);"
+                holding.append(hold)
                 arguments.append("ctx")
             elif role == "ctx_free" or (role == "input" and given.kind == "ctx_free"):
                 arguments.append("ctx == 0 ? 0 : Upcalls.CTX_FREE")
@@ -196,6 +204,7 @@ class Generator:
         if opened:
             body.append(f"try ({'; '.join(opened)}) {{")
         first = len(body)
+        body += ["    " + line for line in pointers + holding]
         inner = (
             f"int status = {code};"
             if call.fails

@@ -1,5 +1,6 @@
 import java.io.IOException;
 import java.io.InputStream;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -28,6 +29,7 @@ import netlib.Status;
 import netlib.Store;
 import netlib.Stream;
 import netlib.Swap;
+import netlib.TlsContext;
 import netlib.TlsOptions;
 import netlib.Unavailable;
 import netlib.Url;
@@ -206,6 +208,18 @@ public final class BindingTest {
             return rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status()
                     + " " + words.keySet();
         });
+        check("calls that fail before C keep no callback and no object", "0 0 0", () -> {
+            RetryOptions options = RetryOptions.make();
+            options.close();
+            Runnable setter = () -> options.sleep(seconds -> Outcome.DONE);
+            TlsContext context = TlsContext.make(null);
+            context.close();
+            Runnable handle = () -> Netlib.tlsWrapCallbacks(context, "a", buffer -> 0, bytes -> 0);
+            ErrorOptions error = ErrorOptions.make();
+            error.close();
+            Runnable object = () -> error.userData("object");
+            return heldAfterFailure(setter) + " " + heldAfterFailure(handle) + " " + heldAfterFailure(object);
+        });
         check("addresses that a callback keeps are refused later", "IllegalStateException: Addresses is closed", () -> {
             Addresses[] kept = new Addresses[1];
             try {
@@ -225,6 +239,19 @@ public final class BindingTest {
                 () -> resource("THIRD-PARTY-NOTICES").contains("\naws-lc-sys "));
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 ? 0 : 1);
+    }
+
+    /** Makes a call that must fail, and returns the number of objects that are held for C since then. */
+    private static int heldAfterFailure(Runnable call) throws ReflectiveOperationException {
+        Method count = Class.forName("netlib.Held").getDeclaredMethod("count");
+        count.setAccessible(true);
+        int before = (int) count.invoke(null);
+        try {
+            call.run();
+        } catch (IllegalArgumentException | IllegalStateException refused) {
+            return (int) count.invoke(null) - before;
+        }
+        throw new AssertionError("the call must fail");
     }
 
     private static int recurse(int depth) {
