@@ -345,13 +345,16 @@ function rt.store(buf, len, n, result)
 end
 
 -- Makes the C function for a type of callback. No Lua error leaves this function, because an error that unwinds the stack
--- of netlib ends the process: the outer call raises the error. `failure` is the function's result after an error.
+-- of netlib ends the process: the outer call raises the error, unless an earlier callback of that call has raised one. The
+-- calls of the callback do not raise the earlier error. `failure` is the function's result after an error.
 function rt.define(name, failure, callback)
     rt.callbacks[name] = ffi.cast(name, function(...)
+        local earlier = raised
+        raised = nil
         local good, result = pcall(callback, ...)
-        if good then return result end
-        raised = { result }
-        return failure
+        if not good then raised, result = { result }, failure end
+        raised = earlier or raised
+        return result
     end)
 end
 

@@ -231,6 +231,35 @@ test('a_url_from_a_servername_callback_is_a_type_error') do
   equal(raised(TypeError) { far.handshake }.message, 'expected a Netlib::TlsContext, got Netlib::Url')
 end
 
+# The server-name callback raises an exception. The same call then runs the write callback, to send an alert.
+{
+  'succeeds' => [true, -> {}],
+  'raises_another_one' => [false, -> { raise 'second' }],
+  'makes_a_call_that_fails' => [true, -> { raised(Netlib::Error) { Netlib.parse_url('http://[') } }]
+}.each do |name, (returns, act)|
+  test("an_exception_is_raised_if_a_later_callback_of_the_call_#{name}") do
+    certs = "#{__dir__}/../../tests/certs"
+    options = -> { Netlib::TlsOptions.new.system_trust(false).add_ca_file("#{certs}/ca.pem") }
+    server = options.call.identity_files("#{certs}/server.pem", "#{certs}/server.key")
+    server.servername_callback { raise 'first' }
+    near = Netlib::TlsEngine.new_client(Netlib::TlsContext.new(options.call), 'localhost')
+    near.handshake
+    written = []
+    has_returned = false
+    write = lambda do |data|
+      written << data.getbyte(0)
+      act.call
+      has_returned = true
+      data.bytesize
+    end
+    stream = Netlib.tls_accept_callbacks(Netlib::TlsContext.new(server), ->(size) { near.drain(size) }, write)
+    equal(raised(RuntimeError) { stream.handshake }.message, 'first')
+    equal([written, has_returned], [[21], returns]) # 21: an alert
+    # The exception does not reach a later call.
+    raised(Netlib::Error) { Netlib.parse_url('http://[') }
+  end
+end
+
 # Runs the block with options whose callback has another thread raise "stop" for this thread, and then resolves a name
 # to the address of a server.
 def with_interrupted_connections

@@ -8,7 +8,7 @@ import declare from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import netlib, {
     Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request, Retry, RetryOptions,
-    StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsOptions, Unavailable, Url, UrlError, Verdict,
+    StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsEngine, TlsOptions, Unavailable, Url, UrlError, Verdict,
     connectionKey, parseUrl, textToBytes,
 } from '../index.mjs';
 
@@ -255,6 +255,39 @@ test('an exception of a callback inside a callback reaches the outer call', () =
     assert.equal(decide(catching).delay(), 0.05);
     assert.equal(decide(new Retry(RetryOptions.newRecommended().random(() => 0.5))).delay(), 0.05);
 });
+
+for (const [name, returns, act] of [
+    ['succeeds', true, () => {}],
+    ['throws another one', false, () => {
+        throw new RangeError('second');
+    }],
+    ['makes a call that fails', true, () => assert.throws(() => parseUrl('http://['), UrlError)],
+]) {
+    test(`the exception of a callback is thrown if a later callback of the call ${name}`, async () => {
+        // This file is a copy in target/bindings/node/test.
+        const file = (certificate) => `${import.meta.dirname}/../../../../tests/certs/${certificate}`;
+        const options = () => new TlsOptions().systemTrust(false).addCaFile(file('ca.pem'));
+        const server = options().identityFiles(file('server.pem'), file('server.key'));
+        server.servernameCallback(() => {
+            throw new RangeError('first');
+        });
+        const near = TlsEngine.newClient(new TlsContext(options()), 'localhost');
+        near.handshake();
+        // The second callback sends an alert.
+        const written = [];
+        let hasReturned = false;
+        const stream = netlib.tlsAcceptCallbacks(new TlsContext(server), (buffer) => near.drain(buffer), (data) => {
+            written.push(data[0]);
+            act();
+            hasReturned = true;
+            return data.length;
+        });
+        await assert.rejects(Promise.resolve().then(() => stream.handshake()), new RangeError('first'));
+        assert.deepEqual([written, hasReturned], [[21], returns]);
+        // The exception does not reach a later call.
+        assert.throws(() => parseUrl('http://['), UrlError);
+    });
+}
 
 test('a callback that returns a value of another type fails', async () =>
     withServer(() => {}, async (url) => {

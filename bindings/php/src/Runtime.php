@@ -317,9 +317,14 @@ final class Runtime
         return \count(self::$held);
     }
 
-    /** Calls a callback, and passes its result to a function. Keeps an exception for the caller of the outer call. */
+    /**
+     * Calls a callback, and passes its result to a function. Keeps an exception for the caller of the outer call, unless
+     * an earlier callback of that call has thrown one. The calls of the callback do not throw the earlier exception.
+     */
     public static function try(int $key, string $type, int $failure, \Closure $store, mixed ...$arguments): int
     {
+        $earlier = self::$raised;
+        self::$raised = null;
         try {
             return $store((self::$held[$key][$type])(...$arguments));
         } catch (\Throwable $raised) {
@@ -331,6 +336,7 @@ final class Runtime
                     $argument->close();
                 }
             }
+            self::$raised = $earlier ?? self::$raised;
         }
     }
 

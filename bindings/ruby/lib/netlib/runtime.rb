@@ -243,11 +243,15 @@ module Netlib
     end
 
     def reraise
-      raised = Thread.current.thread_variable_get(:netlib_raised)
-      return unless raised
+      raised = take_raised
+      raise raised if raised
+    end
 
-      Thread.current.thread_variable_set(:netlib_raised, nil)
-      raise raised
+    # Returns the exception that a callback has raised, and forgets it.
+    def take_raised
+      raised = Thread.current.thread_variable_get(:netlib_raised)
+      keep(nil) if raised
+      raised
     end
 
     # Callbacks.
@@ -277,8 +281,10 @@ module Netlib
       @callbacks[type] = FFI::Function.new(result, parameters, &)
     end
 
-    # Calls a callback, and passes its result to the block. Keeps an exception for the caller of the outer call.
+    # Calls a callback, and passes its result to the block. Keeps an exception for the caller of the outer call, unless
+    # an earlier callback of that call has raised one. The calls of the callback do not raise the earlier exception.
     def try(key, type, failure, *arguments)
+      earlier = take_raised
       value = failure
       is_complete = false
       begin
@@ -290,6 +296,7 @@ module Netlib
       ensure
         arguments.each { |argument| argument.close if argument.is_a?(Handle) }
         keep(ThreadError.new('a callback must not throw, break or end its thread')) unless is_complete
+        keep(earlier) if earlier
         return value # rubocop:disable Lint/EnsureReturn -- a throw must not cross C
       end
     end
