@@ -1,12 +1,11 @@
 //! Tests Encrypted Client Hello with a server that uses Go's crypto/tls, `c-tests/interop/ech.go`. No other packaged
-//! TLS library supports ECH for servers today. Go is not a prerequisite of the project; the tests in
-//! `src/tls/config/ech/tests.rs` run on every machine.
+//! TLS library supports ECH for servers today. The tests in `src/tls/config/ech/tests.rs` run on every machine.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::process::{Ended, Input};
 use super::{BYTES, Harness};
-use crate::env::{Env, has, parallel};
+use crate::env::{Env, find, parallel};
 use crate::report::Report;
 
 const OLDEST_GO: (u32, u32) = (1, 24);
@@ -73,17 +72,17 @@ const ROWS: &[Row] = &[
 ];
 
 pub fn run(env: &Env, report: &mut Report) {
-    let version = version(env);
+    let Some(go) = compiler(env) else { return report.skip("Go is not installed") };
+    let version = version(env, &go);
     if version < OLDEST_GO {
-        let found = match version {
-            (0, 0) => "Go is not installed".to_owned(),
-            (major, minor) => format!("Go {major}.{minor} is installed"),
-        };
-        return report.skip(format!("{found}; the suite needs Go {}.{} or newer", OLDEST_GO.0, OLDEST_GO.1));
+        let ((major, minor), (oldest_major, oldest_minor)) = (version, OLDEST_GO);
+        return report.skip(format!(
+            "Go {major}.{minor} is installed; the suite needs Go {oldest_major}.{oldest_minor} or newer"
+        ));
     }
     let Some(harness) = Harness::new(env, env.library(), "ech", &[], report) else { return };
     let server = harness.scratch.join("server");
-    if let Err(text) = build(env, &harness.scratch, &server) {
+    if let Err(text) = build(env, &go, &harness.scratch, &server) {
         return report.fail(format!("c-tests/interop/ech.go does not compile\n{text}"));
     }
     for (row, result) in ROWS.iter().zip(parallel(ROWS, |row| run_case(&harness, env, &server, row))) {
@@ -94,19 +93,21 @@ pub fn run(env: &Env, report: &mut Report) {
     report.note(format!("{sessions} sessions with Go {}.{}", version.0, version.1));
 }
 
-/// Returns the version of the Go compiler; (0, 0) if Go is not installed.
-fn version(env: &Env) -> (u32, u32) {
-    if !has("go") {
-        return (0, 0);
-    }
-    let said = env.command("go").args(["env", "GOVERSION"]).env("GOTOOLCHAIN", "local").run(60).out;
+/// Finds the Go compiler that scripts/prerequisites installs if the system has none that is new enough.
+fn compiler(env: &Env) -> Option<PathBuf> {
+    let installed = env.root.join("target/go/go/bin/go");
+    if installed.is_file() { Some(installed) } else { find("go") }
+}
+
+fn version(env: &Env, go: &Path) -> (u32, u32) {
+    let said = env.command(go).args(["env", "GOVERSION"]).env("GOTOOLCHAIN", "local").run(60).out;
     let mut numbers = said.trim().trim_start_matches("go").split('.').map(|number| number.parse().unwrap_or(0));
     (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
 }
 
 /// Compiles the server with Go's standard library only, without network access.
-fn build(env: &Env, scratch: &Path, out: &Path) -> Result<(), String> {
-    let mut go = env.command("go");
+fn build(env: &Env, go: &Path, scratch: &Path, out: &Path) -> Result<(), String> {
+    let mut go = env.command(go);
     go.args(["build", "-o"]).arg(out).arg(env.root.join("c-tests/interop/ech.go"));
     for (name, value) in
         [("GOTOOLCHAIN", "local"), ("GOPROXY", "off"), ("GOTELEMETRY", "off"), ("GO111MODULE", "off")]
