@@ -21,6 +21,7 @@ pub mod heads;
 pub mod sockets;
 pub mod tls;
 pub mod client;
+pub mod servers;
 pub mod program;
 pub mod bindings;
 pub mod python;

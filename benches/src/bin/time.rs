@@ -7,13 +7,13 @@ use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
 use netlib_bench::{
-    Counts, before, bindings, chart, client, compare_with, growth, overload, python, sections, size, sockets, tls,
-    urls,
+    Counts, before, bindings, chart, client, compare_with, growth, overload, python, sections, servers, size,
+    sockets, tls, urls,
 };
 
 const NAMES: &[&str] = &[
     "url", "resolve", "policy", "heads", "overload", "growth", "sockets", "races", "stopping", "tls", "client",
-    "python", "bindings", "size",
+    "servers", "python", "bindings", "size",
 ];
 
 fn main() -> ExitCode {
@@ -114,6 +114,9 @@ fn run() -> Result<bool, String> {
     // The last tables, because they pin this thread to a processor.
     if wants("client") {
         client::run(&mut rng)?;
+    }
+    if wants("servers") {
+        servers::run(&mut rng)?;
     }
     if wants("python") {
         python::run(&mut rng)?;
