@@ -176,6 +176,19 @@ static void an_empty_budget_ends_the_loop() {
     EQUAL(run_to_the_end(options, "503 Busy"), "1 NETLIB_MAX_RETRY");
 }
 
+/** After `accept` has returned false, an attempt counts no further response and no failure. */
+static void an_attempt_that_continues_counts_once() {
+    netlib::attempts attempts(netlib::retry(netlib::retry_options().total(1).status_forcelist({503})), parts());
+    int requests = 0;
+    for (auto &attempt : attempts) {
+        if (++requests == 2) break;
+        CHECK(!attempt.accept(response("503 Busy")));
+        CHECK(!attempt.accept(response("503 Busy")));
+        attempt.failed(netlib::error(status::connect_failed, "late"));
+    }
+    EQUAL(requests, 2);
+}
+
 /** After the end, an attempt counts no further failure. */
 static void an_attempt_that_has_ended_returns_each_error() {
     netlib::attempts attempts(netlib::retry(netlib::retry_options().total(0)), parts());
@@ -193,6 +206,7 @@ int main() {
     an_attempt_makes_its_request();
     the_error_of_accept_ends_the_loop();
     an_empty_budget_ends_the_loop();
+    an_attempt_that_continues_counts_once();
     an_attempt_that_has_ended_returns_each_error();
     the_limit_bounds_the_wait();
     attempts_keep_a_temporary_limit();

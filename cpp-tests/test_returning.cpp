@@ -112,6 +112,7 @@ static void attempts_return_errors() {
         log += "attempt;";
         if (log == "attempt;") {
             CHECK(!*attempt.accept(busy->response));
+            CHECK(attempt.failed(refused).has_value()); // is not counted
             continue;
         }
         if (auto failed = attempt.failed(refused); !failed) log += netlib::status_name(failed.error().status());

@@ -5409,9 +5409,10 @@ struct request_parts {
  *         }
  *     }
  *
- * Both functions call netlib_retry_decide, and then netlib_decision_sleep before another attempt. The loop ends after
- * an attempt that calls neither function, or accepts its response, or fails. After the end, `failed` fails with its
- * argument: the error with which `accept` ends the retries is not counted again. */
+ * Both functions call netlib_retry_decide, and then netlib_decision_sleep before another attempt. After this wait,
+ * further calls for the same attempt do nothing. The loop ends after an attempt that calls neither function, or accepts
+ * its response, or fails. After the end, `failed` fails with its argument: the error with which `accept` ends the
+ * retries is not counted again. */
 class attempt {
   public:
     attempt(const attempt &) = delete;
@@ -5490,6 +5491,7 @@ class attempts {
 
 #if NETLIB_HPP_THROWS
 inline bool attempt::decide(optional_ref<response> response, optional_ref<error> error) {
+    if (state_ == state::continues) return false;
     state_ = state::ended;
     decision_ = netlib::decision(nullptr);
     decision_ = policy_.decide(parts_.method, parts_.url, response, error, limit_);
@@ -5510,6 +5512,7 @@ inline void attempt::failed(const error &error) {
 }
 #else
 inline expected<bool> attempt::decide(optional_ref<response> response, optional_ref<netlib::error> error) {
+    if (state_ == state::continues) return false;
     state_ = state::ended;
     decision_ = netlib::decision(nullptr);
     auto decided = policy_.decide(parts_.method, parts_.url, response, error, limit_);
