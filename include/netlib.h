@@ -3405,7 +3405,7 @@ void netlib_hedge_options_free(netlib_hedge_options *options);
 /** Sets a fixed delay between two attempts. With a fixed delay, no latencies are recorded. The call replaces the
  * percentile. Default: not set; the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
  * attempts, and Polly 8 uses 2 seconds and 2 attempts.
- * @param seconds 0 or more, finite. With 0, all attempts start at once. */
+ * @param seconds 0 to 1,000,000,000. With 0, all attempts start at once. */
 void netlib_hedge_options_set_delay(netlib_hedge_options *options, double seconds);
 
 /** Sets the delay between two attempts to a percentile of the key's latencies. With the 95th percentile, about 5 % of
@@ -3533,11 +3533,11 @@ NETLIB_MUST_USE netlib_status netlib_hedge_plan_step(netlib_hedge_plan *plan, en
  * grpc-retry-pushback-ms. The rules are those of gRPC's proposal A6, "Pushback". Apart from the pushback, the call
  * does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
  * @param attempt the number of the attempt that has failed.
- * @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten
- *        the wait. A negative number: the plan starts no further attempt.
+ * @param wait the wait in seconds before the next attempt starts, at most 1,000,000,000. Failures of other attempts do
+ *        not shorten the wait. A negative number, at least -1,000,000,000: the plan starts no further attempt.
  * @param seconds the time of the failure since the start, as in `netlib_hedge_plan_step`.
  * @param action out: the next step.
- * @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and in the cases of `netlib_hedge_plan_step`. */
+ * @return `NETLIB_INVALID_ARGUMENT` for a `wait` outside of its range, and in the cases of `netlib_hedge_plan_step`. */
 NETLIB_MUST_USE netlib_status netlib_hedge_plan_pushback(netlib_hedge_plan *plan, int32_t attempt, double wait,
                                                          double seconds, enum netlib_hedge_action *action,
                                                          netlib_error **err);

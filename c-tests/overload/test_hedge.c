@@ -192,9 +192,11 @@ static void invalid_events_are_refused_by_name_and_leave_the_plan_unchanged(void
         {{TIMER, 0, -1e-9, 0, 0, 0}, "seconds must be 0 or more and finite; it is -0.000000001"},
         {{TIMER, 0, INFINITY, 0, 0, 0}, "seconds must be 0 or more and finite; it is inf"},
         {{PUSHBACK, 2, -INFINITY, 1, 0, 0}, "seconds must be 0 or more and finite; it is -inf"},
-        {{PUSHBACK, 2, 1, NAN, 0, 0}, "wait must be finite; it is NaN"},
-        {{PUSHBACK, 2, 1, INFINITY, 0, 0}, "wait must be finite; it is inf"},
-        {{PUSHBACK, 2, 1, -INFINITY, 0, 0}, "wait must be finite; it is -inf"},
+        {{PUSHBACK, 2, 1, NAN, 0, 0}, "wait must be -1000000000 to 1000000000; it is NaN"},
+        {{PUSHBACK, 2, 1, INFINITY, 0, 0}, "wait must be -1000000000 to 1000000000; it is inf"},
+        {{PUSHBACK, 2, 1, -INFINITY, 0, 0}, "wait must be -1000000000 to 1000000000; it is -inf"},
+        {{PUSHBACK, 2, 1, 1.1e9, 0, 0}, "wait must be -1000000000 to 1000000000; it is 1100000000"},
+        {{PUSHBACK, 2, 1, -1.1e9, 0, 0}, "wait must be -1000000000 to 1000000000; it is -1100000000"},
         {{4, 2, 1, 0, 0, 0}, "event must be a netlib_hedge_event; it is 4"},
         {{-1, 2, 1, 0, 0, 0}, "event must be a netlib_hedge_event; it is -1"},
     };
@@ -229,9 +231,10 @@ static void options_refuse_values_outside_of_their_range(void) {
         int32_t number;
         const char *message;
     } rows[] = {
-        {0, NAN, 0, "netlib_hedge_options_set_delay: seconds must be 0 or more and finite; it is NaN"},
-        {0, INFINITY, 0, "netlib_hedge_options_set_delay: seconds must be 0 or more and finite; it is inf"},
-        {0, -1, 0, "netlib_hedge_options_set_delay: seconds must be 0 or more and finite; it is -1"},
+        {0, NAN, 0, "netlib_hedge_options_set_delay: seconds must be 0 to 1000000000; it is NaN"},
+        {0, INFINITY, 0, "netlib_hedge_options_set_delay: seconds must be 0 to 1000000000; it is inf"},
+        {0, -1, 0, "netlib_hedge_options_set_delay: seconds must be 0 to 1000000000; it is -1"},
+        {0, 1.1e9, 0, "netlib_hedge_options_set_delay: seconds must be 0 to 1000000000; it is 1100000000"},
         {1, NAN, 1, "netlib_hedge_options_set_percentile: percentile must be 50 to 99.9; it is NaN"},
         {1, 0.95, 1, "netlib_hedge_options_set_percentile: percentile must be 50 to 99.9; it is 0.95"},
         {1, 100, 1, "netlib_hedge_options_set_percentile: percentile must be 50 to 99.9; it is 100"},

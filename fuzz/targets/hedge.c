@@ -148,7 +148,7 @@ static void run_request(const netlib_hedge *hedge, netlib_retry_budget *budget, 
         bool known = attempt >= 1 && attempt <= request.started;
         bool valid =
             event <= NETLIB_HEDGE_EVENT_FATAL && isfinite(seconds) && seconds >= 0 &&
-            (!is_pushback || isfinite(wait)) &&
+            (!is_pushback || fabs(wait) <= 1e9) &&
             (event == NETLIB_HEDGE_EVENT_TIMER || (known && (request.ended || request.attempts[attempt] == RUNNING)));
         enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_FAILED;
         netlib_status status =

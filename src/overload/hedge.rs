@@ -16,9 +16,13 @@ use crate::name_set::{self, Case, IDEMPOTENT_METHODS, NameSet};
 use crate::overload::Report;
 use crate::overload::budget::{Budget, Kind};
 use crate::overload::key_table::{KeyTable, Slot, check_key};
+use crate::overload::range;
 use crate::status::Status;
 pub use plan::{Event, Plan};
 use sketch::{GENERATION_LENGTH, LatencySketch};
+
+/// The longest delay and the longest wait in seconds. A longer one is a mistake of the caller.
+const MAX_SECONDS: f64 = 1e9;
 
 /// The delay before each further attempt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,10 +59,7 @@ impl Default for HedgeOptions {
 
 impl HedgeOptions {
     pub fn set_delay(&mut self, seconds: f64) -> Result<()> {
-        if !(seconds.is_finite() && seconds >= 0.0) {
-            return Err(invalid(format!("seconds must be 0 or more and finite; it is {seconds}")));
-        }
-        self.delay = DelayRule::Fixed(seconds + 0.0);
+        self.delay = DelayRule::Fixed(range::check(seconds, 0.0, MAX_SECONDS, "seconds")? + 0.0);
         Ok(())
     }
 
@@ -315,8 +316,8 @@ mod tests {
         const NAN: f64 = f64::NAN;
         const INFINITY: f64 = f64::INFINITY;
         let mut options = HedgeOptions::default();
-        for seconds in [NAN, INFINITY, -INFINITY, -1e-9] {
-            let message = format!("seconds must be 0 or more and finite; it is {seconds}");
+        for seconds in [NAN, INFINITY, -INFINITY, -1e-9, 1e9f64.next_up(), 1e308] {
+            let message = format!("seconds must be 0 to 1000000000; it is {seconds}");
             assert_eq!(options.set_delay(seconds).unwrap_err().message(), message);
         }
         for percentile in [NAN, INFINITY, -1.0, 0.0, 0.95, 49.999, 99.901, 100.0] {
@@ -337,6 +338,7 @@ mod tests {
         }
         assert!(options.set_allowed_methods([c"GET", c"a b"]).is_err());
         assert_eq!(options.delay, HedgeOptions::default().delay);
+        options.set_delay(1e9).unwrap();
         options.set_percentile(50.0, 1).unwrap();
         options.set_percentile(99.9, 1000).unwrap();
         options.set_max_attempts(10).unwrap();

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use crate::error::{Error, Result};
 use crate::overload::Report;
-use crate::overload::hedge::{Hedge, invalid};
+use crate::overload::hedge::{Hedge, MAX_SECONDS, invalid};
 use crate::overload::key_table::Slot;
+use crate::overload::range;
 
 /// The largest number of attempts of a request, the first one included. Polly's hedging strategy has the same maximum.
 pub(super) const MAX_ATTEMPTS: usize = 10;
@@ -165,9 +166,7 @@ impl Plan {
     /// seconds. With a negative `wait`, the server has asked to start no further attempt.
     pub fn push_back(&mut self, attempt: i32, wait: f64, seconds: f64) -> Result<Action> {
         let index = self.index_of(attempt)?;
-        if !wait.is_finite() {
-            return Err(invalid(format!("wait must be finite; it is {wait}")));
-        }
+        range::check(wait, -MAX_SECONDS, MAX_SECONDS, "wait")?;
         self.advance(seconds)?;
         if let Some(end) = self.end {
             return Ok(end);

@@ -93,7 +93,7 @@ pub unsafe extern "C" fn netlib_hedge_options_free(options: *mut netlib_hedge_op
 /// percentile. Default: not set; the delay is a percentile. The example of gRPC's proposal A6 uses 0.5 seconds and 4
 /// attempts, and Polly 8 uses 2 seconds and 2 attempts.
 ///
-/// @param seconds 0 or more, finite. With 0, all attempts start at once.
+/// @param seconds 0 to 1,000,000,000. With 0, all attempts start at once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_options_set_delay(options: *mut netlib_hedge_options, seconds: f64) {
     options::set(options, "netlib_hedge_options_set_delay", |o| o.set_delay(seconds));
@@ -364,11 +364,11 @@ pub unsafe extern "C" fn netlib_hedge_plan_step(
 /// does what `netlib_hedge_plan_step` does for `NETLIB_HEDGE_EVENT_FAILURE`.
 ///
 /// @param attempt the number of the attempt that has failed.
-/// @param wait the wait in seconds before the next attempt starts, finite. Failures of other attempts do not shorten
-///        the wait. A negative number: the plan starts no further attempt.
+/// @param wait the wait in seconds before the next attempt starts, at most 1,000,000,000. Failures of other attempts do
+///        not shorten the wait. A negative number, at least -1,000,000,000: the plan starts no further attempt.
 /// @param seconds the time of the failure since the start, as in `netlib_hedge_plan_step`.
 /// @param action out: the next step.
-/// @return `NETLIB_INVALID_ARGUMENT` for an infinite `wait` or NaN, and in the cases of `netlib_hedge_plan_step`.
+/// @return `NETLIB_INVALID_ARGUMENT` for a `wait` outside of its range, and in the cases of `netlib_hedge_plan_step`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_hedge_plan_pushback(
     plan: *mut netlib_hedge_plan,

@@ -210,7 +210,7 @@ fn invalid_arguments_are_refused_by_name_and_change_nothing() {
     check("start", &mut plan, &rows);
     let attempt = |number: i32| format!("attempt must be 1 to 3, the number of started attempts; it is {number}");
     let seconds = |value: f64| format!("seconds must be 0 or more and finite; it is {value}");
-    let wait = |value: f64| format!("wait must be finite; it is {value}");
+    let wait = |value: f64| format!("wait must be -1000000000 to 1000000000; it is {value}");
     for (step, message) in [
         (On(Success, 4, 1.0), attempt(4)),
         (On(Failure, 0, 1.0), attempt(0)),
@@ -226,6 +226,8 @@ fn invalid_arguments_are_refused_by_name_and_change_nothing() {
         (Pushback(2, f64::NAN, 1.0), wait(f64::NAN)),
         (Pushback(2, FOREVER, 1.0), wait(FOREVER)),
         (Pushback(2, -FOREVER, 1.0), wait(-FOREVER)),
+        (Pushback(2, 1e308, 1.0), wait(1e308)),
+        (Pushback(2, -1.1e9, 1.0), wait(-1.1e9)),
     ] {
         let result = match step {
             On(event, attempt, seconds) => plan.step(event, attempt, seconds),
