@@ -157,6 +157,7 @@ static void a_file_of_a_wrong_size_is_refused(void) {
 }
 
 static void a_file_that_others_could_change_is_refused(void) {
+    struct stat unchanged;
     make_new();
     CHECK_INT(0, chmod(path, 0620));
     CHECK_REFUSED("its mode 0620 lets its group or others open it");
@@ -166,7 +167,15 @@ static void a_file_that_others_could_change_is_refused(void) {
     CHECK_REFUSED("its mode 0644 lets its group or others open it");
     CHECK_INT(0, chmod(path, 0600));
     CHECK_OPENS();
-    CHECK_INT(0, rename(path, target));
+    CHECK_INT(0, link(path, target));
+    CHECK_REFUSED("it has 2 hard links");
+    CHECK_INT(0, rename(path, target) + unlink(path));
+    CHECK_INT(0, truncate(target, 0));
+    CHECK_INT(0, link(target, path));
+    CHECK_REFUSED("it has 2 hard links");
+    CHECK_INT(0, stat(target, &unchanged));
+    CHECK_INT(0, unchanged.st_size);
+    CHECK_INT(0, unlink(path));
     CHECK_INT(0, symlink(target, path));
     CHECK_REFUSED("it is a symbolic link");
     CHECK_INT(0, unlink(path));

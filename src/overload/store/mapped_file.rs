@@ -115,6 +115,10 @@ fn check_file(path: &Path, file: &File) -> Result<()> {
     if !metadata.is_file() {
         return Err(refused(path, "it is not a regular file"));
     }
+    // Another user may be allowed to make a hard link to a file of this user in a directory that both can write to.
+    if metadata.nlink() > 1 {
+        return Err(refused(path, &format!("it has {} hard links", metadata.nlink())));
+    }
     let (owner, user, mode) = (metadata.uid(), mapping::effective_user(), metadata.mode() & 0o7777);
     if owner != user {
         return Err(refused(path, &format!("it belongs to the user {owner}, not to the effective user {user}")));

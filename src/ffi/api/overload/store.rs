@@ -107,10 +107,10 @@ pub type netlib_store_swap_fn = Option<
 ///
 /// Put the file in a directory that only the user of the workers can write to, on a local file system, such as
 /// /run/myapp. Use one file for each container, because the boot id or the clock of a container may differ from those
-/// of the host. The file is refused if it is a symbolic link or not a regular file, if its owner is not the effective
-/// user, or if its mode gives its group or others any permission. The file is also refused if another program wrote it,
-/// or if it has another number of slots, another size or another format. An empty file and a file of zeros are treated
-/// as new.
+/// of the host. The file is refused if it is a symbolic link, not a regular file or has several hard links, if its owner
+/// is not the effective user, or if its mode gives its group or others any permission. The file is also refused if
+/// another program wrote it, or if it has another number of slots, another size or another format. An empty file and a
+/// file of zeros are treated as new.
 ///
 /// Do not truncate the file while a process uses it: the process would be killed by SIGBUS, as for every mapped file. A
 /// full disk does no harm on file systems that overwrite blocks in place, such as tmpfs, ext4 and xfs, because each

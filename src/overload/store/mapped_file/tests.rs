@@ -233,6 +233,11 @@ fn a_file_that_others_can_change_or_replace_is_refused() {
         fs::set_permissions(directory.file(), fs::Permissions::from_mode(mode)).unwrap();
         assert_eq!(refusal(&directory, 8), refused(problem));
     }
+    fs::set_permissions(directory.file(), fs::Permissions::from_mode(0o600)).unwrap();
+    fs::hard_link(directory.file(), directory.0.join("link")).unwrap();
+    assert_eq!(refusal(&directory, 8), refused("it has 2 hard links"));
+    fs::remove_file(directory.0.join("link")).unwrap();
+    drop(MappedFile::open(&directory.file(), 8).unwrap());
     fs::rename(directory.file(), directory.0.join("target")).unwrap();
     std::os::unix::fs::symlink(directory.0.join("target"), directory.file()).unwrap();
     assert_eq!(refusal(&directory, 8), refused("it is a symbolic link"));
