@@ -782,7 +782,9 @@ enum netlib_certificate_problem NETLIB_INT32 {
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /** A signature in the chain is wrong. */
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /** The certificate was issued for another purpose. */
+    /** The certificate was issued for another purpose: its extendedKeyUsage does not include the purpose, or the
+     * keyUsage of the peer's own certificate does not include digitalSignature, although the peer must sign the
+     * handshake. */
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /** The certificate cannot be parsed. */
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,
@@ -5762,8 +5764,7 @@ enum netlib_verify_flag NETLIB_INT32 {
      * an authority that is built into netlib is not checked. Every certificate must have a subject or a critical
      * subjectAltName. Every certificate that is not itself trusted must have a positive serial number of at most 20
      * bytes, and an authorityKeyIdentifier, which a self-issued certificate may lack. The certificate of an authority
-     * must also have a subject, a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign. If
-     * the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature. */
+     * must also have a subject, a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign. */
     NETLIB_VERIFY_FLAG_X509_STRICT = 32,
     /** In OpenSSL, the flag allows proxy certificates (RFC 3820). netlib does not support proxy certificates:
      * `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`. */

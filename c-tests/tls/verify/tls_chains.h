@@ -12,6 +12,7 @@
 #define OWN_NAMES(names) "to accept it under one of its own names, if this is the intended peer: " names
 #define TRUST_IT "to trust it: netlib_tls_options_add_ca_file"
 #define ADD_CRL "to add a current CRL: netlib_tls_options_add_crl_file"
+#define NO_HANDSHAKES "may not sign handshakes (its keyUsage lacks digitalSignature)"
 #define STRICT NETLIB_VERIFY_FLAG_X509_STRICT
 #define LEAF NETLIB_VERIFY_FLAG_CRL_CHECK_LEAF
 #define CHAIN NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN
@@ -113,6 +114,12 @@ static const struct row servers[] = {
      ISSUER "(CN=intermediate for clients) was not issued for servers (its extendedKeyUsage lacks "
             "serverAuth)",
      ""},
+    {"no-handshake.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0,
+     43, SERVER NO_HANDSHAKES, ""},
+    {"no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE,
+     0, 43, SERVER NO_HANDSHAKES, ""},
+    {"self-signed-no-handshake.pem", "self-signed-no-handshake.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
+     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43, SERVER NO_HANDSHAKES, ""},
     {"not-authority.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_CA, 1, 43,
      ISSUER "(CN=no authority) has issued another certificate, but is not a CA certificate (it lacks CA:TRUE)", ""},
     {"strict-no-sign.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_NOT_CA, 1, 43,
@@ -197,9 +204,6 @@ static const struct row servers[] = {
     {"strict-no-authority-key.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY,
      NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "breaks a rule of RFC 5280: it has no authorityKeyIdentifier (4.2.1.1)", ""},
-    {"strict-no-handshake.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER,
-     0, 46,
-     SERVER "breaks a rule of RFC 5280: it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)", ""},
     {"strict-serial.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER, 0, 46,
      SERVER "breaks a rule of RFC 5280: its serial number is not positive, or is longer than 20 bytes (4.1.2.2)", ""},
     {"strict-not-critical.pem", "root.pem", NULL, STRICT, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_OTHER,
@@ -228,6 +232,8 @@ static const struct row clients[] = {
      ADD_CRL},
     {"good.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43,
      CLIENT "was not issued for clients (its extendedKeyUsage lacks clientAuth)", ""},
+    {"self-signed-no-handshake.pem", "self-signed-no-handshake.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY,
+     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE, 0, 43, CLIENT NO_HANDSHAKES, ""},
     {"self-signed-client.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_SELF_SIGNED,
      0, 48, "the certificate of the client (CN=a client) is self-signed and not trusted", TRUST_IT},
     {"client-only.pem", "root.pem", NULL, 0, NETLIB_CERTIFICATE_VERIFY, NETLIB_CERTIFICATE_PROBLEM_UNKNOWN_ISSUER, 0,

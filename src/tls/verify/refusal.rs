@@ -196,6 +196,11 @@ pub(super) fn other_purpose(purpose: Purpose) -> String {
     format!("was not issued for {wanted}")
 }
 
+/// Returns the refusal for a peer certificate whose key may not sign handshakes.
+pub(super) fn no_handshake_signatures() -> Refusal {
+    Refusal::new(Problem::WrongPurpose, "may not sign handshakes (its keyUsage lacks digitalSignature)")
+}
+
 /// Returns the refusal for a chain without a pinned certificate. The error message contains the pin of the peer's key,
 /// so that an administrator can add the pin.
 pub(super) fn not_pinned(leaf: &EndEntityCert<'_>, is_chain_verified: bool) -> Refusal {

@@ -53,14 +53,9 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, role: Role) -> Option<&
         ),
         (has_subject, "it is a CA certificate without a subject (4.1.2.6)"),
     ];
-    let of_peers = [(
-        extensions.key_usage.is_none_or(|usage| usage.digital_signature()),
-        "it may not sign handshakes: its keyUsage lacks digitalSignature (4.2.1.3)",
-    )];
     let of_issued = of_issued.iter().filter(|_| matches!(role, Role::Peer | Role::Intermediate));
     let of_authorities = of_authorities.iter().filter(|_| certificate.is_ca());
-    let of_peers = of_peers.iter().filter(|_| matches!(role, Role::Peer | Role::TrustedPeer));
-    of_issued.chain(&rules).chain(of_authorities).chain(of_peers).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
+    of_issued.chain(&rules).chain(of_authorities).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
 }
 
 fn is_positive(serial: &[u8]) -> bool {

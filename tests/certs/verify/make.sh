@@ -156,6 +156,15 @@ openssl x509 -inform DER -in "$work/bad.der" -out "$work/bad.pem"
 sent bad-signature bad int
 { cat "$work/good-leaf.pem"; echo "-----BEGIN CERTIFICATE-----"; echo "MAA="; echo "-----END CERTIFICATE-----"; } > malformed-int.pem
 
+# Leaves whose keys may not sign handshakes.
+single no-handshake "$v3
+keyUsage=critical,keyEncipherment
+$server"
+issue self-no-handshake leaf self-no-handshake "/CN=localhost" "$v3
+keyUsage=critical,keyCertSign
+subjectAltName=DNS:localhost"
+cp "$work/self-no-handshake.pem" self-signed-no-handshake.pem
+
 # A leaf with a malformed keyUsage, which webpki ignores and netlib's own parser refuses.
 single odd "$v3
 2.5.29.15=DER:0500
@@ -183,10 +192,6 @@ issue strict-no-key-leaf leaf strict-no-key "/CN=localhost" "subjectKeyIdentifie
 2.5.29.35=DER:3006800401020304
 $server"
 sent strict-no-key strict-no-key-leaf strict-no-key
-
-single strict-no-handshake "$v3
-keyUsage=critical,keyEncipherment
-$server"
 
 # Revocation.
 through no-lists "/CN=intermediate without lists" "$v3

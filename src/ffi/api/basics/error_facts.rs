@@ -30,7 +30,9 @@ pub enum netlib_certificate_problem {
     NETLIB_CERTIFICATE_PROBLEM_REVOKED = 5,
     /// A signature in the chain is wrong.
     NETLIB_CERTIFICATE_PROBLEM_BAD_SIGNATURE = 6,
-    /// The certificate was issued for another purpose.
+    /// The certificate was issued for another purpose: its extendedKeyUsage does not include the purpose, or the
+    /// keyUsage of the peer's own certificate does not include digitalSignature, although the peer must sign the
+    /// handshake.
     NETLIB_CERTIFICATE_PROBLEM_WRONG_PURPOSE = 7,
     /// The certificate cannot be parsed.
     NETLIB_CERTIFICATE_PROBLEM_MALFORMED = 8,

@@ -39,8 +39,7 @@ pub enum netlib_verify_flag {
     /// an authority that is built into netlib is not checked. Every certificate must have a subject or a critical
     /// subjectAltName. Every certificate that is not itself trusted must have a positive serial number of at most 20
     /// bytes, and an authorityKeyIdentifier, which a self-issued certificate may lack. The certificate of an authority
-    /// must also have a subject, a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign. If
-    /// the peer's own certificate has a keyUsage, the keyUsage must include digitalSignature.
+    /// must also have a subject, a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign.
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// In OpenSSL, the flag allows proxy certificates (RFC 3820). netlib does not support proxy certificates:
     /// `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.

@@ -391,6 +391,43 @@ fn a_certificate_without_a_subject_needs_a_critical_subject_alt_name_in_strict_m
     }
 }
 
+/// Without a keyUsage, a key may be used for everything.
+#[test]
+fn a_peer_certificate_whose_key_usage_lacks_digital_signature_is_refused() {
+    use KeyUsagePurpose::{
+        ContentCommitment, CrlSign, DataEncipherment, DigitalSignature, KeyAgreement, KeyCertSign, KeyEncipherment,
+    };
+    let [root, site] = ["root", "a.test"].map(Entity::new);
+    let own = root.own_with(|params| params.key_usages = vec![KeyCertSign]);
+    let rows: [(&[KeyUsagePurpose], Option<Problem>); 10] = [
+        (&[], None),
+        (&[DigitalSignature], None),
+        (&[DigitalSignature, KeyEncipherment], None),
+        (&[ContentCommitment], Some(Problem::WrongPurpose)),
+        (&[KeyEncipherment], Some(Problem::WrongPurpose)),
+        (&[KeyEncipherment, DataEncipherment], Some(Problem::WrongPurpose)),
+        (&[DataEncipherment], Some(Problem::WrongPurpose)),
+        (&[KeyAgreement], Some(Problem::WrongPurpose)),
+        (&[KeyCertSign], Some(Problem::WrongPurpose)),
+        (&[KeyCertSign, CrlSign], Some(Problem::WrongPurpose)),
+    ];
+    for (usages, expected) in rows {
+        let change = |params: &mut CertificateParams| {
+            (params.key_usages, params.use_authority_key_identifier_extension) = (usages.to_vec(), true);
+        };
+        let (issued, self_signed) = (site.by_with(&root, change), site.own_with(change));
+        for (leaf, trusted) in [(&issued, &own), (&issued, &issued), (&self_signed, &self_signed)] {
+            for flags in [0, flag::X509_STRICT] {
+                for purpose in [Purpose::Server, Purpose::Client] {
+                    let policy = policy(&[trusted], &[], flags);
+                    let row = format!("{usages:?}, flags {flags:#x}, {purpose:?}, itself {}", leaf == trusted);
+                    assert_eq!(problem_of(&policy, &[leaf], purpose), expected, "{row}");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn crls_of_authorities_that_may_not_sign_crls_are_not_used() {
     use KeyUsagePurpose::{CrlSign, KeyCertSign};
