@@ -48,7 +48,7 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
     let leaf =
         EndEntityCert::try_from(request.end_entity).map_err(|error| explain::unreadable(request, 0, &error))?;
     let is_pinned = if verifies_chain {
-        let is_pinned = match chain(policy, request, &leaf) {
+        match chain(policy, request, &leaf) {
             Ok(is_pinned) => is_pinned,
             // A peer can influence which error webpki reports: an appended certificate may cause an error that hides
             // CertRevoked. So a trusted leaf is checked for revocation separately if webpki reports any error other
@@ -58,9 +58,7 @@ pub(crate) fn verify_with(policy: &Policy, request: &VerifyRequest<'_>, verifies
                 policy.pins.allow(&leaf)
             }
             Err(refusal) => return Err(refusal),
-        };
-        peer_may_sign_handshakes(request)?;
-        is_pinned
+        }
     } else {
         policy.pins.allow(&leaf)
     };
@@ -116,6 +114,7 @@ fn chain(policy: &Policy, request: &VerifyRequest<'_>, leaf: &EndEntityCert<'_>)
     let is_strict = policy.flags & flag::X509_STRICT != 0;
     let accept_path = |path: &VerifiedPath<'_>| {
         let fit = issuers_may_sign(request, path)
+            .and_then(|()| peer_may_sign_handshakes(request))
             .and_then(|()| anchor_constraints::check(policy, request, path))
             .and_then(|()| if is_strict { strict::check(request, path) } else { Ok(()) })
             .and_then(|()| match lacks_crls {
@@ -168,13 +167,17 @@ fn issuers_may_sign(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Res
     Ok(())
 }
 
-/// Checks that the peer's own certificate may sign handshakes (RFC 8446 section 4.4.2.2, RFC 5246 section 7.4.2). Every
-/// cipher suite of netlib needs such a signature, and webpki does not check keyUsage.
+/// Parses the peer's own certificate and checks its keyUsage.
 fn peer_may_sign_handshakes(request: &VerifyRequest<'_>) -> Result<(), Refusal> {
-    let certificate =
-        Certificate::parse(request.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
-    match certificate.extensions.key_usage {
-        Some(usage) if !usage.digital_signature() => Err(refusal::no_handshake_signatures().at(0, &certificate)),
+    let peer = Certificate::parse(request.end_entity).map_err(|malformed| refusal::malformed(&malformed, 0))?;
+    may_sign_handshakes(&peer)
+}
+
+/// Checks that the key of the peer's own certificate may sign handshakes (RFC 8446 section 4.4.2.2, RFC 5246 section
+/// 7.4.2). Every cipher suite of netlib needs such a signature, and webpki does not check keyUsage.
+fn may_sign_handshakes(peer: &Certificate<'_>) -> Result<(), Refusal> {
+    match peer.extensions.key_usage {
+        Some(usage) if !usage.digital_signature() => Err(refusal::no_handshake_signatures().at(0, peer)),
         _ => Ok(()),
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn check(request: &VerifyRequest<'_>, path: &VerifiedPath<'_>) -> Res
     for der in std::iter::once(path.end_entity().der()).chain(issuers) {
         let index = request.index_of(&der).unwrap_or(0);
         let parsed = Certificate::parse(&der).map_err(|malformed| refusal::malformed(&malformed, index))?;
-        certificate(&parsed, index, if index == 0 { Role::Peer } else { Role::Intermediate })?;
+        certificate(&parsed, index, Role::Sent)?;
     }
     Ok(())
 }

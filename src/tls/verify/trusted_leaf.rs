@@ -6,7 +6,7 @@ use webpki::Error;
 
 use super::policy::{Policy, VerifyRequest};
 use super::refusal::{self, Refusal};
-use super::{explain, strict};
+use super::{explain, may_sign_handshakes, strict};
 use crate::error::CertificateProblem as Problem;
 use crate::tls::verify::crl::{Crl, flag};
 use crate::tls::x509::Certificate;
@@ -26,6 +26,7 @@ pub(super) fn check(policy: &Policy, request: &VerifyRequest<'_>) -> Result<(), 
     if certificate.extensions.extended_key_usage.is_some_and(|usage| !refusal::serves(&usage, request.purpose)) {
         return Err(refusal::wrong_purpose(request.purpose).at(0, &certificate));
     }
+    may_sign_handshakes(&certificate)?;
     if policy.flags & flag::X509_STRICT != 0 {
         strict::certificate(&certificate, 0, Role::TrustedPeer)?;
     }

@@ -43,6 +43,13 @@ impl GeneralName<'_> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GeneralNames<'a>(pub(super) Der<'a>);
 
+impl GeneralNames<'_> {
+    /// Returns true if no name is left, not even one of a kind that is skipped.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
 impl<'a> Iterator for GeneralNames<'a> {
     type Item = GeneralName<'a>;
 

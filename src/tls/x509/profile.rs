@@ -5,12 +5,10 @@ use super::Certificate;
 /// The role of a certificate in a chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// The peer's own certificate.
-    Peer,
+    /// A certificate that the peer sent: its own, or that of an intermediate authority.
+    Sent,
     /// The peer's own certificate, which is itself trusted.
     TrustedPeer,
-    /// The certificate of an intermediate authority.
-    Intermediate,
     /// The trusted certificate at the end of a chain.
     Anchor,
 }
@@ -31,7 +29,7 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, role: Role) -> Option<&
             "it has no authorityKeyIdentifier (4.2.1.1)",
         ),
     ];
-    let rules = [
+    let of_chains = [
         (
             has_subject || extensions.subject_alt_name.is_some(),
             "it has neither a subject nor a subjectAltName (4.1.2.6)",
@@ -39,6 +37,15 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, role: Role) -> Option<&
         (
             has_subject || extensions.is_subject_alt_name_critical,
             "it has no subject, and its subjectAltName is not marked critical (4.2.1.6)",
+        ),
+        (
+            extensions.subject_alt_name.is_none_or(|names| !names.is_empty()),
+            "its subjectAltName contains no name (4.2.1.6)",
+        ),
+        (
+            certificate.is_ca()
+                || extensions.basic_constraints.is_none_or(|constraints| constraints.path_len.is_none()),
+            "it has a pathLenConstraint, but it is not a CA certificate (4.2.1.9)",
         ),
     ];
     let of_authorities = [
@@ -53,9 +60,16 @@ pub(crate) fn broken_rule(certificate: &Certificate<'_>, role: Role) -> Option<&
         ),
         (has_subject, "it is a CA certificate without a subject (4.1.2.6)"),
     ];
-    let of_issued = of_issued.iter().filter(|_| matches!(role, Role::Peer | Role::Intermediate));
-    let of_authorities = of_authorities.iter().filter(|_| certificate.is_ca());
-    of_issued.chain(&rules).chain(of_authorities).find(|(kept, _)| !kept).map(|(_, rule)| *rule)
+    // OpenSSL applies only this rule to a chain of one certificate.
+    let of_all = [(
+        certificate.is_ca() || extensions.key_usage.is_none_or(|usage| !usage.key_cert_sign()),
+        "its keyUsage has keyCertSign, but it is not a CA certificate (4.2.1.3)",
+    )];
+    let of_issued = of_issued.iter().filter(|_| role == Role::Sent);
+    let of_chains = of_chains.iter().filter(|_| role != Role::TrustedPeer);
+    let of_authorities = of_authorities.iter().filter(|_| role != Role::TrustedPeer && certificate.is_ca());
+    let rules = of_issued.chain(of_chains).chain(of_authorities).chain(&of_all);
+    rules.copied().find(|(kept, _)| !kept).map(|(_, rule)| rule)
 }
 
 fn is_positive(serial: &[u8]) -> bool {

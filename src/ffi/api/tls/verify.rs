@@ -37,9 +37,11 @@ pub enum netlib_verify_flag {
     NETLIB_VERIFY_FLAG_CRL_CHECK_CHAIN = 0xc,
     /// Every certificate of the chain, including that of the trusted authority, must obey additional rules of RFC 5280;
     /// an authority that is built into netlib is not checked. Every certificate must have a subject or a critical
-    /// subjectAltName. Every certificate that is not itself trusted must have a positive serial number of at most 20
-    /// bytes, and an authorityKeyIdentifier, which a self-issued certificate may lack. The certificate of an authority
-    /// must also have a subject, a subjectKeyIdentifier, critical basicConstraints, and a keyUsage with keyCertSign.
+    /// subjectAltName, and a subjectAltName must not be empty. Every certificate that is not itself trusted must have a
+    /// positive serial number of at most 20 bytes, and an authorityKeyIdentifier, which a self-issued certificate may
+    /// lack. The certificate of an authority must also have a subject, a subjectKeyIdentifier, critical
+    /// basicConstraints, and a keyUsage with keyCertSign. Other certificates must have neither keyCertSign nor a
+    /// pathLenConstraint. If the peer's own certificate is itself trusted, only the rule about keyCertSign counts.
     NETLIB_VERIFY_FLAG_X509_STRICT = 0x20,
     /// In OpenSSL, the flag allows proxy certificates (RFC 3820). netlib does not support proxy certificates:
     /// `netlib_tls_context_new` fails with `NETLIB_UNSUPPORTED`.

@@ -133,8 +133,9 @@ fn problem_of(policy: &Policy, sent: &[&Der509], purpose: Purpose) -> Option<Pro
     let chain: Vec<Der509> = sent.iter().map(|der| (*der).clone()).collect();
     let (end_entity, others) = chain.split_first().unwrap();
     let name = server_name::parse("a.test").unwrap();
+    let name = (purpose == Purpose::Server).then_some(&name);
     let time = UnixTime::since_unix_epoch(Duration::from_secs(NOW));
-    let request = VerifyRequest { end_entity, others, purpose, name: Some(&name), time };
+    let request = VerifyRequest { end_entity, others, purpose, name, time };
     verify(policy, &request).err().map(|refusal| refusal.problem)
 }
 
@@ -387,6 +388,66 @@ fn a_certificate_without_a_subject_needs_a_critical_subject_alt_name_in_strict_m
             let policy = policy(&[&own], &[], flags);
             let row = (has_subject, is_critical, flags);
             assert_eq!(problem_of(&policy, &[&leaf], Purpose::Server), expected, "{row:?}");
+        }
+    }
+}
+
+/// A row: what the leaf has, how it changes, and whether strict mode refuses the leaf if the root issued it, and if the
+/// leaf is itself trusted. OpenSSL accepts and refuses the same leaves.
+#[test]
+fn strict_mode_applies_one_rule_to_a_trusted_leaf_and_all_rules_to_an_issued_one() {
+    use KeyUsagePurpose::{DigitalSignature, KeyCertSign};
+    type Change = fn(&mut CertificateParams);
+    let rows: [(&str, Change, bool, bool); 6] = [
+        ("nothing odd", |_| {}, false, false),
+        ("keyCertSign", |params| params.key_usages = vec![DigitalSignature, KeyCertSign], true, true),
+        (
+            "pathlen with CA:FALSE",
+            |params| {
+                params.is_ca = IsCa::NoCa;
+                let path_len_0 = CustomExtension::from_oid_content(&[2, 5, 29, 19], vec![0x30, 3, 2, 1, 0]);
+                params.custom_extensions = vec![path_len_0];
+            },
+            true,
+            false,
+        ),
+        (
+            "empty subjectAltName",
+            |params| {
+                params.subject_alt_names.clear();
+                params.custom_extensions = vec![CustomExtension::from_oid_content(&[2, 5, 29, 17], vec![0x30, 0])];
+            },
+            true,
+            false,
+        ),
+        // registeredID is a kind of name that netlib does not read.
+        (
+            "subjectAltName with a registeredID",
+            |params| {
+                params.subject_alt_names.clear();
+                let registered_id = vec![0x30, 3, 0x88, 1, 0x2a];
+                params.custom_extensions = vec![CustomExtension::from_oid_content(&[2, 5, 29, 17], registered_id)];
+            },
+            false,
+            false,
+        ),
+        ("no authorityKeyIdentifier", |params| params.use_authority_key_identifier_extension = false, true, false),
+    ];
+    let [root, site] = ["root", "a.test"].map(Entity::new);
+    let own = root.own_with(|params| params.key_usages = vec![KeyCertSign]);
+    for (what, change, of_issued, of_trusted) in rows {
+        let leaf = site.by_with(&root, |params| {
+            params.use_authority_key_identifier_extension = true;
+            change(params);
+        });
+        for (trusted, is_refused) in [(&own, of_issued), (&leaf, of_trusted)] {
+            for flags in [0, flag::X509_STRICT] {
+                let expected = (is_refused && flags != 0).then_some(Problem::Other);
+                let policy = policy(&[trusted], &[], flags);
+                let row = format!("{what}, itself {}, flags {flags:#x}", trusted == &leaf);
+                // No name is compared, because some rows have none.
+                assert_eq!(problem_of(&policy, &[&leaf], Purpose::Client), expected, "{row}");
+            }
         }
     }
 }
