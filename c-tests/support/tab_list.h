@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIELDS = 6 };
+enum { FIELDS = 7 };
 
 /* Calls `run` with the fields of each line and the whole line. Missing fields are empty. Exits if the file cannot be
  * opened. */

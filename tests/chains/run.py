@@ -1,10 +1,10 @@
 """Compares netlib with a public suite of certificate chains, through netlib_tls_context_verify_chain.
 
     python3 tests/chains/run.py target/netlib/libnetlib.so pkits FOLDER     NIST's PKITS: certs/ and crls/ in FOLDER
-    python3 tests/chains/run.py target/netlib/libnetlib.so limbo FILE       x509-limbo's limbo.json, BetterTLS' cases included
+    python3 tests/chains/run.py target/netlib/libnetlib.so limbo FILE       x509-limbo's limbo.json
 
 The script prints how many results of each category agree, then each result that does not agree, with netlib's status
-and message. docs/reference/chains.md lists the results and the reasons. The suites are not part of netlib.
+and message. docs/reference/chains.md states the numbers and the reasons. The suites are not part of netlib.
 PKITS is on NIST's site and in the Python package cryptography_vectors. limbo.json is in the repository C2SP/x509-limbo.
 """
 

@@ -56,8 +56,18 @@ fn differences(table: &Table) -> String {
 fn chains(table: &Table) -> String {
     let mut page = start(table, "chains");
     for (kind, title, columns) in [
-        ("axis", "Agreement", ["property", "chains", "varied values"]),
-        ("difference", "Differences", ["difference", "chains", "behaviour of openssl and netlib"]),
+        ("axis", "Agreement with openssl verify", ["property", "chains", "varied values"]),
+        (
+            "difference",
+            "Differences from openssl verify",
+            ["difference", "chains", "behaviour of openssl and netlib"],
+        ),
+        ("recorded", "Agreement with Python's ssl", ["result", "results", "meaning"]),
+        (
+            "recorded-difference",
+            "Differences from Python's ssl",
+            ["difference", "results", "behaviour of ssl and netlib"],
+        ),
     ] {
         let of_kind = table.rows.iter().filter(|row| row[1] == kind);
         let rows: Vec<[String; 3]> = of_kind.map(|row| [row[0].clone(), row[2].clone(), row[3].clone()]).collect();

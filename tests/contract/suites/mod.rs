@@ -137,7 +137,11 @@ pub const ALL: &[Suite] = &[
     long("valgrind", "the C tests under valgrind: leaks and memory errors", c_tests::valgrind),
     suite("corpus", "the fuzz targets with the inputs of fuzz/seeds", corpus::run),
     long("keys", "private keys and PKCS#12 files written by the openssl command", keys::run),
-    suite("chains", "certificate chains, compared with the verdict of the openssl command", chains::run),
+    suite(
+        "chains",
+        "certificate chains, compared with the openssl command and with recorded results of Python's ssl",
+        chains::run,
+    ),
     suite("vectors", "answers recorded from urllib3, compared through the C ABI", vectors::run),
     long("vectors-leaks", "a sample of the vectors under valgrind", vectors::valgrind),
     long("negative", "each suite reports a deliberate defect", negative::run),

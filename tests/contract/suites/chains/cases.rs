@@ -5,8 +5,9 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
+use super::public_roots;
 use super::roots::roots;
-use super::{Case, NOW};
+use super::{Case, NOW, X509_STRICT};
 use crate::env::{Env, name as file_name};
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, CidrSubnet, DistinguishedName, DnType,
@@ -125,6 +126,7 @@ pub fn all(env: &Env, scratch: &Path) -> Vec<Case> {
     maker.lists();
     maker.trusted_leaves();
     maker.committed_certificates(env);
+    maker.public_roots();
     maker.cases
 }
 
@@ -140,7 +142,17 @@ impl Maker<'_> {
     fn add_case(&mut self, axis: &'static str, what: String, chain: &[&str]) -> &mut Case {
         let root = self.root.pem.clone();
         let (anchors, chain) = (self.file(&root), self.file(&chain.concat()));
-        self.cases.push(Case { axis, what, anchors, chain, lists: None, is_client: false, name: None, time: NOW });
+        self.cases.push(Case {
+            axis,
+            what,
+            anchors,
+            chain,
+            lists: None,
+            is_client: false,
+            name: None,
+            time: NOW,
+            flags: 0,
+        });
         self.cases.last_mut().expect("just added")
     }
 
@@ -475,8 +487,29 @@ impl Maker<'_> {
                 let what = format!("{}, client {is_client}", file_name(&chain));
                 let (anchors, chain) = (folder.join("root.pem"), chain.clone());
                 let name = (!is_client).then(|| "localhost".to_owned());
-                let case = Case { axis: "committed", what, anchors, chain, lists: None, is_client, name, time: NOW };
+                let case = Case {
+                    axis: "committed",
+                    what,
+                    anchors,
+                    chain,
+                    lists: None,
+                    is_client,
+                    name,
+                    time: NOW,
+                    flags: 0,
+                };
                 self.cases.push(case);
+            }
+        }
+    }
+
+    fn public_roots(&mut self) {
+        for (at, chain) in public_roots::chains(&leaf()).iter().enumerate() {
+            let anchors = self.file(&chain.root);
+            for flags in [0, X509_STRICT] {
+                let axis = if chain.is_mozillas { "public-root" } else { "machine-root" };
+                let case = self.add_case(axis, format!("root {at}, flags {flags:#x}"), &[&chain.leaf]);
+                (case.anchors, case.flags) = (anchors.clone(), flags);
             }
         }
     }

@@ -1,8 +1,11 @@
 //! Verifies certificate chains of every kind with netlib_tls_context_verify_chain and with `openssl verify`, and
-//! compares the results and reasons. The data file chains.tsv explains each allowed difference, and states the numbers
-//! of cases.
+//! compares the results and reasons. Also compares netlib with recorded results of Python's ssl. The data file
+//! chains.tsv explains each allowed difference, and states the numbers of cases.
 
 mod cases;
+mod public_roots;
+pub mod recorded;
+mod resign;
 mod roots;
 
 use std::collections::BTreeMap;
@@ -13,9 +16,20 @@ use crate::data::Table;
 use crate::env::{Env, has, parallel};
 use crate::report::Report;
 
+/// The results of Python's ssl.
+pub const RECORDED: &str = "tests/vectors/python-3.11/chains.txt";
 const SECONDS: u64 = 120;
+/// The number of cases in the table for a class whose cases the machine determines.
+const DEPENDS_ON_MACHINE: &str = "all";
+const CASES_OF_A_PROCESS: usize = 4000;
 /// 2026-01-01 00:00:00 UTC.
 const NOW: i64 = 1_767_225_600;
+
+/// NETLIB_VERIFY_FLAG_X509_STRICT.
+const X509_STRICT: i32 = 0x20;
+
+/// The number of cases in each class of the table.
+pub type Counts = BTreeMap<&'static str, i32>;
 
 /// A test case: the files of a chain, and the purpose, time and name to verify it for.
 pub struct Case {
@@ -28,6 +42,8 @@ pub struct Case {
     pub is_client: bool,
     pub name: Option<String>,
     pub time: i64,
+    /// Bits of `enum netlib_verify_flag`.
+    pub flags: i32,
 }
 
 /// Maps the number of an X509_V_ERR_ constant of openssl to the matching numbers of `enum netlib_certificate_problem`.
@@ -49,6 +65,8 @@ fn problems(openssl: i32) -> &'static [i32] {
         62 | 64 => &[4],
         66 | 67 => &[13],
         68 => &[14],
+        // Rules of -x509_strict.
+        80..=92 => &[9],
         _ => &[],
     }
 }
@@ -72,24 +90,36 @@ fn difference(case: &Case, openssl: i32, netlib: i32) -> Option<&'static str> {
         ("time", 10, 0) => Some("last-second"),
         ("trust", 20, 0) if says("crossed") => Some("cross-signed"),
         ("committed", 0, 7) if says("no-handshake.pem") => Some("leaf-key-usage"),
+        ("machine-root", 1.., 1..) => Some("machine-root"),
         (_, 1.., 1..) => Some("another-reason"),
         _ => None,
     }
 }
 
 pub fn run(env: &Env, report: &mut Report) {
+    let scratch = env.scratch("chains");
+    let table = Table::load(env, "chains");
+    let counts = recorded::compare(env, &scratch, &env.read(RECORDED), report);
+    check_counts(&table, &["recorded", "recorded-difference"], counts, report);
     if !has("openssl") {
         return report.skip("openssl is not installed");
     }
-    let scratch = env.scratch("chains");
-    let cases = cases::all(env, &scratch);
-    let ours = match netlib_results(env, &scratch, &cases) {
-        Ok(ours) if ours.len() == cases.len() => ours,
-        Ok(ours) => return report.fail(format!("{} cases, {} verdicts", cases.len(), ours.len())),
-        Err(text) => return report.fail(text),
+    let counts = compare_with_openssl(env, &scratch, report);
+    check_counts(&table, &["axis", "difference"], counts, report);
+}
+
+/// Compares netlib with `openssl verify`, and returns the number of cases in each class.
+fn compare_with_openssl(env: &Env, scratch: &Path, report: &mut Report) -> Counts {
+    let cases = cases::all(env, scratch);
+    let ours = match netlib_results(env, scratch, &cases) {
+        Ok(ours) => ours,
+        Err(text) => {
+            report.fail(text);
+            return Counts::new();
+        }
     };
     let theirs = parallel(&cases, |case| openssl(env, case));
-    let mut counts = BTreeMap::new();
+    let mut counts = Counts::new();
     for ((case, (status, problem)), theirs) in cases.iter().zip(&ours).zip(&theirs) {
         let theirs = match theirs {
             Ok(theirs) => *theirs,
@@ -107,12 +137,19 @@ pub fn run(env: &Env, report: &mut Report) {
             *counts.entry(class.unwrap_or_default()).or_insert(0) += 1;
         }
     }
-    for row in Table::load(env, "chains").rows {
+    counts
+}
+
+/// Compares the counts with the rows of the table that have one of these kinds.
+pub fn check_counts(table: &Table, kinds: &[&str], mut counts: Counts, report: &mut Report) {
+    for row in table.rows.iter().filter(|row| kinds.contains(&row[1].as_str())) {
         let (class, expected) = (row[0].as_str(), &row[2]);
         let count = counts.remove(class).unwrap_or(0);
-        report.check(*expected == count.to_string(), format!("{class}: {expected} cases in the table, {count} here"));
+        let is_expected = *expected == count.to_string() || expected == DEPENDS_ON_MACHINE;
+        report.check(is_expected, format!("{class}: {expected} cases in the table, {count} here"));
     }
-    report.problems("every class is in the table", counts.keys().map(|class| class.to_string()).collect());
+    let unknown = counts.iter().map(|(class, count)| format!("{class}, {count} cases")).collect();
+    report.problems("every class is in the table", unknown);
 }
 
 /// Returns netlib's result for each case: the name of the status, and the certificate problem.
@@ -121,22 +158,38 @@ fn netlib_results(env: &Env, scratch: &Path, cases: &[Case]) -> Result<Vec<(Stri
     let line = |case: &Case| {
         let lists = case.lists.as_ref().map_or("-".to_owned(), show);
         let (name, purpose) = (case.name.as_deref().unwrap_or("-"), if case.is_client { 1 } else { 2 });
-        format!("{}\t{}\t{lists}\t{purpose}\t{name}\t{}\n", show(&case.anchors), show(&case.chain), case.time)
+        format!(
+            "{}\t{}\t{lists}\t{purpose}\t{name}\t{}\t{}\n",
+            show(&case.anchors),
+            show(&case.chain),
+            case.time,
+            case.flags
+        )
     };
-    let list = scratch.join("list");
-    fs::write(&list, cases.iter().map(line).collect::<String>()).expect("target is writable");
     let program = scratch.join("chains");
     env.compile(&env.root.join("c-tests/tls/verify/chains.c"), &program, env.library())?;
-    let ran = env.command(&program).arg(&list).load_from(env.library()).run(SECONDS);
-    if !ran.ok {
-        return Err(ran.text);
-    }
+    let parts: Vec<(usize, &[Case])> = cases.chunks(CASES_OF_A_PROCESS).enumerate().collect();
+    let outputs = parallel(&parts, |(part, cases)| {
+        let list = scratch.join(format!("list-{part}"));
+        fs::write(&list, cases.iter().map(line).collect::<String>()).expect("target is writable");
+        env.command(&program).arg(&list).load_from(env.library()).run(SECONDS)
+    });
     let verdict = |line: &str| {
         let mut fields = line.split('\t');
         let status = fields.next()?.to_owned();
         Some((status, fields.next()?.parse().ok()?))
     };
-    Ok(ran.out.lines().filter_map(verdict).collect())
+    let mut verdicts = Vec::new();
+    for ran in outputs {
+        if !ran.ok {
+            return Err(ran.text);
+        }
+        verdicts.extend(ran.out.lines().filter_map(verdict));
+    }
+    match verdicts.len() == cases.len() {
+        true => Ok(verdicts),
+        false => Err(format!("{} cases, {} verdicts", cases.len(), verdicts.len())),
+    }
 }
 
 /// Returns the error number that `openssl verify` printed, or 0 if it accepted the chain.
@@ -146,6 +199,9 @@ fn openssl(env: &Env, case: &Case) -> Result<i32, String> {
     command.args(["-purpose", if case.is_client { "sslclient" } else { "sslserver" }]);
     command.arg("-attime").arg(case.time.to_string());
     command.arg("-trusted").arg(&case.anchors).arg("-untrusted").arg(&case.chain);
+    if case.flags & X509_STRICT != 0 {
+        command.arg("-x509_strict");
+    }
     if let Some(lists) = &case.lists {
         command.arg("-crl_check_all").arg("-CRLfile").arg(lists);
     }

@@ -1,11 +1,11 @@
 //! Generates self-signed trust anchors of every kind, all with the same name and key.
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD as BASE64;
 use rcgen::{
     BasicConstraints, CertificateParams, CustomExtension, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
-    KeyUsagePurpose, SigningKey, date_time_ymd,
+    KeyUsagePurpose, date_time_ymd,
 };
+
+use super::resign::version_1;
 
 /// Returns the roots as PEM, each with a description. `named` has the parameters of an authority.
 pub fn roots(named: &CertificateParams, key: &KeyPair, other: &Issuer<'_, KeyPair>) -> Vec<(&'static str, String)> {
@@ -63,46 +63,4 @@ pub fn roots(named: &CertificateParams, key: &KeyPair, other: &Issuer<'_, KeyPai
     let issued = named.signed_by(key, other).expect("a certificate");
     roots.push(("version 1 by another", version_1(issued.der(), other.key())));
     roots
-}
-
-/// Returns the certificate as one of X.509 version 1, which has neither a version number nor extensions, signed with
-/// `key`.
-fn version_1(der: &[u8], key: &KeyPair) -> String {
-    let (_, certificate, _) = split(der);
-    let (_, fields, rest) = split(certificate);
-    let (_, _, after) = split(rest);
-    let algorithm = &rest[..rest.len() - after.len()];
-    let (mut left, mut kept) = (fields, Vec::new());
-    while !left.is_empty() {
-        let (tag, _, next) = split(left);
-        if ![0xa0, 0xa3].contains(&tag) {
-            kept.extend_from_slice(&left[..left.len() - next.len()]);
-        }
-        left = next;
-    }
-    let signed = element(0x30, &kept);
-    let signature = [&[0], &*key.sign(&signed).expect("a signature")].concat();
-    let whole = element(0x30, &[&*signed, algorithm, &element(3, &signature)].concat());
-    let text = BASE64.encode(whole);
-    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|line| str::from_utf8(line).expect("ASCII")).collect();
-    format!("-----BEGIN CERTIFICATE-----\n{}\n-----END CERTIFICATE-----\n", lines.join("\n"))
-}
-
-/// Returns the tag and the content of the first DER element, and the bytes after the element.
-fn split(der: &[u8]) -> (u8, &[u8], &[u8]) {
-    let (start, len) = match der[1] {
-        len @ ..=0x7f => (2, usize::from(len)),
-        0x81 => (3, usize::from(der[2])),
-        _ => (4, usize::from(der[2]) << 8 | usize::from(der[3])),
-    };
-    (der[0], &der[start..start + len], &der[start + len..])
-}
-
-fn element(tag: u8, content: &[u8]) -> Vec<u8> {
-    let len = match content.len() {
-        len @ 0..0x80 => vec![len as u8],
-        len @ 0x80..0x100 => vec![0x81, len as u8],
-        len => vec![0x82, (len >> 8) as u8, len as u8],
-    };
-    [&[tag], &*len, content].concat()
 }

@@ -1,4 +1,4 @@
-//! Checks that the suites `keys`, `vectors` and `interop` report wrong results.
+//! Checks that the suites `keys`, `vectors`, `chains` and `interop` report wrong results.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +8,7 @@ use crate::data::Table;
 use crate::env::Env;
 use crate::report::Report;
 use crate::suites::interop::mistaken;
-use crate::suites::{interop, keys, vectors};
+use crate::suites::{chains, interop, keys, vectors};
 
 pub(super) fn loaded_keys(env: &Env, scratch: &Path, report: &mut Report) {
     let list = scratch.join("list");
@@ -72,6 +72,32 @@ pub(super) fn recorded_answers(env: &Env, scratch: &Path, report: &mut Report) {
     ];
     let table = Table::parse("a table", &table);
     finds(report, "vectors", &complaints, |inner| vectors::check(env, &table, &hits, inner));
+}
+
+/// Compares netlib with wrong results of other libraries for a valid chain and for one with an expired leaf, and compares
+/// counts of chains with a table that has other counts.
+pub(super) fn verified_chains(env: &Env, scratch: &Path, report: &mut Report) {
+    let recorded = env.read(chains::RECORDED);
+    let names = ["leaf", "leaf;validity=expired", "int", "root"];
+    let is_wanted = |line: &&str| names.iter().any(|name| line.starts_with(&format!("certificate {name} ")));
+    let certificates: String = recorded.lines().filter(is_wanted).map(|line| format!("{line}\n")).collect();
+    let text =
+        certificates + "chain root leaf,int 0 20 0,0,0,79\nchain root leaf;validity=expired,int 10 10 10,10,0,10\n";
+    let complaints = [
+        "leaf,int for root, ServerWithoutName, strict false: ssl's 20 and 20, netlib's 0",
+        "leaf,int for root, ServerWithoutName, strict true: ssl's 20 and 20, netlib's 0",
+        "leaf,int for root, Client, strict true: ssl's 0 and 79, netlib's 0",
+        "leaf;validity=expired,int for root, Client, strict false: ssl's 10 and 0, netlib's 1",
+    ];
+    finds(report, "chains", &complaints, |inner| {
+        chains::recorded::compare(env, scratch, &text, inner);
+    });
+    let table =
+        "# x\nclass\tkind\tcases\tdescription\nlength\taxis\t2\tx\nname\taxis\t3\tx\nother\tdifference\t1\tx\n";
+    let table = Table::parse("a table", table);
+    let counts = chains::Counts::from([("length", 2), ("time", 1)]);
+    let complaints = ["name: 3 cases in the table, 0 here", "every class is in the table: time, 1 cases"];
+    finds(report, "chains", &complaints, |inner| chains::check_counts(&table, &["axis"], counts.clone(), inner));
 }
 
 /// Runs interop rows with a wrong expectation about the output of netlib or of the other implementation.

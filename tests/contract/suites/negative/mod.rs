@@ -52,6 +52,7 @@ pub fn run(env: &Env, report: &mut Report) {
         programs::memory_errors,
         answers::loaded_keys,
         answers::recorded_answers,
+        answers::verified_chains,
         answers::other_implementations,
     ] {
         suite(env, &scratch, report);
