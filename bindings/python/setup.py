@@ -4,11 +4,7 @@ import re
 from pathlib import Path
 
 from setuptools import Distribution, setup
-
-try:
-    from setuptools.command.bdist_wheel import bdist_wheel
-except ImportError:
-    from wheel.bdist_wheel import bdist_wheel
+from setuptools.command.bdist_wheel import bdist_wheel
 
 
 class BinaryDistribution(Distribution):

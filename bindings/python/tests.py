@@ -23,6 +23,7 @@ import traceback
 import unittest
 import venv
 import weakref
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -567,6 +568,20 @@ class Programs(unittest.TestCase):
                 text=True,
             )
             self.assertEqual((ran.stdout, ran.stderr), ("hello\n", ""))
+
+    def test_the_wheel_states_its_licence_and_contains_the_texts(self) -> None:
+        (wheel,) = Path(netlib.__file__).parent.parent.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            fields = archive.read(metadata).decode().partition("\n\n")[0].splitlines()
+            folder = metadata.removesuffix("METADATA") + "licenses/"
+            texts = sorted(name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder))
+        expected = ["LICENSE-APACHE", "LICENSE-MIT", "THIRD-PARTY-NOTICES"]
+        licence = sorted(field for field in fields if field.startswith("License"))
+        self.assertEqual(
+            licence, ["License-Expression: MIT OR Apache-2.0", *(f"License-File: {file}" for file in expected)]
+        )
+        self.assertEqual(texts, expected)
 
     def test_the_package_works_without_its_compiled_module(self) -> None:
         if not _runtime.IS_COMPILED:
