@@ -48,13 +48,13 @@
  *         if (!status) status = netlib_body_decoder_new(response, &decoder, &err);
  *         while (!status) {
  *             status = netlib_stream_read_body(stream, decoder, buf, sizeof buf, &n, &err);
- *             fwrite(buf, 1, n, stdout);
+ *             if (fwrite(buf, 1, n, stdout) != n) break;
  *         }
  *         if (err != NULL) fprintf(stderr, "%s\n", netlib_error_report(err, NULL));
  *         netlib_error_free(err), netlib_body_decoder_free(decoder), netlib_response_free(response);
  *         netlib_stream_free(stream), netlib_request_free(request), netlib_url_free(url);
  *         netlib_tls_context_free(tls), netlib_limit_free(limit);
- *         return status != NETLIB_END_OF_STREAM; // END_OF_STREAM: the body is complete
+ *         return status != NETLIB_END_OF_STREAM || fflush(stdout) != 0; // END_OF_STREAM: the body is complete
  *     }
  *
  * CONVENTIONS. The following conventions hold for all functions. The comment of a function does not repeat the
@@ -1001,8 +1001,8 @@ enum netlib_interrupt NETLIB_INT32 {
  * cancelled, or when its parent ends. With the following two limits, each request may take 10 seconds, and a SIGINT
  * handler that calls `netlib_limit_cancel(all)` ends all requests:
  *
- *     netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &all, &err); // once per process
- *     netlib_limit_new(10.0, all, &request, &err);             // once per request
+ *     status = netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &all, &err); // once per process
+ *     status = netlib_limit_new(10.0, all, &request, &err);             // once per request
  *
  * After fork(2), the parent process and the child process each have a limit with the same deadline. Cancelling the
  * limit in one process does not cancel the limit in the other. */
@@ -1450,9 +1450,10 @@ enum netlib_query_format NETLIB_INT32 {
  * `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
  * following code adds a pair to the query of a URL:
  *
- *     netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
- *     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
- *     puts(netlib_query_to_string(query, NULL));
+ *     status = netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
+ *     if (status == NETLIB_OK) status = netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
+ *     if (status == NETLIB_OK) puts(netlib_query_to_string(query, NULL));
+ *     netlib_query_free(query);
  *
  * A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair
  * "a=" is an empty text. */
@@ -3367,13 +3368,14 @@ enum netlib_hedge_action NETLIB_INT32 {
  * `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
  * events and their times to the plan, and takes the next step that the plan stores. In an event loop, a hedged GET is:
  *
- *     netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
+ *     status = netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
  *     double start = now();
- *     send_attempt(1); // the first attempt is never delayed
- *     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
+ *     if (status == NETLIB_OK) send_attempt(1); // the first attempt is never delayed
+ *     while (status == NETLIB_OK) {
+ *         enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
  *         int attempt = 0; // wait_for_answer stores the number of the attempt; 0 for the timer
  *         enum netlib_hedge_event event = wait_for_answer(start + netlib_hedge_plan_timer(plan), &attempt);
- *         netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
+ *         status = netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
  *         if (action == NETLIB_HEDGE_ACTION_START) send_attempt(netlib_hedge_plan_attempts(plan));
  *         if (action == NETLIB_HEDGE_ACTION_CANCEL_OTHERS) cancel_all_but(attempt);
  *         if (action > NETLIB_HEDGE_ACTION_START) break; // the answer of `attempt` is the result
@@ -4107,7 +4109,7 @@ int32_t netlib_is_response_to_head(const netlib_response *response);
  *         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
  *         start += consumed;
  *         if (status == NETLIB_OK) {
- *             fwrite(body, 1, body_len, file);
+ *             if (fwrite(body, 1, body_len, file) != body_len) break;
  *         } else if (status == NETLIB_WANT_READ) {
  *             start = 0;
  *             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);
@@ -5472,7 +5474,7 @@ int netlib_stream_fd(const netlib_stream *stream);
  *     if (status == NETLIB_OK) status = netlib_body_decoder_new(response, &decoder, &err);
  *     while (status == NETLIB_OK) {
  *         status = netlib_stream_read_body(stream, decoder, buf, sizeof buf, &n, &err);
- *         fwrite(buf, 1, n, file);
+ *         if (fwrite(buf, 1, n, file) != n) break;
  *     }
  *     // The body is complete if status is NETLIB_END_OF_STREAM.
  *
@@ -6520,10 +6522,10 @@ int32_t netlib_tls_context_early_data(const netlib_tls_context *context);
  * the `n` bytes that it takes; they are sent by the same call or by the next read, write or handshake. netlib never
  * sends early data a second time. To send a request as early data:
  *
- *     netlib_stream_write_early_data(stream, request, len, &n, &err);
- *     netlib_stream_handshake(stream, &err);
+ *     status = netlib_stream_write_early_data(stream, request, len, &n, &err);
+ *     if (status == NETLIB_OK) status = netlib_stream_handshake(stream, &err);
  *     if (netlib_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
- *     netlib_stream_write(stream, request + n, len - n, &written, &err);
+ *     if (status == NETLIB_OK) status = netlib_stream_write(stream, request + n, len - n, &written, &err);
  *
  * Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
  * accepted the early data. A write before the handshake would send only the rest of the request, even if the server

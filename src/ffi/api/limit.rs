@@ -21,8 +21,8 @@ use crate::limit::Limit;
 /// cancelled, or when its parent ends. With the following two limits, each request may take 10 seconds, and a SIGINT
 /// handler that calls `netlib_limit_cancel(all)` ends all requests:
 ///
-///     netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &all, &err); // once per process
-///     netlib_limit_new(10.0, all, &request, &err);             // once per request
+///     status = netlib_limit_new(NETLIB_TIMEOUT_NONE, NULL, &all, &err); // once per process
+///     status = netlib_limit_new(10.0, all, &request, &err);             // once per request
 ///
 /// After fork(2), the parent process and the child process each have a limit with the same deadline. Cancelling the
 /// limit in one process does not cancel the limit in the other.

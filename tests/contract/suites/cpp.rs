@@ -10,7 +10,6 @@ use crate::env::{Env, Program, Ran, has, parallel, stem};
 use crate::report::Report;
 use crate::suites::c_tests::{self, VALGRIND};
 use crate::suites::fetch::server::Server;
-use crate::suites::generated::program_of_header;
 
 const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"];
 const COMPILERS: &[&str] = &["g++", "clang++"];
@@ -31,7 +30,6 @@ pub fn run(env: &Env, report: &mut Report) {
     another_version_is_refused(env, &scratch, report);
     an_older_language_version_is_a_single_error(env, &scratch, report);
     examples(env, &scratch, &[], RUNS, report);
-    programs(env, &scratch, report);
     run_tests(env, &scratch, &[PLAIN], &[], report);
 }
 
@@ -294,25 +292,9 @@ fn command_after(env: &Env, before: &[&str], program: &Path) -> Program {
     command
 }
 
-/// Compiles and runs the programs on the first page of netlib.hpp and in the README.
-fn programs(env: &Env, scratch: &Path, report: &mut Report) {
-    let fenced = |text: &str| {
-        let blocks = text.split("```cpp\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
-        blocks.map(|(code, _)| code.to_owned() + "\n").collect::<Vec<_>>()
-    };
-    let page = program_of_header(&env.read("include/netlib.hpp"));
-    let programs: Vec<String> = std::iter::once(page).chain(fenced(&env.read("README.md"))).collect();
-    report.check(programs.len() == 2, "netlib.hpp and the README have one C++ program each");
-    for (at, text) in programs.iter().enumerate() {
-        let (source, program) = (scratch.join(format!("program_{at}.cpp")), scratch.join(format!("program_{at}")));
-        fs::write(&source, text).expect("target is writable");
-        let mut cxx = compiler(env, PLAIN);
-        let built = cxx.arg(&source).arg("-o").arg(&program).link_to(env.library()).run(300);
-        if report.check(built.ok, format!("C++ program {at} compiles\n{}", built.text)) {
-            let ran = env.command(&program).load_from(env.library()).run(60);
-            report.check(ran.ok && !ran.out.is_empty(), format!("C++ program {at} runs and prints\n{}", ran.text));
-        }
-    }
+/// Compiles and links one C++ file with the shared library in the directory `library`.
+pub fn compile(env: &Env, source: &Path, program: &Path, library: &Path) -> Result<(), String> {
+    compiler(env, PLAIN).arg(source).arg("-o").arg(program).link_to(library).run(300).or_text()
 }
 
 /// A run of examples-cpp/get.cpp: a path of the misbehaving server, the exit code, and parts of the expected output on
@@ -347,9 +329,7 @@ fn examples(env: &Env, scratch: &Path, before: &[&str], runs: &[Run], report: &m
     };
     let program = scratch.join("get");
     let library = env.development_library();
-    let mut cxx = compiler(env, PLAIN);
-    cxx.arg(env.root.join("examples-cpp/get.cpp")).arg("-o").arg(&program).link_to(library);
-    if let Err(text) = cxx.run(300).or_text() {
+    if let Err(text) = compile(env, &env.root.join("examples-cpp/get.cpp"), &program, library) {
         return report.fail(format!("examples-cpp/get.cpp does not compile\n{text}"));
     }
     for (url, code, printed, error) in runs {

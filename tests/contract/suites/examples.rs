@@ -1,7 +1,6 @@
-//! Compiles, with all warnings, the programs in examples-c and the program on the first page of netlib.h, and runs each
-//! program. The suite `examples-leaks` runs each program under valgrind, which must find no leak. Runs of a program with
-//! arguments are rows of [`RUNS`], or are in a suite for this program. The programs must leave sockets and HTTP to
-//! netlib.
+//! Compiles, with all warnings, the programs in examples-c, and runs each program. The suite `examples-leaks` runs each
+//! program under valgrind, which must find no leak. Runs of a program with arguments are rows of [`RUNS`], or are in a
+//! suite for this program. The programs must leave sockets and HTTP to netlib.
 
 pub mod sources;
 
@@ -12,7 +11,6 @@ use crate::report::Report;
 use crate::suites::c_tests::VALGRIND;
 use crate::suites::fetch::server::Server;
 use crate::suites::fleet;
-use crate::suites::generated::program_of_header;
 
 /// Returns arguments of the example program `pool`: the given text, and a URL with the given path at each of three
 /// origins.
@@ -91,17 +89,6 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
         "after 10 of 100 bytes of the body\n",
     ),
     ("storm", "run queue jitter flood 1", 2, "", "no such server, policy, trigger or time: queue jitter flood 1\n"),
-    ("first-page", "https://127.0.0.1:{https}/hello?first", 0, "hello\n", ""),
-    ("first-page", "https://127.0.0.1:{https}/until-close?first", 0, "until the end\n", ""),
-    ("first-page", "https://127.0.0.1:{https}/hang-up?first", 1, "", "closed the connection without a response\n"),
-    ("first-page", "https://127.0.0.1:{wronghost}/hello?first", 1, "", "\n  advice: "),
-    (
-        "first-page",
-        "https://127.0.0.1:{https}/cut-length?first",
-        1,
-        "only this\n",
-        "after 10 of 100 bytes of the body\n",
-    ),
 ];
 
 pub struct Example {
@@ -140,22 +127,13 @@ pub fn build(env: &Env, example: &Example, program: &Path, library: &Path) -> Re
     cc.link_to(library).run(300).or_text()
 }
 
-/// Returns the examples, and the program on the first page of netlib.h.
-fn programs_and_first_page(env: &Env, scratch: &Path) -> Vec<Example> {
-    let mut programs = programs(env);
-    let first_page = scratch.join("first-page.c");
-    std::fs::write(&first_page, program_of_header(&env.header_text())).expect("target is writable");
-    programs.push(Example { name: "first-page".to_owned(), sources: vec![first_page] });
-    programs
-}
-
 pub fn run(env: &Env, report: &mut Report) {
     let scratch = env.scratch("examples");
     if !fleet::has_hiredis(env) {
         report.skip(format!("{WITH_HIREDIS}: hiredis, the C client of Redis, is not installed"));
     }
     check_sources(env, &programs(env), report);
-    check(env, &programs_and_first_page(env, &scratch), &scratch, report);
+    check(env, &programs(env), &scratch, report);
 }
 
 pub fn valgrind(env: &Env, report: &mut Report) {
@@ -163,7 +141,7 @@ pub fn valgrind(env: &Env, report: &mut Report) {
         return report.skip("valgrind is not installed");
     }
     let scratch = env.scratch("examples-leaks");
-    check_leaks(env, &programs_and_first_page(env, &scratch), &scratch, report);
+    check_leaks(env, &programs(env), &scratch, report);
 }
 
 /// Checks the sources and headers of the programs.

@@ -12,7 +12,7 @@ use crate::model::Header;
 use crate::pages;
 use crate::pictures;
 use crate::report::Report;
-use crate::suites::named_tests::files_below;
+use crate::suites::printed::programs_of_markdown;
 use crate::suites::{packaging, statuses};
 
 /// Returns the path and text of each generated file.
@@ -53,7 +53,6 @@ pub fn run(env: &Env, report: &mut Report) {
         let committed = fs::read_to_string(env.root.join(&file)).unwrap_or_default();
         drift(&file, &committed, &text, report);
     }
-    programs(env, report);
     first_guide(env, report);
     boundary(env, report);
 }
@@ -81,59 +80,9 @@ fn first_guide(env: &Env, report: &mut Report) {
         let lines = text.lines().skip_while(|line| !line.starts_with("#include"));
         lines.filter(|line| !line.contains("usage:")).map(|line| line.to_owned() + "\n").collect::<String>()
     };
-    let guide = programs_of_markdown(&env.read("docs/guide/first-request.md"));
+    let guide = programs_of_markdown(&env.read("docs/guide/first-request.md"), "c");
     let example = code(&env.read("examples-c/get.c"));
     report.check(code(&guide.concat()) == example, "the program of docs/guide/first-request.md is examples-c/get.c");
-}
-
-/// Compiles and runs the programs in the documentation: the one on the first page of netlib.h, and those in README and
-/// docs/.
-fn programs(env: &Env, report: &mut Report) {
-    let scratch = env.scratch("header");
-    let mut programs = vec![("the program of netlib.h".to_owned(), program_of_header(&env.header_text()))];
-    let mut pages = vec![env.root.join("README.md")];
-    pages.extend(files_below(&env.root.join("docs"), "md"));
-    for page in &pages {
-        let text = fs::read_to_string(page).unwrap_or_default();
-        let what = format!("a program of {}", page.strip_prefix(&env.root).unwrap_or(page).display());
-        programs.extend(programs_of_markdown(&text).into_iter().map(|text| (what.clone(), text)));
-    }
-    for (i, (what, text)) in programs.iter().enumerate() {
-        let (source, program) = (scratch.join(format!("program_{i}.c")), scratch.join(format!("program_{i}")));
-        fs::write(&source, text).expect("target is writable");
-        let built = env.compile(&source, &program, env.library());
-        if let Err(text) = &built {
-            report.fail(format!("{what} does not compile\n{text}"));
-            continue;
-        }
-        let ran = env.command(&program).load_from(env.library()).run(60);
-        if text.contains("usage: ") {
-            let is_refused = ran.code == Some(2) && ran.out.is_empty() && ran.text.contains("usage: ");
-            report.check(is_refused, format!("{what} prints its usage on stderr and exits with 2\n{}", ran.text));
-        } else {
-            report.check(ran.ok && !ran.out.is_empty(), format!("{what} runs and prints\n{}", ran.text));
-        }
-    }
-}
-
-/// Returns the example program on the first page of the header: the indented lines after "The program below".
-pub fn program_of_header(header: &str) -> String {
-    let lines = header.lines().skip_while(|line| !line.contains("The program below")).skip(1);
-    let mut text = String::new();
-    for line in lines.map(|line| line.trim_start_matches(" *")) {
-        match line.strip_prefix("     ") {
-            Some(code) => text = text + code + "\n",
-            None if line.trim().is_empty() => text.push('\n'),
-            None => break,
-        }
-    }
-    text
-}
-
-/// Returns the fenced C blocks that have a `main`.
-fn programs_of_markdown(text: &str) -> Vec<String> {
-    let fenced = text.split("```c\n").skip(1).filter_map(|rest| rest.split_once("\n```"));
-    fenced.map(|(code, _)| code.to_owned() + "\n").filter(|code| code.contains("int main(")).collect()
 }
 
 /// Fails if the committed file differs from the generated text, and names the first line that differs.

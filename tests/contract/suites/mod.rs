@@ -38,6 +38,7 @@ pub mod nulls;
 pub mod packaging;
 pub mod panics;
 pub mod platforms;
+pub mod printed;
 pub mod python;
 pub mod scripts;
 pub mod site;
@@ -77,11 +78,9 @@ const fn by_name(name: &'static str, what: &'static str, run: fn(&Env, &mut Repo
 pub const ALL: &[Suite] = &[
     suite("unit", "the Rust unit tests (cargo test --lib)", unit::run),
     long("library", "the release build succeeds", library::run),
-    suite(
-        "header",
-        "netlib.h and the other generated files are up to date; the programs in the docs run",
-        generated::run,
-    ),
+    suite("header", "netlib.h and the other generated files are up to date", generated::run),
+    suite("printed", "the programs that documents print: exit codes and output", printed::run),
+    long("printed-leaks", "the programs that documents print, under valgrind", printed::valgrind),
     suite("docs", "every public item is documented in the required grammar", docs::run),
     suite("matrix", "netlib.h compiles with each compiler and language version", matrix::run),
     suite(

@@ -193,13 +193,14 @@ pub unsafe extern "C" fn netlib_hedge_options_set_max_keys(options: *mut netlib_
 /// `netlib_hedge_start` makes a plan for each request. netlib sends nothing and reads no clock: the application reports
 /// events and their times to the plan, and takes the next step that the plan stores. In an event loop, a hedged GET is:
 ///
-///     netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
+///     status = netlib_hedge_start(hedge, "https://api.example:443", NETLIB_NTS, "GET", &plan, &err);
 ///     double start = now();
-///     send_attempt(1); // the first attempt is never delayed
-///     for (enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;;) {
+///     if (status == NETLIB_OK) send_attempt(1); // the first attempt is never delayed
+///     while (status == NETLIB_OK) {
+///         enum netlib_hedge_action action = NETLIB_HEDGE_ACTION_WAIT;
 ///         int attempt = 0; // wait_for_answer stores the number of the attempt; 0 for the timer
 ///         enum netlib_hedge_event event = wait_for_answer(start + netlib_hedge_plan_timer(plan), &attempt);
-///         netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
+///         status = netlib_hedge_plan_step(plan, event, attempt, now() - start, &action, &err);
 ///         if (action == NETLIB_HEDGE_ACTION_START) send_attempt(netlib_hedge_plan_attempts(plan));
 ///         if (action == NETLIB_HEDGE_ACTION_CANCEL_OTHERS) cancel_all_but(attempt);
 ///         if (action > NETLIB_HEDGE_ACTION_START) break; // the answer of `attempt` is the result

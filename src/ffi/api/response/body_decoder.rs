@@ -23,7 +23,7 @@ use crate::status::Status;
 ///         status = netlib_body_decoder_decode(decoder, buf + start, end - start, &consumed, &body, &body_len, &err);
 ///         start += consumed;
 ///         if (status == NETLIB_OK) {
-///             fwrite(body, 1, body_len, file);
+///             if (fwrite(body, 1, body_len, file) != body_len) break;
 ///         } else if (status == NETLIB_WANT_READ) {
 ///             start = 0;
 ///             status = netlib_stream_read(stream, buf, sizeof buf, &end, &err);

@@ -20,7 +20,7 @@ use crate::stream::ResponseRead;
 ///     if (status == NETLIB_OK) status = netlib_body_decoder_new(response, &decoder, &err);
 ///     while (status == NETLIB_OK) {
 ///         status = netlib_stream_read_body(stream, decoder, buf, sizeof buf, &n, &err);
-///         fwrite(buf, 1, n, file);
+///         if (fwrite(buf, 1, n, file) != n) break;
 ///     }
 ///     // The body is complete if status is NETLIB_END_OF_STREAM.
 ///

@@ -79,10 +79,10 @@ pub unsafe extern "C" fn netlib_tls_context_early_data(context: *const netlib_tl
 /// the `n` bytes that it takes; they are sent by the same call or by the next read, write or handshake. netlib never
 /// sends early data a second time. To send a request as early data:
 ///
-///     netlib_stream_write_early_data(stream, request, len, &n, &err);
-///     netlib_stream_handshake(stream, &err);
+///     status = netlib_stream_write_early_data(stream, request, len, &n, &err);
+///     if (status == NETLIB_OK) status = netlib_stream_handshake(stream, &err);
 ///     if (netlib_stream_early_data_status(stream) != NETLIB_EARLY_DATA_ACCEPTED) n = 0;
-///     netlib_stream_write(stream, request + n, len - n, &written, &err);
+///     if (status == NETLIB_OK) status = netlib_stream_write(stream, request + n, len - n, &written, &err);
 ///
 /// Check the status of each call. The handshake must precede the write, because the handshake shows whether the server
 /// accepted the early data. A write before the handshake would send only the rest of the request, even if the server

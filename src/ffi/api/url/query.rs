@@ -32,9 +32,10 @@ pub enum netlib_query_format {
 /// `NETLIB_QUERY_MAX_PAIRS` pairs, whose names, values and separators have at most `NETLIB_URL_MAX` bytes in total. The
 /// following code adds a pair to the query of a URL:
 ///
-///     netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
-///     netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
-///     puts(netlib_query_to_string(query, NULL));
+///     status = netlib_query_parse(netlib_url_query(url, NULL), NETLIB_NTS, NETLIB_QUERY_FORMAT_FORM, &query, &err);
+///     if (status == NETLIB_OK) status = netlib_query_append(query, "page", NETLIB_NTS, "2", NETLIB_NTS, &err);
+///     if (status == NETLIB_OK) puts(netlib_query_to_string(query, NULL));
+///     netlib_query_free(query);
 ///
 /// A pair without "=", such as "wsdl" in "?wsdl", has a name but no value: its value is NULL. The value of the pair
 /// "a=" is an empty text.

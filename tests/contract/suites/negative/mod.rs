@@ -44,6 +44,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::threads_and_dlopen,
         library::installed_tree,
         programs::example_programs,
+        programs::printed_programs,
         programs::c_programs,
         programs::endless_program,
         programs::cpp_calls,

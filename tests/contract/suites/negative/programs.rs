@@ -8,8 +8,10 @@ use crate::cpp::samples;
 use crate::env::{Env, Ran, has};
 use crate::model::Header;
 use crate::report::Report;
+use crate::suites::c_tests::VALGRIND;
 use crate::suites::examples::Example;
-use crate::suites::{c_tests, cpp, examples, fleet, netns, nulls, statuses, unit};
+use crate::suites::printed::{Place, Printed, Run};
+use crate::suites::{c_tests, cpp, examples, fleet, netns, nulls, printed, statuses, unit};
 
 pub(super) fn unit_tests(_: &Env, _: &Path, report: &mut Report) {
     let ran = |ok: bool, text: &str| Ran { ok, code: Some(0), out: text.to_owned(), text: text.to_owned() };
@@ -135,6 +137,65 @@ pub(super) fn example_programs(env: &Env, scratch: &Path, report: &mut Report) {
     examples::sources::check(&[("bad.c".to_owned(), source.to_owned())], &mut inner);
     let wrong = inner.failures.iter().find(|failure| failure.contains("bad.c"));
     report.check(wrong.is_none(), format!("the suite \"examples\" refused an accepted source: {wrong:?}"));
+}
+
+/// Checks programs of a document that lose a result, leak, use freed memory, and do not report failures.
+pub(super) fn printed_programs(env: &Env, scratch: &Path, report: &mut Report) {
+    let start = "#include <netlib.h>\n#include <stdio.h>\n#include <stdlib.h>\n";
+    let program = |text: &str| Printed {
+        page: "page.md".to_owned(),
+        number: 1,
+        language: "c",
+        text: [start, "int main(void) {\n    ", text, "\n}\n"].concat(),
+    };
+    let run = |code, printed, error| Run {
+        page: "page.md",
+        language: "c",
+        number: 1,
+        edits: &[],
+        arguments: "",
+        code,
+        printed,
+        error,
+    };
+    let hello = "fwrite(\"hello\", 1, 5, stdout); return 0;";
+    let leaks = "netlib_error *error = NULL; (void)!netlib_error_new(NETLIB_IO, \"x\", NULL, &error, NULL);";
+    let freed =
+        "puts(netlib_error_message(error, NULL)); netlib_error_free(error), puts(netlib_error_message(error, NULL));";
+    let under_valgrind: Vec<&str> = std::iter::once("valgrind").chain(VALGRIND.iter().copied()).collect();
+    let complaints: &[(&[Printed], &[Run], bool, &str)] = &[
+        (&[program(hello)], &[], false, "program 1 of page.md in c has a row in RUNS"),
+        (&[], &[run(0, "hello", "")], false, "page.md has no program 1 in c"),
+        (&[program("int unused; return 0;")], &[run(0, "", "")], false, "does not compile"),
+        (&[program("return 1;")], &[run(0, "", "")], false, "ends with 0 and prints"),
+        (&[program("puts(\"hell\"); return 0;")], &[run(0, "hello\n", "")], false, "ends with 0 and prints"),
+        (&[program("return 1;")], &[run(1, "", "refused")], false, "ends with 1 and prints"),
+        (
+            &[program("puts(\"usage: x\"); return 2;")],
+            &[run(2, "usage: x\n", "")],
+            false,
+            "prints its usage on stderr",
+        ),
+        (&[program(hello)], &[run(0, "hello", "")], false, "fails if it cannot write: Some(0)"),
+        (
+            &[program(hello)],
+            &[Run { edits: &[("goodbye", "bye")], ..run(0, "hello", "") }],
+            false,
+            "program 1 of page.md in c contains \"goodbye\"",
+        ),
+        (&[program(&[leaks, "return 0;"].concat())], &[run(0, "", "")], true, "definitely lost"),
+        (&[program(&[leaks, freed, "return 0;"].concat())], &[run(0, "x\n…", "")], true, "Invalid read"),
+    ];
+    for (programs, runs, needs_valgrind, complaint) in complaints {
+        if *needs_valgrind && !has("valgrind") {
+            continue;
+        }
+        let before = if *needs_valgrind { &under_valgrind[..] } else { &[] };
+        let place = Place { scratch, before, library: env.development_library() };
+        finds(report, "printed", &[complaint], |inner| {
+            printed::check(env, &place, programs, runs, &str::to_owned, inner);
+        });
+    }
 }
 
 pub(super) fn c_programs(env: &Env, scratch: &Path, report: &mut Report) {
