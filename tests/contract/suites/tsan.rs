@@ -126,16 +126,24 @@ fn run_counted(env: &Env, build: &Instrumented, program: &Path, report: &mut Rep
 }
 
 /// A deliberate race: the name that ThreadSanitizer's report must contain, and the C code of two threads.
-struct Race {
-    name: &'static str,
+pub struct Race {
+    pub name: &'static str,
     /// The code of the two threads.
     bodies: [&'static str; 2],
-    found: &'static str,
+    pub found: &'static str,
+}
+
+impl Race {
+    /// Returns the C file of the program.
+    pub fn source(&self) -> String {
+        let [first, second] = self.bodies;
+        format!("#include \"tsan/race.h\"\nvoid first(void) {{ {first} }}\nvoid second(void) {{ {second} }}\n")
+    }
 }
 
 /// The code of each race uses the variables of c-tests/tsan/race.h. `signal_done` and `wait` make one thread run before
 /// the other, but create no happens-before order between the two threads.
-const RACES: &[Race] = &[
+pub const RACES: &[Race] = &[
     Race { name: "a variable of the program", bodies: ["plain++;", "plain++;"], found: "global 'plain'" },
     Race {
         name: "a handle for one thread at a time",
@@ -170,11 +178,8 @@ const RACES: &[Race] = &[
 fn races(env: &Env, build: &Instrumented, scratch: &Path, report: &mut Report) {
     let programs = parallel(RACES, |race| {
         let program = scratch.join(format!("race-{}", race.name.replace(' ', "-")));
-        let [first, second] = race.bodies;
         let source = program.with_extension("c");
-        let text =
-            format!("#include \"tsan/race.h\"\nvoid first(void) {{ {first} }}\nvoid second(void) {{ {second} }}\n");
-        fs::write(&source, text).expect("target is writable");
+        fs::write(&source, race.source()).expect("target is writable");
         let built = build.compile(env, &source, &program);
         let run = |how: &str| env.command(&program).arg(how).load_from(&build.library).run(60);
         (built, run("race"), run("order"))

@@ -90,6 +90,15 @@ pub(super) fn threads_and_dlopen(env: &Env, scratch: &Path, report: &mut Report)
     let built = env.strict_cc().args(["-shared", "-fPIC", "-o"]).arg(&library).arg(&source).run(60);
     report.check(built.ok, &built.text);
     finds(report, "threads", &["stays mapped after dlclose"], |inner| threads::dlopen(env, &library, scratch, inner));
+    for (suppressions, complaint) in
+        [("race:*", "the program's race is reported"), ("race:none", "no report is left")]
+    {
+        let mut inner = Report::default();
+        threads::thread_sanitizer(env, suppressions, scratch, &mut inner);
+        if !inner.is_skipped() {
+            finds(report, "threads", &[complaint], |report| report.merge(inner));
+        }
+    }
 }
 
 pub(super) fn installed_tree(env: &Env, scratch: &Path, report: &mut Report) {
