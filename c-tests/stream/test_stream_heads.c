@@ -164,6 +164,33 @@ static void bytes_after_a_101_response_are_read_first_without_waiting(enum kind 
     free_ends(&ends);
 }
 
+/* docs/guide/event-loop.md warns that no further event follows. */
+static void a_response_that_arrives_at_once_is_read_after_one_event(enum kind kind) {
+    netlib_error *err = NULL;
+    struct ends ends;
+    connect_ends(&ends, kind, unix_pair());
+    set_waiting(&ends, false);
+    write_text(ends.far, "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n");
+    write_text(ends.far, "hello");
+    write_text(ends.far, "world");
+    CHECK_OK(netlib_wait_for_read(ends.pair.near, LONG, NULL, &err));
+    netlib_response *response = read_head(ends.near, "GET", 200);
+    netlib_body_decoder *decoder = decoder_for(response);
+    char body[16] = "";
+    size_t len = 0, n = 0;
+    netlib_status status = NETLIB_OK;
+    while (status == NETLIB_OK) {
+        CHECK_STATUS(NETLIB_TIMED_OUT, netlib_wait_for_read(ends.pair.near, 0, NULL, &err));
+        status = netlib_stream_read_body(ends.near, decoder, body + len, 4, &n, &err);
+        len += n;
+        CHECK(len <= 10);
+    }
+    CHECK_STATUS(NETLIB_END_OF_STREAM, status);
+    CHECK_STR("helloworld", body);
+    netlib_body_decoder_free(decoder), netlib_response_free(response);
+    free_ends(&ends);
+}
+
 static void a_shutdown_of_both_directions_discards_unread_bytes(enum kind kind) {
     netlib_error *err = NULL;
     struct ends ends;
@@ -217,6 +244,7 @@ int main(void) {
         a_head_that_arrives_byte_by_byte_is_parsed_in_linear_time(kind);
         bytes_that_are_not_a_response_stay_unread(kind);
         bytes_after_a_101_response_are_read_first_without_waiting(kind);
+        a_response_that_arrives_at_once_is_read_after_one_event(kind);
         a_shutdown_of_both_directions_discards_unread_bytes(kind);
         a_second_reader_gets_busy_while_a_head_is_read(kind);
         if (checks_failed != failed_before) fprintf(stderr, "the checks above failed for %s\n", kind_names[kind]);
