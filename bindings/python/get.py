@@ -4,6 +4,9 @@ import sys
 
 import netlib
 
+if len(sys.argv) != 2:
+    print("usage: get.py URL", file=sys.stderr)
+    sys.exit(2)
 limit = netlib.Limit(120)  # bounds all attempts, and the waits between them
 options = netlib.ConnectOptions().timeout(20)
 tls = netlib.TlsContext()

@@ -550,6 +550,10 @@ class Programs(unittest.TestCase):
         message = "the host has a character that is not allowed in a host name at byte 8\n"
         self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("", message, 1))
 
+    def test_the_first_program_prints_its_usage(self) -> None:
+        ran = subprocess.run([sys.executable, HERE / "get.py"], capture_output=True, text=True)
+        self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("", "usage: get.py URL\n", 2))
+
     def test_the_wheel_works_in_a_fresh_environment(self) -> None:
         wheels = list(Path(netlib.__file__).parent.parent.glob("*.whl"))
         self.assertEqual(len(wheels), 1)

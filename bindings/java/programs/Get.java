@@ -20,12 +20,17 @@ public final class Get {
     private Get() {}
 
     public static void main(String[] arguments) throws IOException {
+        if (arguments.length != 1) {
+            System.err.println("usage: Get URL");
+            System.exit(2);
+        }
         try (TlsContext tls = TlsContext.make(null); Limit limit = Limit.make(120, null)) {
             Headers headers = Headers.make(new HeaderField[] {new HeaderField("connection", "close")});
             Attempts attempts = new Attempts(Retry.recommended(), "GET", Netlib.parseUrlStrict(arguments[0]), headers, limit);
             Stream[] stream = new Stream[1];
             Response[] response = new Response[1];
             do {
+                if (stream[0] != null) stream[0].close(); // of an attempt that is repeated
                 attempts.run(() -> {
                     Request request = Request.make(attempts.method(), attempts.url(), attempts.headers(), RequestForm.ORIGIN);
                     stream[0] = Stream.connect(attempts.url(), tls, null, limit).stream();
@@ -34,7 +39,9 @@ public final class Get {
                     return response[0];
                 });
             } while (attempts.again());
-            writeBody(stream[0], response[0]);
+            try (Stream last = stream[0]) {
+                writeBody(last, response[0]);
+            }
         } catch (NetlibException failed) {
             System.err.println(failed.error().report());
             System.exit(1);
@@ -49,6 +56,9 @@ public final class Get {
             read = stream.readBody(decoder, buffer);
             System.out.write(buffer, 0, (int) read.n());
         } while (read.status() != Status.END_OF_STREAM);
-        System.out.flush();
+        if (System.out.checkError()) { // also flushes
+            System.err.println("cannot write the body");
+            System.exit(1);
+        }
     }
 }

@@ -4,12 +4,16 @@
 
 import { ConnectOptions, Headers, Limit, NetlibError, Retry, Stream, TlsContext, attempts, parseUrlStrict } from 'netlib';
 
+if (process.argv.length !== 3) {
+    console.error('usage: node get.mjs URL');
+    process.exit(2);
+}
 try {
     const limit = new Limit(120); // bounds all attempts, and the waits between them
     const tls = new TlsContext();
     const options = new ConnectOptions().timeout(20);
     const headers = new Headers({ connection: 'close' });
-    const request = { method: 'GET', url: parseUrlStrict(process.argv[2] ?? ''), headers };
+    const request = { method: 'GET', url: parseUrlStrict(process.argv[2]), headers };
     for await (const attempt of attempts(Retry.recommended(), request, limit)) {
         let stream;
         try {
