@@ -191,6 +191,12 @@ pub const RUNS: &[Run] = &[
         "https://127.0.0.1:{https}/drip?untrusted",
         (1, "", "; the minimum is 1024 in 0.05 s\n"),
     ),
+    c(
+        UNTRUSTED,
+        TO_LOOPBACK,
+        "https://127.0.0.1:{https}/missing?untrusted",
+        (0, "none\n", "the response has the status 404\n"),
+    ),
     c(UNTRUSTED, TO_LOOPBACK, "https://127.0.0.1:{https}/large?untrusted", (1, "", "the body is too large\n")),
     c(UNTRUSTED, TO_LOOPBACK, "https://127.0.0.1:{https}/redirect-loop?untrusted", (1, "", ": too many redirects\n")),
     c(
