@@ -8,7 +8,7 @@
  * prints how many requests used an open connection again. A connection may serve a request if netlib_connection_key
  * returns the key of the connection for the request. netlib_stream_is_dropped checks an idle connection before a
  * request is sent on it, and netlib_response_keeps_alive tells whether a connection returns to the pool after a
- * response.
+ * response. A request whose connection was stale (NETLIB_STALE_CONNECTION) is repeated on a new connection.
  *
  * Read this file from main upwards.
  */
@@ -76,14 +76,14 @@ static struct connection *reuse_connection(struct pool *pool, const char *key) {
     return NULL;
 }
 
-/* Stores in `*connection` a connection for a request to the URL: an idle connection if possible, otherwise a new
- * one. */
-static netlib_status acquire(struct pool *pool, const netlib_url *url, const netlib_limit *limit,
+/* Stores in `*connection` a connection for a request to the URL: an idle connection if `may_reuse` and there is one,
+ * otherwise a new one. */
+static netlib_status acquire(struct pool *pool, const netlib_url *url, const netlib_limit *limit, bool may_reuse,
                              struct connection **connection, netlib_error **err) {
     char key[NETLIB_CONNECTION_KEY_SIZE];
     netlib_status status = netlib_connection_key(url, NULL, pool->tls, NULL, NULL, 0, key, sizeof key, err);
     if (status != NETLIB_OK) return status;
-    *connection = reuse_connection(pool, key);
+    *connection = may_reuse ? reuse_connection(pool, key) : NULL;
     bool reused = *connection != NULL;
     if (!reused) {
         *connection = calloc(1, sizeof **connection);
@@ -138,18 +138,21 @@ static netlib_status read_response(netlib_stream *stream, netlib_response **resp
 }
 
 /* Makes one attempt, and asks the retry policy for the next step. If a peer closes an idle connection at the moment at
- * which the request is sent, the attempt fails, and the retry policy repeats the request. */
+ * which the request is sent, the attempt fails with NETLIB_STALE_CONNECTION, and the retry policy repeats the request.
+ * Sets `is_stale` in this case: other idle connections to the peer may be stale too, so the next attempt uses a new
+ * connection. The policy would not repeat a POST, unless netlib_retry_options_set_any_method_if_stale allows this. */
 static netlib_status attempt(struct pool *pool, const netlib_retry *retry, const netlib_url *url,
-                             const netlib_limit *limit, netlib_decision **decision, int32_t *http_status,
-                             netlib_error **err) {
+                             const netlib_limit *limit, bool *is_stale, netlib_decision **decision,
+                             int32_t *http_status, netlib_error **err) {
     struct connection *connection = NULL;
     netlib_response *response = NULL;
     netlib_error *failure = NULL;
     bool keeps_alive = false;
-    netlib_status status = acquire(pool, url, limit, &connection, &failure);
+    netlib_status status = acquire(pool, url, limit, !*is_stale, &connection, &failure);
     if (status == NETLIB_OK) status = send_request(connection->stream, url, &failure);
     if (status == NETLIB_OK) status = read_response(connection->stream, &response, &keeps_alive, &failure);
     if (connection != NULL) release(pool, connection, keeps_alive);
+    *is_stale = status == NETLIB_STALE_CONNECTION;
     status = netlib_retry_decide(retry, "GET", url, response, failure, limit, decision, err);
     *http_status = netlib_response_status(response);
     netlib_response_free(response), netlib_error_free(failure);
@@ -161,9 +164,10 @@ static netlib_status get(struct pool *pool, const netlib_url *url, int32_t *http
     const netlib_retry *retry = netlib_retry_recommended();
     netlib_limit *limit = NULL;
     netlib_decision *decision = NULL, *next = NULL;
+    bool is_stale = false;
     netlib_status status = netlib_limit_new(30.0, pool->limit, &limit, err);
     while (status == NETLIB_OK) {
-        status = attempt(pool, retry, url, limit, &next, http_status, err);
+        status = attempt(pool, retry, url, limit, &is_stale, &next, http_status, err);
         netlib_decision_free(decision), decision = next; /* owns the Retry and the URL of the next attempt */
         if (netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) break;
         status = netlib_decision_sleep(decision, limit, err);

@@ -118,6 +118,7 @@ enum netlib_status_code {
     NETLIB_HEADER_PARSING = 902,
     NETLIB_RESPONSE_STATUS = 903,
     NETLIB_TOO_MANY_REDIRECTS = 904,
+    NETLIB_STALE_CONNECTION = 905,
     NETLIB_MAX_RETRY = 1000,
     NETLIB_UNSAFE_REDIRECT = 1001,
     NETLIB_RETRY_BUDGET_EMPTY = 1002,
@@ -719,6 +720,7 @@ void netlib_retry_options_set_other(netlib_retry_options *options, int32_t count
 void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, const char *const *methods,
                                               size_t count);
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
+void netlib_retry_options_set_any_method_if_stale(netlib_retry_options *options, int32_t allow);
 void netlib_retry_options_set_status_forcelist(netlib_retry_options *options, const int32_t *codes, size_t count);
 void netlib_retry_options_set_backoff_factor(netlib_retry_options *options, double seconds);
 void netlib_retry_options_set_backoff_max(netlib_retry_options *options, double seconds);
@@ -802,6 +804,7 @@ int32_t netlib_retry_raise_on_status(const netlib_retry *retry);
 int32_t netlib_retry_respect_retry_after_header(const netlib_retry *retry);
 enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *retry);
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
+int32_t netlib_retry_allows_any_method_if_stale(const netlib_retry *retry);
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 const char *netlib_retry_allowed_method(const netlib_retry *retry, size_t index, size_t *len);
 size_t netlib_retry_status_forcelist_count(const netlib_retry *retry);

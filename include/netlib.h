@@ -480,6 +480,8 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_RESPONSE_STATUS = 903,
     /** Too many redirects. */
     NETLIB_TOO_MANY_REDIRECTS = 904,
+    /** A reused connection ended before the first byte of the response. */
+    NETLIB_STALE_CONNECTION = 905,
     /** The retries are used up. */
     NETLIB_MAX_RETRY = 1000,
     /** The redirect profile does not allow the redirect. */
@@ -1793,11 +1795,11 @@ NETLIB_MUST_USE netlib_retry_options *netlib_retry_to_options(const netlib_retry
  * `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
  * the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
  * `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
- * error and the method is NULL or not allowed. If the status of this `error` is `NETLIB_CANCELLED`,
- * `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a copy of `error` that has the outcomes of
- * earlier requests as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and `error` is
- * NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
- * with `NETLIB_MAX_RETRY`, because no counter was used up.
+ * error and the method is NULL or not allowed (see also `netlib_retry_options_set_any_method_if_stale`). If the status
+ * of this `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
+ * copy of `error` that has the outcomes of earlier requests as further causes, see `netlib_retry_decide`. If `total`
+ * is `NETLIB_RETRY_DISABLED` and `error` is NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+ * with `NETLIB_RESPONSE_STATUS`, but not with `NETLIB_MAX_RETRY`, because no counter was used up.
  *
  * A `NETLIB_MAX_RETRY` error has the retry kind NEVER, so a policy to which this error is passed fails with the same
  * error. For an outer policy that repeats the whole chain of requests, wrap the error in a new one: see
@@ -2065,7 +2067,8 @@ void netlib_retry_options_set_connect(netlib_retry_options *options, int32_t cou
 
 /** Sets the `read` counter: the maximum number of retries after read errors. A read error means that the request was
  * sent in whole or in part, but that its response did not arrive or was not complete. The server may have processed
- * the request, so the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
+ * the request, so the request is repeated only if its method is in `allowed_methods`, or as
+ * `netlib_retry_options_set_any_method_if_stale` allows. Default: `NETLIB_NONE`.
  * @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
  *        Any other negative number means an exhausted counter.
  */
@@ -2106,6 +2109,17 @@ void netlib_retry_options_set_allowed_methods(netlib_retry_options *options, con
 /** Allows requests with any method to be retried, even if the method is not safe to repeat. The call replaces the list
  * that `netlib_retry_options_set_allowed_methods` set. Corresponds to urllib3's `allowed_methods=None`. */
 void netlib_retry_options_allow_any_method(netlib_retry_options *options);
+
+/** Sets whether a request with any method may be repeated after `NETLIB_STALE_CONNECTION`: the request was sent on a
+ * reused connection, and the connection ended before the first byte of the response. Default: 0, only a request whose
+ * method is allowed. With 1, a POST is repeated too, although the server may have processed the request before the
+ * connection ended. Set 1 only if a repeated request does no harm, for example if each request has an idempotency key
+ * (RFC 9110 section 9.2.2).
+ *
+ * The repetition decrements `read` and `total`, as after any read error. Send the repeated request on a new
+ * connection, with its whole body (see `netlib_rewind_body`). The setting has no effect if a response is passed with
+ * the error. */
+void netlib_retry_options_set_any_method_if_stale(netlib_retry_options *options, int32_t allow);
 
 /** Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.
  * Recommended: 429, 502, 503 and 504.
@@ -2610,6 +2624,9 @@ enum netlib_redirect_profile netlib_retry_redirect_profile(const netlib_retry *r
  * unused. */
 int32_t netlib_retry_allows_any_method(const netlib_retry *retry);
 
+/** Returns 1 if a request with any method may be repeated after `NETLIB_STALE_CONNECTION`, else 0. */
+int32_t netlib_retry_allows_any_method_if_stale(const netlib_retry *retry);
+
 /** Returns the number of entries in the list of allowed methods; 0 if every method is allowed. */
 size_t netlib_retry_allowed_method_count(const netlib_retry *retry);
 
@@ -3080,11 +3097,12 @@ double netlib_retry_budget_left(const netlib_retry_budget *budget, const char *k
  * An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
  * other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
  * failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
- * effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
- * such as a cancellation, count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
+ * effect on this. A response with a status of 500 or more that is not retried, an error that is never retried, such as
+ * a cancellation, and `NETLIB_STALE_CONNECTION`, because servers close idle connections without being overloaded,
+ * count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
  * `NETLIB_REPORT_NONE`, so it does not return the cost of the retry: otherwise, a server that answers retries with
  * redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
- * `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
+ * `NETLIB_BUDGET_THROTTLING`, otherwise of the kind `NETLIB_BUDGET_TRANSIENT`.
  *
  * Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks the
  * budget again, and reports the outcome again if the request was a first attempt. The Retry for the repeated request
@@ -5368,16 +5386,20 @@ NETLIB_MUST_USE netlib_status netlib_stream_is_dropped(netlib_stream *stream, in
  * twice.
  *
  * After a failed write of a request, a server may already have answered: `netlib_stream_read_response` reads a
- * response that has arrived.
+ * response that has arrived. If a write on a reused stream (see `netlib_stream_read_response`) finds the connection
+ * closed, the write looks for input without waiting. If nothing has arrived, the write fails with
+ * `NETLIB_STALE_CONNECTION`. If a response has arrived, or while another thread reads, the write fails with
+ * `NETLIB_PROTOCOL`.
  * @param len the number of bytes; `NETLIB_NTS` is refused.
  * @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0
  *        after a failure.
  * @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
  *         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
  *         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
- *         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
- *         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks, `NETLIB_CALLBACK_FAILED`
- *         and the statuses that the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+ *         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_STALE_CONNECTION`; `NETLIB_WRITE_TIMEOUT`;
+ *         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks,
+ *         `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+ *         `netlib_stream_handshake` returns.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_write(netlib_stream *stream, const void *buf, size_t len, size_t *n,
@@ -5489,17 +5511,25 @@ int netlib_stream_fd(const netlib_stream *stream);
  * head where the last call stopped. After `NETLIB_WANT_READ`, always poll first, even if `netlib_stream_pending`
  * returns a number above 0.
  *
+ * If the connection ends before the first byte of the response, the status does not depend on how it ends: with or
+ * without close_notify, or with a reset, whose errno `netlib_error_errno` returns. The server may have processed the
+ * request. The status is `NETLIB_STALE_CONNECTION` if the stream is reused, otherwise `NETLIB_PROTOCOL`. A stream is
+ * reused if `netlib_stream_read_response` and `netlib_stream_read_body` have read a whole response from it, and
+ * nothing has been read after that. Servers close idle connections, so a client that reuses connections must expect
+ * `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
+ *
  * The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
  * `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
  * @param request_method the method of the request, a token such as "GET".
  * @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
  *        first interim response, or of the head if there is none. If the connection is lost inside the head, the
  *        offset is the number of received bytes. If the connection is lost before the first byte, the error has no
- *        offset. A server usually does so when it closes an idle connection, but it may also have acted on the request.
+ *        offset.
  * @return `NETLIB_WANT_READ` if the stream is non-blocking and the head is incomplete, and during a TLS handshake also
- *         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the peer has ended its data
- *         before the end of the head, and for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method
- *         is not a token; all failures of `netlib_stream_read`.
+ *         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the connection ended before
+ *         the end of the head, and for more than 16 interim responses; `NETLIB_STALE_CONNECTION` if a reused
+ *         connection ended before the first byte; `NETLIB_INVALID_ARGUMENT` if the method is not a token; all failures
+ *         of `netlib_stream_read`.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,

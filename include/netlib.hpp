@@ -473,6 +473,7 @@ enum class status : std::int32_t {
     header_parsing = NETLIB_HEADER_PARSING,
     response_status = NETLIB_RESPONSE_STATUS,
     too_many_redirects = NETLIB_TOO_MANY_REDIRECTS,
+    stale_connection = NETLIB_STALE_CONNECTION,
     max_retry = NETLIB_MAX_RETRY,
     unsafe_redirect = NETLIB_UNSAFE_REDIRECT,
     retry_budget_empty = NETLIB_RETRY_BUDGET_EMPTY,
@@ -1269,6 +1270,7 @@ class retry : public detail::copyable<netlib_retry, netlib_retry_free, netlib_re
     bool respect_retry_after_header() const noexcept;
     netlib::redirect_profile redirect_profile() const noexcept;
     bool allows_any_method() const noexcept;
+    bool allows_any_method_if_stale() const noexcept;
     std::size_t allowed_method_count() const noexcept;
     text allowed_method(std::size_t index) const & noexcept;
     text allowed_method(std::size_t index) const && = delete;
@@ -1338,6 +1340,7 @@ class retry_options : public detail::copyable<netlib_retry_options, netlib_retry
     retry_options &other(std::int32_t count) noexcept;
     retry_options &allowed_methods(const texts &methods) noexcept;
     retry_options &allow_any_method() noexcept;
+    retry_options &any_method_if_stale(bool allow) noexcept;
     retry_options &status_forcelist(span<const std::int32_t> codes) noexcept;
     retry_options &backoff_factor(netlib::seconds seconds) noexcept;
     retry_options &backoff_max(netlib::seconds seconds) noexcept;
@@ -3158,6 +3161,9 @@ inline netlib::redirect_profile retry::redirect_profile() const noexcept {
 inline bool retry::allows_any_method() const noexcept {
     return netlib_retry_allows_any_method(handle()) != 0;
 }
+inline bool retry::allows_any_method_if_stale() const noexcept {
+    return netlib_retry_allows_any_method_if_stale(handle()) != 0;
+}
 inline std::size_t retry::allowed_method_count() const noexcept {
     return netlib_retry_allowed_method_count(handle());
 }
@@ -3324,6 +3330,10 @@ inline retry_options &retry_options::allowed_methods(const texts &methods) noexc
 }
 inline retry_options &retry_options::allow_any_method() noexcept {
     netlib_retry_options_allow_any_method(handle());
+    return *this;
+}
+inline retry_options &retry_options::any_method_if_stale(bool allow) noexcept {
+    netlib_retry_options_set_any_method_if_stale(handle(), allow);
     return *this;
 }
 inline retry_options &retry_options::status_forcelist(span<const std::int32_t> codes) noexcept {

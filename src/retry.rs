@@ -151,6 +151,11 @@ impl Retry {
         &self.policy.methods
     }
 
+    /// Returns whether a request with any method may be repeated if its connection was stale.
+    pub fn allows_any_method_if_stale(&self) -> bool {
+        self.policy.any_method_if_stale
+    }
+
     pub fn status_forcelist(&self) -> &[i32] {
         &self.policy.status_forcelist
     }

@@ -156,6 +156,7 @@ statuses! {
     HeaderParsing       =  902 HEADER_PARSING      Http     Read    "the header block has defects";
     ResponseStatus      =  903 RESPONSE_STATUS     Http     Read    "the response counts as a failed request";
     TooManyRedirects    =  904 TOO_MANY_REDIRECTS  Http     Read    "too many redirects";
+    StaleConnection     =  905 STALE_CONNECTION    Http     Read    "a reused connection ended before the first byte of the response";
 
     MaxRetry            = 1000 MAX_RETRY           Retry    Never   "the retries are used up";
     UnsafeRedirect      = 1001 UNSAFE_REDIRECT     Retry    Never   "the redirect profile does not allow the redirect";

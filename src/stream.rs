@@ -4,8 +4,9 @@
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
 //! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
-//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`: the parts of calls that plain streams and TLS
-//!   streams share.
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`, `write`: the parts of calls that plain streams and
+//!   TLS streams share.
+//! - `last_response`: how much of the last response has been read.
 //! - `unread`: received application data that no read has returned yet.
 
 mod call;
@@ -13,6 +14,7 @@ mod callbacks;
 mod connect_url;
 mod exchange;
 mod fault;
+mod last_response;
 mod minimum_throughput;
 mod outer;
 mod pieces;
@@ -25,6 +27,7 @@ mod tls;
 mod transport;
 mod unread;
 mod wait_policy;
+mod write;
 
 use std::os::fd::RawFd;
 use std::sync::Arc;

@@ -25,6 +25,7 @@ static void recommended_options_allow_3_retries_10_redirects_and_full_jitter(voi
         CHECK_INT(0, netlib_retry_total_counts_redirects(retry));
         CHECK_INT(6, (long long)netlib_retry_allowed_method_count(retry));
         CHECK(!netlib_retry_allows_any_method(retry));
+        CHECK_INT(0, netlib_retry_allows_any_method_if_stale(retry));
         CHECK_INT(4, (long long)netlib_retry_status_forcelist_count(retry));
         for (size_t j = 0; j < 4; j++) CHECK_INT(statuses[j], netlib_retry_status_forcelist_at(retry, j));
         CHECK_DOUBLE(0.1, netlib_retry_backoff_factor(retry));

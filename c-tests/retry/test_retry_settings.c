@@ -23,6 +23,7 @@ static void a_new_retry_has_the_defaults_of_urllib3(void) {
     CHECK_INT(-1, netlib_retry_status_forcelist_at(retry, 0));
     CHECK_INT(0, (long long)netlib_retry_history_count(retry));
     CHECK(!netlib_retry_allows_any_method(retry));
+    CHECK_INT(0, netlib_retry_allows_any_method_if_stale(retry));
     static const char *const methods[] = {NETLIB_RETRY_DEFAULT_ALLOWED_METHODS};
     CHECK_INT(6, (long long)netlib_retry_allowed_method_count(retry));
     for (size_t i = 0; i < 6; i++) {
@@ -85,6 +86,7 @@ static void every_retry_setting_can_be_read_back(void) {
     netlib_retry_options_set_status(options, -5);
     netlib_retry_options_set_other(options, INT32_MAX);
     netlib_retry_options_set_allowed_methods(options, methods, 4);
+    netlib_retry_options_set_any_method_if_stale(options, 1);
     netlib_retry_options_set_status_forcelist(options, codes, 3);
     netlib_retry_options_set_backoff_factor(options, 0.25);
     netlib_retry_options_set_backoff_max(options, NETLIB_TIMEOUT_NONE);
@@ -111,6 +113,7 @@ static void every_retry_setting_can_be_read_back(void) {
     CHECK_INT(-5, netlib_retry_status_left(third));
     CHECK_INT(INT32_MAX, netlib_retry_other_left(third));
     CHECK_INT(3, (long long)netlib_retry_allowed_method_count(third));
+    CHECK_INT(1, netlib_retry_allows_any_method_if_stale(third));
     CHECK_STR("GET", netlib_retry_allowed_method(third, 0, NULL));
     CHECK_STR("M-SEARCH", netlib_retry_allowed_method(third, 1, NULL));
     CHECK_STR("POST", netlib_retry_allowed_method(third, 2, NULL));
@@ -162,7 +165,7 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
     static const char *const bad_token[] = {"GET", "a b"};
     static const char *const hole[] = {"GET", NULL};
     static const int32_t bad_code[] = {500, 99};
-    for (int i = 0; i < 21; i++) {
+    for (int i = 0; i < 22; i++) {
         netlib_retry_options *options = netlib_retry_options_new();
         netlib_status expected = NETLIB_INVALID_ARGUMENT;
         const char *setter = "";
@@ -207,6 +210,7 @@ static void errors_of_invalid_retry_settings_name_the_setter(void) {
         case 19:
             netlib_retry_options_add_history(options, "a\r\nb", NULL, NULL, NETLIB_NONE, NULL), setter = "add_history";
             break;
+        case 20: netlib_retry_options_set_any_method_if_stale(options, 2), setter = "set_any_method_if_stale"; break;
         default: netlib_retry_options_add_history(options, NULL, NULL, NULL, 0, NULL), setter = "add_history"; break;
         }
         /* The error names the first refused setting, even if the value of a later setter is refused too. */

@@ -141,9 +141,9 @@ static void the_peers_end_inside_a_message_is_an_error_at_every_byte(enum kind k
 }
 
 static void a_truncated_tls_stream_fails_with_tls_truncated(enum kind kind) {
-    static const char *const starts[] = {"", "HTTP/1.1 200 OK\r\n", "HTTP/1.0 200 OK\r\n\r\nuntil the"};
+    static const char *const starts[] = {"HTTP/1.1 200 OK\r\n", "HTTP/1.0 200 OK\r\n\r\nuntil the"};
     if (is_plain(kind)) return;
-    for (size_t row = 0; row < 3; row++) {
+    for (size_t row = 0; row < 2; row++) {
         netlib_error *err = NULL;
         struct ends ends;
         connect_ends(&ends, kind, unix_pair());
@@ -151,7 +151,7 @@ static void a_truncated_tls_stream_fails_with_tls_truncated(enum kind kind) {
         CHECK(shutdown(ends.pair.far, SHUT_WR) == 0);
         netlib_response *response = NULL;
         netlib_status status = netlib_stream_read_response(ends.near, "GET", &response, &err);
-        if (row == 2) {
+        if (row == 1) {
             CHECK_STATUS(NETLIB_OK, status);
             netlib_body_decoder *decoder = decoder_for(response);
             char body[200];
@@ -161,7 +161,7 @@ static void a_truncated_tls_stream_fails_with_tls_truncated(enum kind kind) {
             CHECK_INT(0, netlib_body_decoder_is_done(decoder));
             netlib_body_decoder_free(decoder);
         } else {
-            CHECK_INT(row == 0 ? -1 : 17, netlib_error_offset(err));
+            CHECK_INT(17, netlib_error_offset(err));
             CHECK_STATUS(NETLIB_TLS_TRUNCATED, status);
         }
         netlib_response_free(response);

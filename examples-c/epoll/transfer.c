@@ -238,20 +238,17 @@ static netlib_status prepare(struct transfer *transfer, netlib_error **err) {
                                        sizeof connection->key, err);
     }
     if (status != NETLIB_OK) return status;
-    transfer->reused = take_connection(&shared->idle, connection);
-    if (!transfer->reused) return start_connect(transfer, err);
+    if (!take_connection(&shared->idle, connection)) return start_connect(transfer, err);
     transfer->phase = SENDING;
     transfer->can_continue = true;
     return NETLIB_OK;
 }
 
 /* Starts again with a new connection if the transfer used an idle connection and the server has closed it without a
- * response. Frees the error of the idle connection. */
+ * response. A GET may be repeated. Frees the error of the idle connection. */
 static netlib_status reconnect(struct transfer *transfer, netlib_status status, netlib_error **err) {
-    bool closed = status == NETLIB_PROTOCOL || status == NETLIB_TLS_TRUNCATED;
-    if (!closed || !transfer->reused || transfer->response != NULL) return status;
+    if (status != NETLIB_STALE_CONNECTION) return status;
     close_connection(&transfer->connection);
-    transfer->reused = false;
     transfer->events = 0;
     transfer->sent = 0;
     netlib_error_free(*err);

@@ -41,7 +41,6 @@ struct transfer {
     int *watched;            /* the descriptors of the connect that epoll watches */
     size_t watched_count;
     struct connection connection;
-    bool reused;     /* true if the connection has carried an earlier transfer */
     uint32_t events; /* the events that epoll watches the connection for; 0: not watched */
     netlib_request *request;
     size_t sent; /* how many bytes of the request were sent */

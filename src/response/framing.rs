@@ -32,7 +32,7 @@ impl Response {
     }
 
     /// Returns whether the response turns the connection into a tunnel (RFC 9110 section 9.3.6).
-    pub(super) fn opens_tunnel(&self) -> bool {
+    pub(crate) fn opens_tunnel(&self) -> bool {
         self.request_method.to_bytes() == b"CONNECT" && self.status / 100 == 2
     }
 

@@ -38,6 +38,8 @@ impl Retry {
                 Report::Throttled
             }
             Outcome::Failed(error) if error.retry_kind() == RetryKind::Never => Report::None,
+            // Servers close idle connections also when they are healthy.
+            Outcome::Failed(_) if outcome.is_stale_connection() => Report::None,
             Outcome::Failed(_) => Report::Failure,
             Outcome::Answered(response) => {
                 let status = i32::from(response.status());
@@ -113,6 +115,7 @@ mod tests {
         for (status, http_status, expected) in [
             (Status::ConnectFailed, None, Report::Failure),
             (Status::ReadTimeout, None, Report::Failure),
+            (Status::StaleConnection, None, Report::None),
             (Status::Cancelled, None, Report::None),
             (Status::DeadlineExceeded, None, Report::None),
             (Status::ResponseStatus, Some(429), Report::Throttled),

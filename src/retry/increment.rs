@@ -67,18 +67,20 @@ impl Retry {
     /// caller.
     pub(super) fn uncounted_error(&self, outcome: &Outcome<'_>, method: Option<&CStr>) -> Option<Error> {
         let error = outcome.error()?;
-        let is_counted = !self.is_disabled() && self.may_count(error, outcome.counter(), method);
+        let is_counted = !self.is_disabled() && self.may_count(outcome, error, method);
         (!is_counted).then(|| self.history.with_attempts(Error::clone(error)))
     }
 
-    fn may_count(&self, error: &Error, counter: Counter, method: Option<&CStr>) -> bool {
+    fn may_count(&self, outcome: &Outcome<'_>, error: &Error, method: Option<&CStr>) -> bool {
         if error.retry_kind() == RetryKind::Never {
             return false;
         }
-        match counter {
+        match outcome.counter() {
             Counter::Connect => self.counts.connect != Count::False,
             Counter::Read => {
-                self.counts.read != Count::False && method.is_some_and(|method| self.policy.methods.allow(method))
+                let allows_any = self.policy.any_method_if_stale && outcome.is_stale_connection();
+                let is_allowed = |method| allows_any || self.policy.methods.allow(method);
+                self.counts.read != Count::False && method.is_some_and(is_allowed)
             }
             Counter::Other => self.counts.other != Count::False,
             Counter::None | Counter::Redirect | Counter::Status => true,

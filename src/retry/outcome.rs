@@ -72,6 +72,12 @@ impl<'a> Outcome<'a> {
         }
     }
 
+    /// Returns whether a reused connection ended before the first byte of the response. An error that came after a
+    /// response, which is a copy ([`Outcome::new`]), does not count as such.
+    pub(super) fn is_stale_connection(&self) -> bool {
+        matches!(self, Outcome::Failed(Cow::Borrowed(error)) if error.status() == Status::StaleConnection)
+    }
+
     pub(super) fn status(&self) -> Option<u16> {
         match self {
             Outcome::Redirect(response, _) | Outcome::Answered(response) => Some(response.status()),

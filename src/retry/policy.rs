@@ -123,6 +123,8 @@ impl fmt::Debug for Callbacks {
 #[derive(Clone, Debug)]
 pub struct Policy {
     pub(super) methods: Methods,
+    /// A request with any method may be repeated if its connection was stale.
+    pub(super) any_method_if_stale: bool,
     /// The statuses for which a request is retried, sorted and without duplicates.
     pub(super) status_forcelist: Arc<Vec<i32>>,
     pub(super) backoff: Backoff,
@@ -147,6 +149,7 @@ impl Default for Policy {
     fn default() -> Policy {
         Policy {
             methods: Methods::Only(Arc::new(NameSet::of_constants(Case::Upper, DEFAULT_ALLOWED_METHODS))),
+            any_method_if_stale: false,
             status_forcelist: Arc::default(),
             backoff: Backoff::default(),
             throttling: Throttling::default(),
@@ -255,6 +258,10 @@ impl RetryOptions {
         self.methods_setting = Some(setting);
         self.policy().methods = methods;
         Ok(())
+    }
+
+    pub fn set_any_method_if_stale(&mut self, allow: bool) {
+        self.policy().any_method_if_stale = allow;
     }
 
     pub fn set_status_forcelist(&mut self, codes: &[i32]) -> Result<()> {

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::state::{Core, Role, State, poisoned};
 use super::transport::Transport;
-use super::wait_policy::{Settings, WaitPolicy};
+use super::wait_policy::{NO_WAITING, Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::ThreadId;
@@ -89,10 +89,23 @@ impl<'a, P> Call<'a, P> {
     #[inline(always)]
     pub(super) fn take(&mut self, role: Role) -> Result<()> {
         if self.state()?.is_held(role) {
-            let what = if role == Role::Reader { "reading from" } else { "writing to" };
-            return Err(Error::new(Status::Busy, format!("another thread is {what} this stream")));
+            self.await_looking_writer(role)?;
         }
         self.claim(role)
+    }
+
+    /// Fails with `NETLIB_BUSY` if another thread reads or writes. If a failed write only looks for a response, waits
+    /// until it has done so: one thread may read while another one writes.
+    #[cold]
+    fn await_looking_writer(&mut self, role: Role) -> Result<()> {
+        while role == Role::Reader && self.state()?.is_writer_looking {
+            self.wait_for_role(NO_WAITING.wait_policy())?;
+        }
+        if !self.state()?.is_held(role) {
+            return Ok(());
+        }
+        let what = if role == Role::Reader { "reading from" } else { "writing to" };
+        Err(Error::new(Status::Busy, format!("another thread is {what} this stream")))
     }
 
     /// Takes a role that no thread holds.
@@ -108,6 +121,7 @@ impl<'a, P> Call<'a, P> {
         self.roles[role as usize] = false;
         let has_waiters = self.state().map_or(true, |state| {
             state.roles[role as usize] = None;
+            state.is_writer_looking &= role != Role::Reader;
             state.waiters > 0
         });
         // Notifying the condition variable costs a system call even if no thread waits.

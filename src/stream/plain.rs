@@ -92,6 +92,14 @@ impl Protocol for Plain {
     fn read(call: &mut PlainCall<'_>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         call.read_transport(buffer, policy)
     }
+
+    fn write(call: &mut PlainCall<'_>, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
+        call.write(data, policy)
+    }
+
+    fn peek(call: &mut PlainCall<'_>) -> Result<Status> {
+        call.peek()
+    }
 }
 
 impl PlainStream {
@@ -132,10 +140,7 @@ impl PlainStream {
     }
 
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
-        self.core.classified(|| {
-            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
-            call.write(Pieces::new(pieces), settings.wait_policy())
-        })
+        self.core.write(Pieces::new(pieces))
     }
 
     /// Returns the number of bytes that a read returns without using the descriptor or the read callback.

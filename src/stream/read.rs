@@ -1,12 +1,15 @@
 //! Reads application data, response heads and response bodies.
 
+use std::io;
 use std::mem;
+use std::sync::Arc;
 
 use super::call::Call;
-use super::state::{Core, Protocol, Role};
+use super::last_response::LastResponse;
+use super::state::{Core, Protocol, Role, State};
 use super::unread::Unread;
 use super::wait_policy::WaitPolicy;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, describe_io};
 use crate::response::{BodyDecoder, Decoded, Response};
 use crate::status::Status;
 use crate::tls::Io;
@@ -47,11 +50,16 @@ impl<P: Protocol> Call<'_, P> {
         if buffer.is_empty() {
             return Ok(Io::Done(0));
         }
-        let unread = &mut self.state()?.unread;
-        if !unread.is_empty() {
-            return Ok(Io::Done(unread.move_to(buffer)));
+        let state = self.state()?;
+        if !state.unread.is_empty() {
+            state.last_response.add_bytes();
+            return Ok(Io::Done(state.unread.move_to(buffer)));
         }
-        P::read(self, buffer, policy)
+        let read = P::read(self, buffer, policy)?;
+        if let Io::Done(_) = read {
+            self.state()?.last_response.add_bytes();
+        }
+        Ok(read)
     }
 
     fn read_response(&mut self, request_method: &str, policy: WaitPolicy<'_>) -> Result<ResponseRead> {
@@ -71,13 +79,15 @@ impl<P: Protocol> Call<'_, P> {
     ) -> Result<ResponseRead> {
         loop {
             if let Some(response) = unread.take_response(request_method)? {
+                self.state()?.last_response = LastResponse::after_head(&response);
                 return Ok(ResponseRead::Done(response));
             }
-            let read = P::read(self, unread.room()?, policy);
-            match read.map_err(|error| lost_in_head(error, unread.len()))? {
-                Io::Done(count) => unread.add(count),
-                Io::End => return Err(early_end_error(&self.state()?.protocol, unread.len())),
-                want => return Ok(ResponseRead::Want(want)),
+            match P::read(self, unread.room()?, policy) {
+                Ok(Io::Done(count)) => unread.add(count),
+                Ok(Io::End) => return Err(self.state()?.lost_head_error(unread.len(), None)),
+                Ok(want) => return Ok(ResponseRead::Want(want)),
+                Err(lost) if is_lost(&lost) => return Err(self.state()?.lost_head_error(unread.len(), Some(lost))),
+                Err(error) => return Err(error),
             }
         }
     }
@@ -85,6 +95,7 @@ impl<P: Protocol> Call<'_, P> {
     fn read_body(&mut self, decoder: &mut BodyDecoder, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         loop {
             if decoder.decode(&[])? == Decoded::Done(0) {
+                self.state()?.last_response.end_body();
                 return Ok(Io::End);
             }
             let most = decoder.max_read().min(buffer.len());
@@ -101,6 +112,9 @@ impl<P: Protocol> Call<'_, P> {
             let decoded = decoder.decode_in_place(received);
             let consumed = decoded.as_ref().map_or(0, |(_, consumed)| *consumed);
             self.keep_unread(received.get(consumed..).unwrap_or_default())?;
+            if decoder.is_done() {
+                self.state()?.last_response.end_body();
+            }
             if let (count @ 1.., _) = decoded? {
                 return Ok(Io::Done(count));
             }
@@ -117,20 +131,45 @@ impl<P: Protocol> Call<'_, P> {
     }
 }
 
-/// Adds the offset to the error of a connection that was lost after `received` bytes of a response head, as
-/// [`early_end_error`] does.
-fn lost_in_head(error: Error, received: usize) -> Error {
-    let is_lost = matches!(error.status(), Status::Protocol | Status::TlsTruncated);
-    if is_lost && received > 0 { error.at(received) } else { error }
+impl<P: Protocol> State<P> {
+    /// Makes the error of a connection that was lost after `received` bytes of a response. `lost` is the error of the
+    /// read; `None` if the peer has ended its data. If `received` is 0, the error has no offset.
+    fn lost_head_error(&self, received: usize, lost: Option<Error>) -> Error {
+        if received == 0 {
+            return self.no_response_error(lost);
+        }
+        let message = || {
+            let peer = self.protocol.peer();
+            format!("{peer} closed the connection inside the response head, after {received} bytes")
+        };
+        lost.unwrap_or_else(|| Error::new(Status::Protocol, message())).at(received)
+    }
+
+    /// Makes the error of a connection that has ended before the first byte of a response. `lost` is the error of the
+    /// read or write that found this; `None` if the peer has ended its data.
+    pub(super) fn no_response_error(&self, lost: Option<Error>) -> Error {
+        let peer = self.protocol.peer();
+        let (status, what) = match self.last_response {
+            LastResponse::Whole => (Status::StaleConnection, "reused connection"),
+            LastResponse::Unknown | LastResponse::Head => (Status::Protocol, "connection"),
+        };
+        let mut message = format!("{peer} closed the {what} without a response");
+        if let Some(errno) = lost.as_ref().map(Error::errno).filter(|errno| *errno != 0) {
+            message = format!("{message}: {}", describe_io(&io::Error::from_raw_os_error(errno)));
+        }
+        let error = Error::new(status, message);
+        match lost {
+            None => error,
+            // No data was received, so none is truncated. The causes say what happened below the session.
+            Some(lost) if lost.status() == Status::TlsTruncated => {
+                lost.causes().iter().fold(error, |error, cause| error.with_cause(Arc::clone(cause)))
+            }
+            Some(lost) => error.with_errno(lost.errno()).with_cause(Arc::new(lost)),
+        }
+    }
 }
 
-/// Makes the error for a peer that has ended its data after `received` bytes of a response. If `received` is 0, the
-/// error has no offset: the peer has probably closed an idle connection before it received the request.
-fn early_end_error(protocol: &impl Protocol, received: usize) -> Error {
-    let peer = protocol.peer();
-    if received == 0 {
-        return Error::new(Status::Protocol, format!("{peer} closed the connection without a response"));
-    }
-    let message = format!("{peer} closed the connection inside the response head, after {received} bytes");
-    Error::new(Status::Protocol, message).at(received)
+/// Returns whether the error of a read says that the connection has ended.
+fn is_lost(error: &Error) -> bool {
+    matches!(error.status(), Status::Protocol | Status::TlsTruncated)
 }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use super::call::Call;
+use super::last_response::LastResponse;
 use super::pieces::Pieces;
 use super::transport::Transport;
 use super::unread::Unread;
@@ -47,6 +48,17 @@ pub(super) trait Protocol {
     fn read(call: &mut Call<'_, Self>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io>
     where
         Self: Sized;
+
+    /// Writes application data in the writer role, which the call already holds.
+    fn write(call: &mut Call<'_, Self>, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io>
+    where
+        Self: Sized;
+
+    /// Returns the status that a read would return, without waiting, and leaves application data to the next read. The
+    /// call holds the reader role.
+    fn peek(call: &mut Call<'_, Self>) -> Result<Status>
+    where
+        Self: Sized;
 }
 
 pub(super) struct Core<P> {
@@ -81,8 +93,11 @@ pub(super) struct State<P> {
     /// Received application data that no read has returned yet, for example the bytes after a response head. Every read
     /// returns these bytes first.
     pub(super) unread: Unread,
+    pub(super) last_response: LastResponse,
     /// The thread that holds each [`Role`].
     pub(super) roles: [Option<ThreadId>; Role::COUNT],
+    /// A failed write holds the reader role while it looks for a response. It does not wait, so a reader waits for it.
+    pub(super) is_writer_looking: bool,
     /// Another stream uses this stream as its transport.
     pub(super) has_inner_stream: bool,
     /// The number of threads that wait for a role.
@@ -152,7 +167,9 @@ impl<P: Protocol> Core<P> {
                 settings: DEFAULT_SETTINGS.clone(),
                 throughput: None,
                 unread: Unread::default(),
+                last_response: LastResponse::default(),
                 roles: [None; Role::COUNT],
+                is_writer_looking: false,
                 has_inner_stream: false,
                 waiters: 0,
                 drained: true,
@@ -215,6 +232,8 @@ impl<P: Protocol> Core<P> {
         }
         state.protocol.check_sending()?;
         state.has_inner_stream = true;
+        // The inner stream reads bytes that are not recorded here.
+        state.last_response = LastResponse::Unknown;
         Ok(())
     }
 

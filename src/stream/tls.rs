@@ -98,6 +98,14 @@ impl Protocol for Tls {
     fn read(call: &mut TlsCall<'_>, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
         call.read_records(buffer, policy)
     }
+
+    fn write(call: &mut TlsCall<'_>, data: Pieces<'_>, policy: WaitPolicy<'_>) -> Result<Io> {
+        call.write(data, policy)
+    }
+
+    fn peek(call: &mut TlsCall<'_>) -> Result<Status> {
+        call.peek()
+    }
 }
 
 impl State<Tls> {
@@ -156,10 +164,7 @@ impl TlsStream {
     /// Writes all of `pieces` if the stream is blocking, otherwise as much as can be sent. Bytes that are not reported
     /// as written must be passed again in the next call. The sum of the lengths of all pieces must fit in a `usize`.
     pub fn write_pieces(&self, pieces: &[&[u8]]) -> Result<Io> {
-        self.core.classified(|| {
-            let (settings, mut call) = Call::begin(&self.core, Role::Writer)?;
-            call.write(Pieces::new(pieces), settings.wait_policy())
-        })
+        self.core.write(Pieces::new(pieces))
     }
 
     /// Returns the number of plaintext bytes that a read returns without using the transport.

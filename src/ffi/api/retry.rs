@@ -101,11 +101,11 @@ pub unsafe extern "C" fn netlib_retry_to_options(retry: *const netlib_retry) -> 
 /// `raise_on_status`. The cause of the new error is the failure that is not retried, and `netlib_error_retry` returns
 /// the exhausted Retry with the whole history. The call fails with `error` itself if `error` must not be retried:
 /// `total` or the counter of the error's kind is `NETLIB_RETRY_DISABLED`; the kind is NEVER; or the error is a read
-/// error and the method is NULL or not allowed. If the status of this `error` is `NETLIB_CANCELLED`,
-/// `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a copy of `error` that has the outcomes of
-/// earlier requests as further causes, see `netlib_retry_decide`. If `total` is `NETLIB_RETRY_DISABLED` and `error` is
-/// NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else with `NETLIB_RESPONSE_STATUS`, but not
-/// with `NETLIB_MAX_RETRY`, because no counter was used up.
+/// error and the method is NULL or not allowed (see also `netlib_retry_options_set_any_method_if_stale`). If the status
+/// of this `error` is `NETLIB_CANCELLED`, `NETLIB_DEADLINE_EXCEEDED` or `NETLIB_INTERRUPTED`, the call fails with a
+/// copy of `error` that has the outcomes of earlier requests as further causes, see `netlib_retry_decide`. If `total`
+/// is `NETLIB_RETRY_DISABLED` and `error` is NULL, the call fails with `NETLIB_TOO_MANY_REDIRECTS` for a redirect, else
+/// with `NETLIB_RESPONSE_STATUS`, but not with `NETLIB_MAX_RETRY`, because no counter was used up.
 ///
 /// A `NETLIB_MAX_RETRY` error has the retry kind NEVER, so a policy to which this error is passed fails with the same
 /// error. For an outer policy that repeats the whole chain of requests, wrap the error in a new one: see

@@ -384,7 +384,10 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
 /// twice.
 ///
 /// After a failed write of a request, a server may already have answered: `netlib_stream_read_response` reads a
-/// response that has arrived.
+/// response that has arrived. If a write on a reused stream (see `netlib_stream_read_response`) finds the connection
+/// closed, the write looks for input without waiting. If nothing has arrived, the write fails with
+/// `NETLIB_STALE_CONNECTION`. If a response has arrived, or while another thread reads, the write fails with
+/// `NETLIB_PROTOCOL`.
 ///
 /// @param len the number of bytes; `NETLIB_NTS` is refused.
 /// @param n out: the number of bytes written; less than `len` only if the stream is non-blocking or has callbacks; 0
@@ -392,9 +395,10 @@ pub unsafe extern "C" fn netlib_stream_is_dropped(
 /// @return `NETLIB_WANT_WRITE` if the stream is non-blocking and no byte can be sent, and during a TLS handshake also
 ///         `NETLIB_WANT_READ`; `NETLIB_CLOSED` after a shutdown, and in a forked child; `NETLIB_INVALID_ARGUMENT` when
 ///         the call passes fewer bytes than earlier writes have sent or encrypted without counting them;
-///         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_WRITE_TIMEOUT`; `NETLIB_CANCELLED`;
-///         `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks, `NETLIB_CALLBACK_FAILED`
-///         and the statuses that the callbacks return; on a TLS stream, all that `netlib_stream_handshake` returns.
+///         `NETLIB_PROTOCOL` when the connection is closed; `NETLIB_STALE_CONNECTION`; `NETLIB_WRITE_TIMEOUT`;
+///         `NETLIB_CANCELLED`; `NETLIB_DEADLINE_EXCEEDED`; `NETLIB_BUSY`; `NETLIB_IO`; on a stream with callbacks,
+///         `NETLIB_CALLBACK_FAILED` and the statuses that the callbacks return; on a TLS stream, all that
+///         `netlib_stream_handshake` returns.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]

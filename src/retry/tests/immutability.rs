@@ -26,9 +26,10 @@ fn all_values(retry: &Retry) -> String {
         })
         .collect();
     format!(
-        "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
+        "{:?} {:?} {} {:?} {:?} {:?} {:?} {:?} {:?} {} {} {} {} {:?} {:?} {:?} {:?} {:?} {}",
         retry.counts(),
         listed(retry.methods().listed()),
+        retry.allows_any_method_if_stale(),
         retry.status_forcelist(),
         retry.backoff(),
         retry.backoff_draw,
@@ -63,6 +64,7 @@ fn random_retry(random: &mut Random) -> Retry {
         1 => o.allow_any_method().unwrap(),
         _ => o.set_allowed_methods(MethodsSetting::AllowedMethods, [c"POST"]).unwrap(),
     }
+    o.set_any_method_if_stale(random.one_in(2));
     let codes: Vec<i32> = (0..random.below(4)).map(|_| 400 + random.below(200) as i32).collect();
     o.set_status_forcelist(&codes).unwrap();
     o.set_backoff_factor(random.pick(&[0.0, 0.1, 3.0])).unwrap();

@@ -1,11 +1,14 @@
 use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::{Arc, Mutex, Weak};
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use super::*;
 use crate::socket::throughput::Throughput;
 use crate::stream::callbacks::Answer;
+use crate::stream::last_response::LastResponse;
 use crate::stream::read::ResponseRead;
 
 type Caller = fn(&PlainStream) -> Result<Io>;
@@ -46,6 +49,32 @@ fn a_callback_that_fails_or_panics_does_not_leave_a_plain_stream_busy() {
             }
         }
     }
+}
+
+#[test]
+fn a_read_waits_while_a_failed_write_looks_for_a_response() {
+    let reader: Arc<Mutex<Option<JoinHandle<Result<Io>>>>> = Arc::default();
+    let started = Arc::clone(&reader);
+    let stream = Arc::new_cyclic(|stream: &Weak<PlainStream>| {
+        let stream = stream.clone();
+        // The failed write calls this callback. The callback starts a thread that reads, until the thread waits.
+        let read = move |_: &mut [u8]| {
+            let stream = stream.upgrade().unwrap();
+            let reading = Arc::clone(&stream);
+            let thread = thread::spawn(move || reading.read(&mut [0]));
+            while !thread.is_finished() && stream.core.lock().unwrap().waiters == 0 {
+                thread::yield_now();
+            }
+            *started.lock().unwrap() = Some(thread);
+            (Status::Ok as i32, 0)
+        };
+        let write = |_: &[u8]| (Status::Protocol as i32, 0);
+        PlainStream::callbacks(Callbacks { read: Box::new(read), write: Box::new(write) })
+    });
+    stream.core.lock().unwrap().last_response = LastResponse::Whole;
+    assert_eq!(stream.write_pieces(&[b"request"]).unwrap_err().status(), Status::StaleConnection);
+    let thread = reader.lock().unwrap().take().unwrap();
+    assert_eq!(thread.join().unwrap().unwrap(), Io::End);
 }
 
 /// A non-blocking stream on a socket, and the peer's socket.

@@ -32,6 +32,11 @@ impl TlsStream {
 }
 
 impl TlsCall<'_> {
+    /// Returns the status that a read would return, without waiting.
+    pub(super) fn peek(&mut self) -> Result<Status> {
+        self.probe(NO_WAITING.wait_policy().without_throughput(), MAX_IDLE_BYTES)
+    }
+
     fn probe(&mut self, policy: WaitPolicy<'_>, most: u64) -> Result<Status> {
         if !self.state()?.unread.is_empty() {
             return Ok(Status::Ok);

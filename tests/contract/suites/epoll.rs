@@ -85,8 +85,8 @@ const CASES: &[Case] = &[
                 "https://127.0.0.1:{https}/reset-after-head",
                 1,
                 NO_ANSWER,
-                "waiting for the answer: cannot receive from the server \"127.0.0.1\": Connection reset by peer \
-                 (NETLIB_PROTOCOL)",
+                "waiting for the answer: the server \"127.0.0.1\" closed the connection without a response: Connection \
+                 reset by peer (NETLIB_PROTOCOL)",
             ),
             (
                 "https://127.0.0.1:{https}/cut-length",

@@ -423,11 +423,12 @@ pub unsafe extern "C" fn netlib_retry_budget_left(
 /// An outcome is throttled if the server asked the client to slow down (see `netlib_retry_options_set_throttling`). Any
 /// other outcome is a success if the response is a redirect, or has a status below 500 and is not retried. It is a
 /// failure if the response is retried, or if the request failed. `netlib_retry_options_set_allowed_methods` has no
-/// effect on this. A response with a status of 500 or more that is not retried, and an error that is never retried,
-/// such as a cancellation, count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
+/// effect on this. A response with a status of 500 or more that is not retried, an error that is never retried, such as
+/// a cancellation, and `NETLIB_STALE_CONNECTION`, because servers close idle connections without being overloaded,
+/// count as `NETLIB_REPORT_NONE`. A redirect that answers a retry also counts as
 /// `NETLIB_REPORT_NONE`, so it does not return the cost of the retry: otherwise, a server that answers retries with
 /// redirects to pages that fail would keep its budget full. After a throttled outcome, the retry is of the kind
-/// `NETLIB_BUDGET_THROTTLING`, and after a failure, of the kind `NETLIB_BUDGET_TRANSIENT`.
+/// `NETLIB_BUDGET_THROTTLING`, otherwise of the kind `NETLIB_BUDGET_TRANSIENT`.
 ///
 /// Call `netlib_retry_decide` once for each request, also after a success. A second call for the same outcome asks the
 /// budget again, and reports the outcome again if the request was a first attempt. The Retry for the repeated request

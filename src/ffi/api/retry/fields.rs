@@ -116,6 +116,12 @@ pub unsafe extern "C" fn netlib_retry_allows_any_method(retry: *const netlib_ret
     read_bool(retry, false, |retry| matches!(retry.methods(), Methods::Any))
 }
 
+/// Returns 1 if a request with any method may be repeated after `NETLIB_STALE_CONNECTION`, else 0.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_allows_any_method_if_stale(retry: *const netlib_retry) -> i32 {
+    read_bool(retry, false, Retry::allows_any_method_if_stale)
+}
+
 /// Returns the number of entries in the list of allowed methods; 0 if every method is allowed.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_allowed_method_count(retry: *const netlib_retry) -> usize {

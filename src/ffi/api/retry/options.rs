@@ -160,7 +160,8 @@ pub unsafe extern "C" fn netlib_retry_options_set_connect(options: *mut netlib_r
 
 /// Sets the `read` counter: the maximum number of retries after read errors. A read error means that the request was
 /// sent in whole or in part, but that its response did not arrive or was not complete. The server may have processed
-/// the request, so the request is repeated only if its method is in `allowed_methods`. Default: `NETLIB_NONE`.
+/// the request, so the request is repeated only if its method is in `allowed_methods`, or as
+/// `netlib_retry_options_set_any_method_if_stale` allows. Default: `NETLIB_NONE`.
 ///
 /// @param count 0 or more; `NETLIB_NONE` for no maximum; or `NETLIB_RETRY_DISABLED`: the error is returned unchanged.
 ///        Any other negative number means an exhausted counter.
@@ -234,6 +235,26 @@ pub unsafe extern "C" fn netlib_retry_options_set_allowed_methods(
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_retry_options_allow_any_method(options: *mut netlib_retry_options) {
     options::set(options, "netlib_retry_options_allow_any_method", |o| o.allow_any_method());
+}
+
+/// Sets whether a request with any method may be repeated after `NETLIB_STALE_CONNECTION`: the request was sent on a
+/// reused connection, and the connection ended before the first byte of the response. Default: 0, only a request whose
+/// method is allowed. With 1, a POST is repeated too, although the server may have processed the request before the
+/// connection ended. Set 1 only if a repeated request does no harm, for example if each request has an idempotency key
+/// (RFC 9110 section 9.2.2).
+///
+/// The repetition decrements `read` and `total`, as after any read error. Send the repeated request on a new
+/// connection, with its whole body (see `netlib_rewind_body`). The setting has no effect if a response is passed with
+/// the error.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_retry_options_set_any_method_if_stale(
+    options: *mut netlib_retry_options,
+    allow: i32,
+) {
+    options::set(options, "netlib_retry_options_set_any_method_if_stale", |o| {
+        o.set_any_method_if_stale(arg_bool!(allow));
+        Ok(())
+    });
 }
 
 /// Sets `status_forcelist`: the response statuses that are retried, if the method is allowed. Default: none.

@@ -35,6 +35,13 @@ use crate::stream::ResponseRead;
 /// head where the last call stopped. After `NETLIB_WANT_READ`, always poll first, even if `netlib_stream_pending`
 /// returns a number above 0.
 ///
+/// If the connection ends before the first byte of the response, the status does not depend on how it ends: with or
+/// without close_notify, or with a reset, whose errno `netlib_error_errno` returns. The server may have processed the
+/// request. The status is `NETLIB_STALE_CONNECTION` if the stream is reused, otherwise `NETLIB_PROTOCOL`. A stream is
+/// reused if `netlib_stream_read_response` and `netlib_stream_read_body` have read a whole response from it, and
+/// nothing has been read after that. Servers close idle connections, so a client that reuses connections must expect
+/// `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
+///
 /// The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
 /// `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
 ///
@@ -42,11 +49,12 @@ use crate::stream::ResponseRead;
 /// @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
 ///        first interim response, or of the head if there is none. If the connection is lost inside the head, the
 ///        offset is the number of received bytes. If the connection is lost before the first byte, the error has no
-///        offset. A server usually does so when it closes an idle connection, but it may also have acted on the request.
+///        offset.
 /// @return `NETLIB_WANT_READ` if the stream is non-blocking and the head is incomplete, and during a TLS handshake also
-///         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the peer has ended its data
-///         before the end of the head, and for more than 16 interim responses; `NETLIB_INVALID_ARGUMENT` if the method
-///         is not a token; all failures of `netlib_stream_read`.
+///         `NETLIB_WANT_WRITE`; `NETLIB_PROTOCOL` if the bytes are not a response head, if the connection ended before
+///         the end of the head, and for more than 16 interim responses; `NETLIB_STALE_CONNECTION` if a reused
+///         connection ended before the first byte; `NETLIB_INVALID_ARGUMENT` if the method is not a token; all failures
+///         of `netlib_stream_read`.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
