@@ -9,7 +9,7 @@ use super::fault::{Fault, Outcome};
 use super::plain::PlainStream;
 use super::tls::TlsStream;
 use super::transport::{OuterTransport, ReceiveMode, Transport};
-use super::wait_policy::WaitPolicy;
+use super::wait_policy::{Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::status::Status;
 use crate::tls::Io;
@@ -64,6 +64,10 @@ impl OuterTransport for OuterTls {
 
     fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         self.0.ensure_handshake(policy).map_err(Fault::OuterStream)
+    }
+
+    fn settings(&self) -> Option<Settings> {
+        self.0.core.settings_for_inner_stream()
     }
 
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, _waiting: ReceiveMode) -> Outcome<Io> {
@@ -121,6 +125,10 @@ impl OuterTransport for OuterPlain {
 
     fn ensure_handshake(&self, _policy: WaitPolicy<'_>) -> Outcome<Option<Io>> {
         Ok(None)
+    }
+
+    fn settings(&self) -> Option<Settings> {
+        self.stream.core.settings_for_inner_stream()
     }
 
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io> {

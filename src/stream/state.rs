@@ -159,12 +159,13 @@ impl<P> State<P> {
 
 impl<P: Protocol> Core<P> {
     pub(super) fn new(protocol: P, transport: Transport) -> Core<P> {
+        let settings = transport.outer_settings().unwrap_or_else(|| DEFAULT_SETTINGS.clone());
         Core {
             process: Process::current(),
             transport,
             state: Mutex::new(State {
                 protocol,
-                settings: DEFAULT_SETTINGS.clone(),
+                settings,
                 throughput: None,
                 unread: Unread::default(),
                 last_response: LastResponse::default(),
@@ -209,6 +210,12 @@ impl<P: Protocol> Core<P> {
     pub(super) fn set_blocking(&self, blocking: bool) -> Result<()> {
         self.lock()?.settings.blocking = blocking;
         Ok(())
+    }
+
+    /// Returns the settings with which an inner stream begins: the limit and the timeouts of this stream, and blocking
+    /// calls.
+    pub(super) fn settings_for_inner_stream(&self) -> Option<Settings> {
+        Some(Settings { blocking: true, ..self.lock().ok()?.settings.clone() })
     }
 
     /// Makes this stream the transport of another stream. The application's calls on this stream fail with

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use super::callbacks::Callbacks;
 use super::fault::{Fault, Outcome};
 use super::pieces::Pieces;
-use super::wait_policy::WaitPolicy;
+use super::wait_policy::{Settings, WaitPolicy};
 use crate::error::{Error, Result};
 use crate::socket::sys;
 use crate::socket::wait::wait;
@@ -51,6 +51,7 @@ pub(super) trait OuterTransport: Send + Sync {
     fn may_block(&self) -> bool;
     fn await_input(&self, drained: bool, policy: WaitPolicy<'_>) -> Outcome<Option<Io>>;
     fn ensure_handshake(&self, policy: WaitPolicy<'_>) -> Outcome<Option<Io>>;
+    fn settings(&self) -> Option<Settings>;
     fn receive(&self, room: &mut [u8], policy: WaitPolicy<'_>, waiting: ReceiveMode) -> Outcome<Io>;
     fn send(&self, bytes: &[u8], policy: WaitPolicy<'_>) -> Outcome<Io>;
 }
@@ -143,6 +144,14 @@ impl Transport {
             Kind::Descriptor(_) => true,
             Kind::Callbacks(_) => false,
             Kind::Stream(outer) => outer.may_block(),
+        }
+    }
+
+    /// Returns the settings with which a stream on this transport begins, if the transport is another stream.
+    pub(super) fn outer_settings(&self) -> Option<Settings> {
+        match &self.kind {
+            Kind::Stream(outer) => outer.settings(),
+            Kind::Descriptor(_) | Kind::Callbacks(_) => None,
         }
     }
 

@@ -1,5 +1,6 @@
 //! Defines whether and how long a call on a stream may wait. The settings of the stream that the application calls
-//! apply to all streams below it.
+//! apply to all streams below it. A stream inside another stream begins with a copy of the other stream's limit and
+//! timeouts.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,7 +30,7 @@ pub(super) struct WaitPolicy<'a> {
     pub(super) throughput_deadline: Option<Instant>,
 }
 
-/// The settings of a new stream: its calls wait without a time limit.
+/// The settings of a new stream that is not inside another stream: its calls wait without a time limit.
 pub(super) static DEFAULT_SETTINGS: Settings =
     Settings { blocking: true, read_timeout: None, write_timeout: None, limit: None, total_deadline: None };
 

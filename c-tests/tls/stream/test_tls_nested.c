@@ -480,6 +480,131 @@ static void calls_on_the_inner_stream_use_the_inner_limit_and_timeouts(void) {
     free_nest(&nest);
 }
 
+/* ---- inherited limit and timeouts ---- */
+
+/* The settings that a row of a test makes on a stream. */
+enum setting {
+    NO_SETTING,
+    LIMIT, /* a limit that is cancelled before the tested call */
+    NO_LIMIT,
+    READ_10_MS,
+    READ_20_MS,
+    NO_READ_TIMEOUT,
+    WRITE_10_MS,
+    WRITE_20_MS,
+    TOTAL_10_MS, /* bounds all calls together */
+};
+
+static void set(netlib_stream *stream, enum setting setting, const netlib_limit *limit) {
+    netlib_error *err = NULL;
+    netlib_timeout *timeout = NULL;
+    switch (setting) {
+    case NO_SETTING: break;
+    case LIMIT: netlib_stream_set_limit(stream, limit); break;
+    case NO_LIMIT: netlib_stream_set_limit(stream, NULL); break;
+    case READ_10_MS: CHECK_OK(netlib_stream_set_read_timeout(stream, 0.01, &err)); break;
+    case READ_20_MS: CHECK_OK(netlib_stream_set_read_timeout(stream, 0.02, &err)); break;
+    case NO_READ_TIMEOUT: CHECK_OK(netlib_stream_set_read_timeout(stream, NETLIB_TIMEOUT_NONE, &err)); break;
+    case WRITE_10_MS: CHECK_OK(netlib_stream_set_write_timeout(stream, 0.01, &err)); break;
+    case WRITE_20_MS: CHECK_OK(netlib_stream_set_write_timeout(stream, 0.02, &err)); break;
+    case TOTAL_10_MS:
+        CHECK_OK(netlib_timeout_new(0.01, NETLIB_TIMEOUT_NONE, NETLIB_TIMEOUT_NONE, &timeout, &err));
+        CHECK_OK(netlib_timeout_start_connect(timeout, &err));
+        CHECK_OK(netlib_stream_use_timeout(stream, timeout, &err));
+        netlib_timeout_free(timeout);
+        break;
+    }
+}
+
+static netlib_stream *plain_on(int fd) {
+    netlib_error *err = NULL;
+    netlib_stream *stream = NULL;
+    CHECK_OK(netlib_stream_new_fd(fd, &stream, &err));
+    return stream;
+}
+
+/* Writes until the peer, which reads nothing, leaves no room. Returns the status of the write that fails. */
+static netlib_status write_until_failure(netlib_stream *stream, netlib_error **err) {
+    static char much[100000];
+    size_t n = 0;
+    netlib_status status = NETLIB_OK;
+    while (status == NETLIB_OK) status = netlib_stream_write(stream, much, sizeof much, &n, err);
+    return status;
+}
+
+/* The peer never answers. In each row, the handshake, a read or a write of the inner stream ends by a setting of the
+ * outer stream, or by a setting of its own. */
+static void an_inner_stream_begins_with_the_limit_and_the_timeouts_of_the_outer_stream(void) {
+    enum call { HANDSHAKE, READ, WRITE };
+    static const char *const call_names[] = {"handshake", "read", "write"};
+    static const struct {
+        enum call call;
+        enum setting outer[2], inner[2], outer_later;
+        netlib_status status;
+        const char *message;
+    } rows[] = {
+        {HANDSHAKE, {LIMIT}, {0}, 0, NETLIB_CANCELLED, "cancelled"},
+        {HANDSHAKE, {READ_10_MS}, {0}, 0, NETLIB_READ_TIMEOUT, "\"127.0.0.1\" for 0.01 s during the TLS handshake"},
+        {HANDSHAKE, {TOTAL_10_MS}, {0}, 0, NETLIB_READ_TIMEOUT, "the total timeout has passed"},
+        {READ, {READ_10_MS}, {0}, 0, NETLIB_READ_TIMEOUT, "nothing arrived from the server \"127.0.0.1\" for 0.01 s"},
+        {READ, {LIMIT}, {0}, 0, NETLIB_CANCELLED, "cancelled"},
+        {WRITE, {WRITE_10_MS}, {0}, 0, NETLIB_WRITE_TIMEOUT, "could be sent to the server \"127.0.0.1\" for 0.01 s"},
+        {WRITE, {LIMIT}, {0}, 0, NETLIB_CANCELLED, "cancelled"},
+        /* Both streams have a setting. */
+        {HANDSHAKE, {READ_10_MS}, {READ_20_MS}, 0, NETLIB_READ_TIMEOUT, "for 0.02 s"},
+        {READ, {READ_20_MS}, {READ_10_MS}, 0, NETLIB_READ_TIMEOUT, "for 0.01 s"},
+        {WRITE, {WRITE_10_MS}, {WRITE_20_MS}, 0, NETLIB_WRITE_TIMEOUT, "for 0.02 s"},
+        {HANDSHAKE, {LIMIT, READ_10_MS}, {NO_LIMIT}, 0, NETLIB_READ_TIMEOUT, "for 0.01 s"},
+        {READ, {READ_10_MS}, {NO_READ_TIMEOUT, LIMIT}, 0, NETLIB_CANCELLED, "cancelled"},
+        /* A setting that changes after the inner stream was made has no effect on the inner stream. */
+        {HANDSHAKE, {READ_10_MS}, {0}, READ_20_MS, NETLIB_READ_TIMEOUT, "for 0.01 s"},
+        {READ, {READ_10_MS}, {0}, LIMIT, NETLIB_READ_TIMEOUT, "for 0.01 s"},
+        {READ, {LIMIT}, {0}, NO_LIMIT, NETLIB_CANCELLED, "cancelled"},
+    };
+    alarm(60); /* Without the settings, the calls would never return. */
+    for (size_t i = 0; i < 2 * sizeof rows / sizeof rows[0]; i++) {
+        size_t row = i / 2;
+        bool is_tls = i % 2 == 1;
+        unsigned long failed_before = checks_failed;
+        netlib_error *err = NULL;
+        char byte;
+        size_t n = 0;
+        netlib_limit *limit = NULL;
+        CHECK_OK(netlib_limit_new(LONG, NULL, &limit, &err));
+        struct pair pair = unix_pair();
+        netlib_stream *outer = is_tls ? wrap(client, pair.near, "localhost") : plain_on(pair.near);
+        netlib_stream *far = is_tls ? accept_tls(server, pair.far) : plain_on(pair.far), *inner_far = NULL;
+        struct nest nest = {.pair = pair, .depth = 1, .near = {outer}, .far = {far}};
+        if (is_tls && rows[row].call != HANDSHAKE) do_handshakes(&nest);
+        set(outer, rows[row].outer[0], limit);
+        set(outer, rows[row].outer[1], limit);
+        netlib_stream *inner = wrap_in(outer, "127.0.0.1");
+        if (rows[row].call != HANDSHAKE) {
+            inner_far = accept_in(far);
+            struct nest inners = {.pair = pair, .depth = 1, .near = {inner}, .far = {inner_far}};
+            do_handshakes(&inners);
+        }
+        set(inner, rows[row].inner[0], limit);
+        set(inner, rows[row].inner[1], limit);
+        set(outer, rows[row].outer_later, limit);
+        netlib_limit_cancel(limit);
+        netlib_limit_free(limit);
+        netlib_status status = rows[row].call == HANDSHAKE ? netlib_stream_handshake(inner, &err)
+                               : rows[row].call == READ    ? netlib_stream_read(inner, &byte, 1, &n, &err)
+                                                           : write_until_failure(inner, &err);
+        CHECK_CONTAINS(rows[row].message, netlib_error_message(err, NULL));
+        CHECK_STATUS(rows[row].status, status);
+        netlib_stream_free(inner);
+        netlib_stream_free(inner_far);
+        free_nest(&nest);
+        if (checks_failed != failed_before) {
+            fprintf(stderr, "    row %zu: %s in a %s stream\n", row, call_names[rows[row].call],
+                    is_tls ? "TLS" : "plain");
+        }
+    }
+    alarm(0);
+}
+
 /* A write that times out can be continued. No byte is lost or sent twice. */
 static void a_write_can_be_continued_after_a_timeout(void) {
     netlib_error *err = NULL;
@@ -522,6 +647,7 @@ int main(void) {
     the_outer_stream_is_busy_until_the_inner_one_is_freed();
     only_close_notify_of_the_innermost_stream_gives_end_of_stream();
     calls_on_the_inner_stream_use_the_inner_limit_and_timeouts();
+    an_inner_stream_begins_with_the_limit_and_the_timeouts_of_the_outer_stream();
     a_write_can_be_continued_after_a_timeout();
     netlib_tls_context_free(client);
     netlib_tls_context_free(server);

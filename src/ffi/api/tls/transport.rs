@@ -29,8 +29,10 @@ use crate::stream::{Stream, Transport};
 /// free the outer stream: the inner stream keeps it alive. If the inner stream is non-blocking, poll the
 /// descriptor of the outermost stream.
 ///
-/// The settings of the inner stream apply to the transport, and the settings of the outer stream do not. The new stream
-/// is blocking, and has no limit and no timeouts: call `netlib_stream_set_limit` and `netlib_stream_use_timeout`.
+/// The inner stream begins with the limit, the read and write timeouts and the total limit of the outer stream, as they
+/// are at the time of the call. The setters of the inner stream replace them; later changes on the outer stream have no
+/// effect on the inner stream. The new stream is blocking and has no minimum throughput. A call on the inner stream
+/// obeys only the settings of the inner stream, also while it uses the outer stream.
 ///
 /// To end both streams, shut down the inner stream, free it, and shut down the outer stream. To use the outer stream
 /// for another purpose afterwards, call `netlib_stream_shutdown_both` on the inner stream before freeing it; otherwise
