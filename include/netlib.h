@@ -5969,7 +5969,8 @@ void netlib_tls_options_set_session_tickets(netlib_tls_options *options, int32_t
  * urllib3, but without expansion of "$" in the name; see `netlib_tls_options_set_use_environment`.
  *
  * `netlib_tls_context_new` opens the key log file, or fails with `NETLIB_IO`; the file stays open as long as the
- * context or one of its streams exists. netlib creates the file so that only its owner can read and write it. netlib
+ * context or one of its streams exists. Opening the file is the last step, so that a context that cannot be made for
+ * another reason leaves no empty file. netlib creates the file so that only its owner can read and write it. netlib
  * writes the lines of NSS' key log format, each with one write(2); a line that cannot be written does not end the
  * session. A pipe must have a reader; netlib does not wait for the reader, so lines for which the pipe has no room are
  * lost.

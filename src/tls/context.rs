@@ -21,7 +21,7 @@ use crate::tls::config::{
     ciphers::{self, Selection},
     code_points,
     ech::Ech,
-    groups, keylog,
+    groups,
     options::bits,
 };
 use crate::tls::credentials::identity;
@@ -91,7 +91,20 @@ impl Context {
 
     /// Creates a context. Reads the files that the options name, the system's certificate store and environment
     /// variables; later calls on the context read none of these.
-    pub fn of(kept: Arc<TlsOptions>) -> Result<Context> {
+    pub fn of(options: Arc<TlsOptions>) -> Result<Context> {
+        let context = Context::without_open_keylog(options)?;
+        context.open_keylog()?;
+        Ok(context)
+    }
+
+    /// Creates the key log file, if there is one, and opens it, unless it is open. Called last, so that a failure
+    /// leaves no key log file behind.
+    pub fn open_keylog(&self) -> Result<()> {
+        self.keylog.as_ref().map_or(Ok(()), |keylog| keylog.open())
+    }
+
+    /// Creates a context like [`Context::of`]. The caller must then call [`Context::open_keylog`].
+    fn without_open_keylog(kept: Arc<TlsOptions>) -> Result<Context> {
         let options = &*kept;
         // rustls' process-wide default provider is not used, because another library in the process may have set it.
         let mut provider = aws_lc_rs::default_provider();
@@ -167,8 +180,7 @@ impl Context {
         };
         let mut server = input.server(&peer_requests)?;
         let identity = input.identity;
-        // The key log is opened last, so that a context that cannot be created leaves no key log file behind.
-        let keylog = keylog::open(options)?.map(Arc::new);
+        let keylog = KeylogFile::of(options)?.map(Arc::new);
         if let Some(keylog) = &keylog {
             if let Ok(client) = &mut client {
                 client.key_log = Arc::<KeylogFile>::clone(keylog);

@@ -206,6 +206,35 @@ static void a_context_that_cannot_be_created_leaves_no_key_log_file(void) {
         unlink(path);
         netlib_tls_options_free(options);
     }
+    /* netlib_ssl_wrap_socket makes a context, and then a stream. The file exists only after both are made: the handshake
+     * fails because the peer closes the connection. */
+    static const struct {
+        const char *name;
+        bool has_descriptor, exists;
+        netlib_status status;
+    } sockets[] = {
+        {NULL, true, false, NETLIB_INVALID_ARGUMENT},
+        {"a b", true, false, NETLIB_INVALID_ARGUMENT},
+        {"localhost", false, false, NETLIB_INVALID_ARGUMENT},
+        {"localhost", true, true, NETLIB_TLS_HANDSHAKE_EOF},
+    };
+    for (size_t i = 0; i < sizeof sockets / sizeof sockets[0]; i++) {
+        struct sockaddr_in address;
+        struct pair pair = unix_pair();
+        int listener = tcp_listener(&address);
+        netlib_stream *stream = NULL;
+        netlib_tls_options *options = client_options();
+        netlib_tls_options_set_keylog_file(options, path);
+        close(pair.far);
+        pair.far = -1;
+        CHECK_STATUS(sockets[i].status, netlib_ssl_wrap_socket(sockets[i].has_descriptor ? pair.near : listener,
+                                                               options, NULL, sockets[i].name, NULL, &stream, &err));
+        CHECK((access(path, F_OK) == 0) == sockets[i].exists);
+        unlink(path);
+        close(listener);
+        close_pair(pair);
+        netlib_tls_options_free(options);
+    }
     free(path);
 }
 

@@ -37,7 +37,9 @@ impl TlsStream {
     ) -> Result<TlsStream> {
         // The limit is checked before files are read.
         limit.as_deref().map_or(Ok(()), Limit::check)?;
-        let stream = TlsStream::client(&Context::for_socket(options, context)?, fd, server_hostname)?;
+        let context = Context::for_socket(options, context)?;
+        let stream = TlsStream::client(&context, fd, server_hostname)?;
+        context.open_keylog()?;
         stream.core.set_limit(limit)?;
         stream.handshake()?;
         stream.core.set_limit(None)?;

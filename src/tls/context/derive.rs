@@ -22,6 +22,8 @@ impl Context {
     /// from `options`. The returned context offers http/1.1 unless the options set ALPN protocols. The pins in
     /// `options` are added if `context` has no pins. Pins in both `options` and `context` are an error, because it
     /// would be unclear whether a peer must match both.
+    ///
+    /// The caller must call [`Context::open_keylog`] when the session is ready.
     pub fn for_socket(options: &TlsOptions, context: Option<&Arc<Context>>) -> Result<Arc<Context>> {
         let http = || vec![HTTP.to_vec()];
         let hiding = match (context, &options.ech.list) {
@@ -33,7 +35,7 @@ impl Context {
             if options.alpn.is_empty() {
                 options.alpn = http();
             }
-            return Context::of(Arc::new(options)).map(Arc::new);
+            return Context::without_open_keylog(Arc::new(options)).map(Arc::new);
         };
         let adds_system = options.system_trust == Some(true);
         let adds_trust =
@@ -63,7 +65,7 @@ impl Context {
             combined.identity.clone_from(&options.identity);
             combined.key_password.clone_from(&options.key_password);
         }
-        Context::of(Arc::new(combined)).map(Arc::new)
+        Context::without_open_keylog(Arc::new(combined)).map(Arc::new)
     }
 
     /// Returns a copy of the context with Encrypted Client Hello for the ECHConfigList `list`, in binary or base64.
