@@ -9,7 +9,7 @@ use super::last_response::LastResponse;
 use super::state::{Core, Protocol, Role, State};
 use super::unread::Unread;
 use super::wait_policy::WaitPolicy;
-use crate::error::{Error, Result, describe_io};
+use crate::error::{Error, Result};
 use crate::response::{BodyDecoder, Decoded, Response};
 use crate::status::Status;
 use crate::tls::Io;
@@ -153,19 +153,15 @@ impl<P: Protocol> State<P> {
             LastResponse::Whole => (Status::StaleConnection, "reused connection"),
             LastResponse::Unknown | LastResponse::Head => (Status::Protocol, "connection"),
         };
-        let mut message = format!("{peer} closed the {what} without a response");
-        if let Some(errno) = lost.as_ref().map(Error::errno).filter(|errno| *errno != 0) {
-            message = format!("{message}: {}", describe_io(&io::Error::from_raw_os_error(errno)));
-        }
-        let error = Error::new(status, message);
-        match lost {
-            None => error,
-            // No data was received, so none is truncated. The causes say what happened below the session.
-            Some(lost) if lost.status() == Status::TlsTruncated => {
-                lost.causes().iter().fold(error, |error, cause| error.with_cause(Arc::clone(cause)))
-            }
-            Some(lost) => error.with_errno(lost.errno()).with_cause(Arc::new(lost)),
-        }
+        let message = format!("{peer} closed the {what} without a response");
+        let Some(lost) = lost else { return Error::new(status, message) };
+        // A missing close_notify is not mentioned: no data was received, so none is truncated.
+        let error = match lost.errno() {
+            0 => Error::new(status, message),
+            errno => Error::from_io(status, message, &io::Error::from_raw_os_error(errno)),
+        };
+        // The causes say what happened in the streams below.
+        lost.causes().iter().fold(error, |error, cause| error.with_cause(Arc::clone(cause)))
     }
 }
 
