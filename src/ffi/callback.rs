@@ -10,7 +10,6 @@ use crate::callback::{Sleep, Verdict};
 use crate::error::{Error, Result};
 use crate::ffi::api::basics::{netlib_outcome, netlib_verdict};
 use crate::ffi::api::limit::netlib_interrupt;
-use crate::ffi::api::overload::store::netlib_swap;
 use crate::ffi::callback_context::CallbackContext;
 use crate::limit::InterruptCheck;
 use crate::socket::address_class::Classes;
@@ -39,7 +38,6 @@ pub(super) const NOT_DECIDED: i32 = netlib_verdict::NETLIB_VERDICT_FAILED as i32
 
 const _: () = assert!(NOT_DECIDED == netlib_outcome::NETLIB_OUTCOME_FAILED as i32);
 const _: () = assert!(NOT_DECIDED == netlib_interrupt::NETLIB_INTERRUPT_FAILED as i32);
-const _: () = assert!(NOT_DECIDED == netlib_swap::NETLIB_SWAP_FAILED as i32);
 
 /// Wraps a callback that stores a number. `name` is the name of the callback in error messages.
 pub(crate) fn number(

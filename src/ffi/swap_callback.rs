@@ -22,6 +22,8 @@ pub(crate) type SwapFn = unsafe extern "C" fn(
     now: *mut f64,
 );
 
+const _: () = assert!(NOT_DECIDED == netlib_swap::NETLIB_SWAP_FAILED as i32);
+
 pub(crate) fn swap(callback: SwapFn, ctx: CallbackContext) -> Swap {
     const SWAPPED: i32 = netlib_swap::NETLIB_SWAP_SWAPPED as i32;
     const CHANGED: i32 = netlib_swap::NETLIB_SWAP_CHANGED as i32;
