@@ -187,6 +187,8 @@ class Writer:
         name, kind = self.parameter(value), value.kind
         quoted = f'"{value.name}"' if self.__class__.__name__ == "Lua" else f"'{value.name}'"
         if kind == "handle" and value.handle == "netlib_limit" and value.name == "limit":
+            if call.c_name == "netlib_attempts_new":
+                self.new_limit(name)  # for the getter, instead of the default limit of all calls
             return self.handle_pointer("limit_pointer", name, value)
         if kind == "handle" and value.handle == "netlib_error":
             return self.handle_pointer("error_pointer", name, value)
@@ -235,6 +237,8 @@ class Writer:
                 # which the language can interrupt.
                 has_limit = call.c_name == "netlib_stream_connect"
                 return self.with_limit(made) if item.handle == "netlib_stream" and not has_limit else made
+            if item.clone:
+                return self.own(item.handle, self.c_call(item.clone, [value]), [])
             lenders = [self.lender(name, call) for name in item.borrowed_from]
             return self.borrow(item.handle, value, lenders)
         if kind == "text":
@@ -256,6 +260,9 @@ class Writer:
 
     def with_limit(self, made):
         return made
+
+    def new_limit(self, name):
+        """Replaces an absent limit."""
 
     def lender(self, name, call):
         if call.is_member and call.arguments[0].c_name == name:

@@ -46,6 +46,7 @@ class Output:
     length: str = None  # the C parameter with the length; None for text that ends at its NUL
     is_owned: bool = False  # the caller frees the handle or closes the descriptor
     borrowed_from: tuple = ()  # the inputs that must live as long as the value; "" if the value is constant
+    clone: str = None  # the function that copies the borrowed handle, because a call may change its lender
     nullable: bool = False
     doc: str = None
 
@@ -169,6 +170,12 @@ class Api:
                 argument.role = "output"
                 argument.output = self.output(at, param, pointed(param["type"]))
                 outputs.append(argument.output)
+        for output in outputs:
+            lenders = [
+                self.handles[kinds[name]["handle"]] for name in output.borrowed_from if "handle" in kinds.get(name, {})
+            ]
+            if output.kind == "handle" and any(lender["threads"] == "one call at a time" for lender in lenders):
+                output.clone = self.handles[output.handle]["clone"]
         statuses = item["statuses"] or []
         progress = [status for status in statuses if self.statuses[status] in PROGRESS] if fails else []
         return Call(

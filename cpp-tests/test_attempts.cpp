@@ -1,4 +1,4 @@
-/* The retry loop for range-for. */
+/* The retry loop: netlib::attempts. */
 #include "harness.hpp"
 
 using netlib::status;
@@ -18,31 +18,36 @@ static netlib::response response(const std::string &head) {
     return netlib::response::parse("GET", "HTTP/1.1 " + head + "\r\n\r\n").value.response;
 }
 
-static netlib::request_parts parts(const char *method = "GET", const char *url = "https://a.example/x") {
+/** Returns the attempts of a request with a secret header. */
+static netlib::attempts attempts_of(const netlib::retry &retry, const char *method = "GET",
+                                    netlib::optional_ref<netlib::limit> limit = {}) {
     auto headers = netlib::make_headers(netlib::headers_options().add_header("authorization", "secret"));
-    return {method, netlib::parse_url(url), headers};
+    auto url = netlib::parse_url("https://a.example/x");
+    return netlib::attempts(retry, method, url, headers, std::string_view(method) == "POST", limit);
 }
 
 /** Makes attempts whose results are the heads of responses or the names of errors, and returns what happened. */
-static std::string run(const std::vector<std::string> &results, netlib::request_parts request = parts()) {
+static std::string run(const std::vector<std::string> &results, const char *method = "GET") {
     std::string log;
     std::size_t at = 0;
+    netlib::attempts attempts = attempts_of(policy(log), method);
+    netlib::status outcome = status::send_again;
     try {
-        for (auto &attempt : netlib::attempts(policy(log), std::move(request))) {
-            log += attempt.method() + " " + std::string(attempt.url().to_string());
-            log += attempt.headers().get("authorization") ? " with secret" : "";
-            log += attempt.sends_body() ? "; " : " without body; ";
+        do {
+            log += std::string(attempts.method()) + " " + std::string(attempts.url()->to_string());
+            log += attempts.headers()->get("authorization") ? " with secret" : "";
+            log += attempts.sends_body() ? " and body; " : "; ";
             const std::string &result = results.at(at++);
-            if (result == "end") continue;
             try {
                 if (result == "refused") throw netlib::error(status::connect_failed, "refused");
                 if (result == "bad") throw netlib::error(status::certificate_verify, "bad");
-                if (attempt.accept(response(result))) log += "accepted " + result;
+                outcome = attempts.next(response(result), {});
+                if (outcome == status::ok) log += "accepted " + result;
                 if (result.find("cut") != std::string::npos) throw netlib::error(status::incomplete_read, "cut");
             } catch (const netlib::error &error) {
-                attempt.failed(error);
+                outcome = attempts.next({}, error);
             }
-        }
+        } while (outcome == status::send_again);
     } catch (const netlib::error &error) {
         log += "failed " + std::string(netlib::status_name(error.status()));
     }
@@ -56,7 +61,6 @@ static void the_loop_retries_redirects_and_ends() {
     } rows[] = {
         {{"200 OK"}, "GET https://a.example/x with secret; accepted 200 OK"},
         {{"404 No"}, "GET https://a.example/x with secret; accepted 404 No"},
-        {{"end"}, "GET https://a.example/x with secret; "},
         {{"503 Busy", "200 OK"},
          "GET https://a.example/x with secret; GET https://a.example/x with secret; accepted 200 OK"},
         {{"refused", "refused", "200 OK"},
@@ -78,81 +82,69 @@ static void the_loop_retries_redirects_and_ends() {
 }
 
 static void a_redirect_from_post_to_get_drops_the_body_for_all_later_attempts() {
-    EQUAL(run({"303 Go\r\nLocation: /y", "503 Busy", "200 OK"}, parts("POST")),
-          "POST https://a.example/x with secret; GET https://a.example/y with secret without body; "
-          "GET https://a.example/y with secret without body; accepted 200 OK");
+    EQUAL(run({"303 Go\r\nLocation: /y", "503 Busy", "200 OK"}, "POST"),
+          "POST https://a.example/x with secret and body; GET https://a.example/y with secret; "
+          "GET https://a.example/y with secret; accepted 200 OK");
 }
 
-static void parts_without_headers_stay_without_headers() {
-    EQUAL(run({"503 Busy", "200 OK"}, {"GET", netlib::parse_url("http://a/"), netlib::headers(nullptr)}),
-          "GET http://a/; GET http://a/; accepted 200 OK");
+static void attempts_without_headers_have_empty_headers() {
+    netlib::attempts attempts(*netlib::retry::recommended(), "GET", netlib::parse_url("http://a/"), {}, false);
+    EQUAL(attempts.headers()->count(), 0U);
+    netlib::request request = attempts.request(netlib::request_form::origin);
+    EQUAL(request.to_wire(), "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
 }
 
-static void an_attempt_makes_its_request() {
+static void attempts_make_their_requests_and_lend_their_decisions() {
     std::string log;
-    for (auto &attempt : netlib::attempts(policy(log), parts())) {
-        netlib::request request = attempt.request();
-        EQUAL(request.to_wire(), "GET /x HTTP/1.1\r\nHost: a.example\r\nauthorization: secret\r\n\r\n");
-        CHECK(attempt.decision().handle() == nullptr);
-        CHECK(!attempt.accept(response("503 Busy")));
-        EQUAL(attempt.decision().action(), netlib::action::retry);
-        break;
-    }
+    netlib::attempts attempts = attempts_of(policy(log));
+    netlib::request request = attempts.request(netlib::request_form::origin);
+    EQUAL(request.to_wire(), "GET /x HTTP/1.1\r\nHost: a.example\r\nauthorization: secret\r\n\r\n");
+    CHECK(attempts.decision()->handle() == nullptr);
+    EQUAL(attempts.decide(response("503 Busy"), {}), status::send_again);
+    EQUAL(attempts.decision()->action(), netlib::action::retry);
     EQUAL(log, "");
 }
 
+/** Attempts keep the limit that was passed to their constructor. */
 static void the_limit_bounds_the_wait() {
     std::string log;
-    netlib::limit limit(10s);
-    limit.cancel();
-    netlib::attempts attempts(policy(log), parts(), limit);
-    FAILS((*attempts.begin()).accept(response("503 Busy")), status::cancelled, "");
-}
-
-/* Range-for destroys temporary objects in its arguments before the first attempt. */
-static void attempts_keep_a_temporary_limit() {
-    std::string log;
-    auto cancelled = [] {
-        netlib::limit limit(10s);
-        limit.cancel();
-        return limit;
-    };
-    for (auto &attempt : netlib::attempts(policy(log), parts(), cancelled()))
-        FAILS(attempt.accept(response("503 Busy")), status::cancelled, "");
     std::optional<netlib::limit> limit(10s);
     netlib::limit copy = *limit;
-    netlib::attempts attempts(policy(log), parts(), *limit);
+    netlib::attempts attempts = attempts_of(policy(log), "GET", *limit);
     limit.reset();
-    CHECK(!(*attempts.begin()).accept(response("503 Busy")));
+    EQUAL(attempts.next(response("503 Busy"), {}), status::send_again);
     copy.cancel();
-    FAILS((*attempts.begin()).accept(response("503 Busy")), status::cancelled, "");
+    FAILS(attempts.next(response("503 Busy"), {}), status::cancelled, "");
 }
 
 /** Makes attempts that all have the same response, and returns the number of requests and the status of the end. */
 static std::string run_to_the_end(netlib::retry_options options, const char *head) {
     options.total(5).status_forcelist({503});
     int requests = 0;
-    netlib::attempts attempts(netlib::retry(options), parts());
+    netlib::attempts attempts = attempts_of(netlib::retry(options));
+    netlib::status outcome = status::send_again;
     try {
-        for (auto &attempt : attempts) {
+        while (outcome == status::send_again) {
             if (++requests == 20) return "endless";
             try {
-                attempt.accept(response(head));
+                outcome = attempts.next(response(head), {});
             } catch (const netlib::error &error) {
-                attempt.failed(error);
+                outcome = attempts.next({}, error);
             }
         }
-    } catch (const netlib::error &error) {
-        for (auto &attempt : attempts) CHECK(attempt.url().to_string().empty()); // the end has no further attempt
-        std::string report(error.report());
-        EQUAL(report.find(error.what()), 0U);
+    } catch (const netlib::error &end) {
+        FAILS(attempts.next(response("200 OK"), {}), status::closed, "has ended");
+        FAILS(attempts.next({}, end), end.status(), end.what()); // no error counts twice
+        CHECK(!*attempts.decision() || end.status() == status::callback_failed);
+        std::string report(end.report());
+        EQUAL(report.find(end.what()), 0U);
         EQUAL(report.find("the server answered"), report.rfind("the server answered"));
-        return std::to_string(requests) + " " + std::string(netlib::status_name(error.status()));
+        return std::to_string(requests) + " " + std::string(netlib::status_name(end.status()));
     }
     return "accepted";
 }
 
-static void the_error_of_accept_ends_the_loop() {
+static void an_error_of_next_ends_the_loop() {
     using netlib::retry_options;
     const char *busy = "503 Busy", *moved = "302 Go\r\nLocation: /y";
     auto safe = retry_options().redirect_profile(netlib::redirect_profile::safe);
@@ -176,39 +168,41 @@ static void an_empty_budget_ends_the_loop() {
     EQUAL(run_to_the_end(options, "503 Busy"), "1 NETLIB_MAX_RETRY");
 }
 
-/** After `accept` has returned false, an attempt counts no further response and no failure. */
-static void an_attempt_that_continues_counts_once() {
-    netlib::attempts attempts(netlib::retry(netlib::retry_options().total(1).status_forcelist({503})), parts());
-    int requests = 0;
-    for (auto &attempt : attempts) {
-        if (++requests == 2) break;
-        CHECK(!attempt.accept(response("503 Busy")));
-        CHECK(!attempt.accept(response("503 Busy")));
-        attempt.failed(netlib::error(status::connect_failed, "late"));
+/** If the body of an accepted response cannot be read, the policy decides about the error. */
+static void an_error_after_the_response_can_be_retried() {
+    std::string log;
+    netlib::attempts attempts = attempts_of(policy(log));
+    netlib::error cut(status::incomplete_read, "cut");
+    for (int i = 0; i < 3; i++) {
+        EQUAL(attempts.next(response("200 OK"), {}), status::ok);
+        EQUAL(attempts.next(response("200 OK"), cut), status::send_again);
+        EQUAL(attempts.decision()->counter(), netlib::counter::read);
     }
-    EQUAL(requests, 2);
+    EQUAL(attempts.next(response("200 OK"), {}), status::ok);
+    FAILS(attempts.next(response("200 OK"), cut), status::max_retry, "cut");
+    EQUAL(log, "[2 s][4 s]");
 }
 
-/** After the end, an attempt counts no further failure. */
-static void an_attempt_that_has_ended_returns_each_error() {
-    netlib::attempts attempts(netlib::retry(netlib::retry_options().total(0)), parts());
-    netlib::attempt &attempt = *attempts.begin();
-    FAILS(attempt.failed(netlib::error(status::connect_failed, "refused")), status::max_retry, "refused");
-    CHECK(!attempt.decision());
-    FAILS(attempt.failed(netlib::error(status::connect_failed, "late")), status::connect_failed, "late");
-    CHECK(!(attempts.begin() != attempts.end()));
+/** A call without a result does not end the request. */
+static void a_call_with_invalid_arguments_changes_nothing() {
+    netlib::attempts attempts = attempts_of(*netlib::retry::recommended());
+    FAILS(attempts.next({}, {}), status::invalid_argument, "both NULL");
+    EQUAL(attempts.next(response("200 OK"), {}), status::ok);
+    FAILS(attempts.next(response("200 OK"), {}), status::closed, "has ended");
+    EQUAL(attempts.decision()->action(), netlib::action::return_response);
+    FAILS(netlib::attempts(*netlib::retry::recommended(), "A B", netlib::parse_url("http://a/"), {}, false),
+          status::invalid_argument, "method");
 }
 
 int main() {
     the_loop_retries_redirects_and_ends();
     a_redirect_from_post_to_get_drops_the_body_for_all_later_attempts();
-    parts_without_headers_stay_without_headers();
-    an_attempt_makes_its_request();
-    the_error_of_accept_ends_the_loop();
+    attempts_without_headers_have_empty_headers();
+    attempts_make_their_requests_and_lend_their_decisions();
+    an_error_of_next_ends_the_loop();
     an_empty_budget_ends_the_loop();
-    an_attempt_that_continues_counts_once();
-    an_attempt_that_has_ended_returns_each_error();
+    an_error_after_the_response_can_be_retried();
+    a_call_with_invalid_arguments_changes_nothing();
     the_limit_bounds_the_wait();
-    attempts_keep_a_temporary_limit();
     return finish("test_attempts");
 }

@@ -113,10 +113,10 @@ static void release(struct pool *pool, struct connection *connection, bool keeps
 
 /* --- one request -------------------------------------------------------------------------------------------------- */
 
-static netlib_status send_request(netlib_stream *stream, const netlib_url *url, netlib_error **err) {
+static netlib_status send_request(netlib_stream *stream, const netlib_attempts *attempts, netlib_error **err) {
     netlib_request *request = NULL;
     size_t len = 0, n = 0;
-    netlib_status status = netlib_request_new("GET", url, NULL, NETLIB_REQUEST_FORM_ORIGIN, &request, err);
+    netlib_status status = netlib_attempts_request(attempts, NETLIB_REQUEST_FORM_ORIGIN, &request, err);
     const char *head = netlib_request_to_wire(request, &len);
     if (status == NETLIB_OK) status = netlib_stream_write(stream, head, len, &n, err);
     netlib_request_free(request);
@@ -137,23 +137,23 @@ static netlib_status read_response(netlib_stream *stream, netlib_response **resp
     return status == NETLIB_END_OF_STREAM ? NETLIB_OK : status; /* END_OF_STREAM: the body is complete */
 }
 
-/* Makes one attempt, and asks the retry policy for the next step. If a peer closes an idle connection at the moment at
- * which the request is sent, the attempt fails with NETLIB_STALE_CONNECTION, and the retry policy repeats the request.
- * Sets `is_stale` in this case: other idle connections to the peer may be stale too, so the next attempt uses a new
- * connection. The policy would not repeat a POST, unless netlib_retry_options_set_any_method_if_stale allows this. */
-static netlib_status attempt(struct pool *pool, const netlib_retry *retry, const netlib_url *url,
-                             const netlib_limit *limit, bool *is_stale, netlib_decision **decision,
+/* Makes one attempt, and passes its outcome to the retry policy, which waits before another attempt. If a peer closes an
+ * idle connection at the moment at which the request is sent, the attempt fails with NETLIB_STALE_CONNECTION, and the
+ * retry policy repeats the request. Sets `is_stale` in this case: other idle connections to the peer may be stale too,
+ * so the next attempt uses a new connection. The policy would not repeat a POST, unless
+ * netlib_retry_options_set_any_method_if_stale allows this. */
+static netlib_status attempt(struct pool *pool, netlib_attempts *attempts, const netlib_limit *limit, bool *is_stale,
                              int32_t *http_status, netlib_error **err) {
     struct connection *connection = NULL;
     netlib_response *response = NULL;
     netlib_error *failure = NULL;
     bool keeps_alive = false;
-    netlib_status status = acquire(pool, url, limit, !*is_stale, &connection, &failure);
-    if (status == NETLIB_OK) status = send_request(connection->stream, url, &failure);
+    netlib_status status = acquire(pool, netlib_attempts_url(attempts), limit, !*is_stale, &connection, &failure);
+    if (status == NETLIB_OK) status = send_request(connection->stream, attempts, &failure);
     if (status == NETLIB_OK) status = read_response(connection->stream, &response, &keeps_alive, &failure);
     if (connection != NULL) release(pool, connection, keeps_alive);
     *is_stale = status == NETLIB_STALE_CONNECTION;
-    status = netlib_retry_decide(retry, "GET", url, response, failure, limit, decision, err);
+    status = netlib_attempts_next(attempts, response, failure, err);
     *http_status = netlib_response_status(response);
     netlib_response_free(response), netlib_error_free(failure);
     return status;
@@ -161,19 +161,18 @@ static netlib_status attempt(struct pool *pool, const netlib_retry *retry, const
 
 /* Sends a request until the retry policy returns a response. The request has 30 seconds, all attempts included. */
 static netlib_status get(struct pool *pool, const netlib_url *url, int32_t *http_status, netlib_error **err) {
-    const netlib_retry *retry = netlib_retry_recommended();
     netlib_limit *limit = NULL;
-    netlib_decision *decision = NULL, *next = NULL;
+    netlib_attempts *attempts = NULL;
     bool is_stale = false;
     netlib_status status = netlib_limit_new(30.0, pool->limit, &limit, err);
-    while (status == NETLIB_OK) {
-        status = attempt(pool, retry, url, limit, &is_stale, &next, http_status, err);
-        netlib_decision_free(decision), decision = next; /* owns the Retry and the URL of the next attempt */
-        if (netlib_decision_action(decision) == NETLIB_ACTION_RETURN_RESPONSE) break;
-        status = netlib_decision_sleep(decision, limit, err);
-        retry = netlib_decision_retry(decision), url = netlib_decision_url(decision);
+    if (status == NETLIB_OK) {
+        status = netlib_attempts_new(netlib_retry_recommended(), "GET", url, NULL, 0, limit, &attempts, err);
     }
-    netlib_decision_free(decision), netlib_limit_free(limit);
+    if (status == NETLIB_OK) {
+        do status = attempt(pool, attempts, limit, &is_stale, http_status, err);
+        while (status == NETLIB_SEND_AGAIN);
+    }
+    netlib_attempts_free(attempts), netlib_limit_free(limit);
     return status;
 }
 

@@ -15,21 +15,24 @@ int main(int argc, char **argv) try {
     netlib::tls_context tls;
     auto options = netlib::connect_options().timeout(20s);
     auto headers = netlib::make_headers(netlib::headers_options().add_header("connection", "close"));
-    netlib::request_parts request{"GET", netlib::parse_url_strict(argv[1]), headers};
-    for (auto &attempt : netlib::attempts(*netlib::retry::recommended(), request, limit)) {
+    netlib::attempts attempts(*netlib::retry::recommended(), "GET", netlib::parse_url_strict(argv[1]), headers, false,
+                              limit);
+    netlib::status status;
+    do {
         try {
-            auto stream = *netlib::stream::connect(attempt.url(), tls, options, limit);
-            auto message = attempt.request();
-            stream.write(message.to_wire());
-            auto response = *stream.read_response(attempt.method());
-            if (!attempt.accept(response)) continue; // a retry or a redirect follows
+            auto stream = *netlib::stream::connect(*attempts.url(), tls, options, limit);
+            auto request = attempts.request(netlib::request_form::origin);
+            stream.write(request.to_wire());
+            auto response = *stream.read_response(attempts.method());
+            status = attempts.next(response, {}); // waits before a retry
+            if (status != netlib::status::ok) continue;
             char buf[65536];
             netlib::body_decoder decoder(response);
             while (auto n = stream.read_body(decoder, buf)) std::cout.write(buf, static_cast<std::streamsize>(*n));
         } catch (const netlib::error &error) {
-            attempt.failed(error); // throws if the error is not retried
+            status = attempts.next({}, error); // waits before a retry, or throws the error
         }
-    }
+    } while (status == netlib::status::send_again);
     return std::cout.flush() ? 0 : 1;
 } catch (const netlib::error &error) {
     std::cerr << error.report() << '\n';

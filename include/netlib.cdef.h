@@ -29,6 +29,7 @@ typedef struct netlib_rate_options netlib_rate_options;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
+typedef struct netlib_attempts netlib_attempts;
 typedef struct netlib_response netlib_response;
 typedef struct netlib_body_decoder netlib_body_decoder;
 typedef struct netlib_body netlib_body;
@@ -71,6 +72,7 @@ enum netlib_status_code {
     NETLIB_END_OF_STREAM = 103,
     NETLIB_WANT_ADDRESSES = 104,
     NETLIB_RATE_LIMITED = 105,
+    NETLIB_SEND_AGAIN = 106,
     NETLIB_NULL_ARGUMENT = 200,
     NETLIB_INVALID_ARGUMENT = 201,
     NETLIB_INVALID_UTF8 = 202,
@@ -967,6 +969,22 @@ netlib_status netlib_request_new(const char *method, const netlib_url *url, cons
 netlib_request *netlib_request_clone(const netlib_request *request);
 void netlib_request_free(netlib_request *request);
 const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
+netlib_status netlib_attempts_new(const netlib_retry *retry, const char *method, const netlib_url *url,
+                                  const netlib_headers *headers, int32_t has_body, const netlib_limit *limit,
+                                  netlib_attempts **attempts, netlib_error **err);
+void netlib_attempts_free(netlib_attempts *attempts);
+const char *netlib_attempts_method(const netlib_attempts *attempts, size_t *len);
+const netlib_url *netlib_attempts_url(const netlib_attempts *attempts);
+const netlib_headers *netlib_attempts_headers(const netlib_attempts *attempts);
+int32_t netlib_attempts_sends_body(const netlib_attempts *attempts);
+const netlib_limit *netlib_attempts_limit(const netlib_attempts *attempts);
+netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netlib_request_form form,
+                                      netlib_request **request, netlib_error **err);
+const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts);
+netlib_status netlib_attempts_next(netlib_attempts *attempts, const netlib_response *response,
+                                   const netlib_error *error, netlib_error **err);
+netlib_status netlib_attempts_decide(netlib_attempts *attempts, const netlib_response *response,
+                                     const netlib_error *error, netlib_error **err);
 netlib_status netlib_response_new(const char *request_method, int32_t status, const netlib_headers *headers,
                                   netlib_response **response, netlib_error **err);
 netlib_status netlib_response_parse(const char *request_method, const char *head, size_t len, uint64_t *state,

@@ -194,12 +194,13 @@
  *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
  *     receive      netlib_stream_read_response; netlib_body_decoder_new, then netlib_stream_read_body until the body is
  *                  complete. For bytes from another source, netlib_response_parse_final and netlib_body_decoder_decode
- *     decide       netlib_retry_decide with netlib_retry_recommended, after every response and every error. Pass
- *                  errors of netlib unchanged: they record whether a part of the request was sent
- *                  (netlib_error_retry_kind). For failures of your own HTTP layer, and for statuses without an error,
- *                  make an error with netlib_error_new (of the kind NETLIB_RETRY_KIND_READ if a byte was sent)
- *     repeat       netlib_decision_action gives the next step; netlib_decision_headers, netlib_rewind_body and
- *                  netlib_decision_sleep prepare it
+ *     decide       netlib_attempts_new with netlib_retry_recommended, once per request. Then netlib_attempts_next after
+ *                  every response and every error: it decides, and waits before another attempt. After
+ *                  NETLIB_SEND_AGAIN, the getters describe the next request. Pass errors of netlib unchanged: they
+ *                  record whether a part of the request was sent (netlib_error_retry_kind). For failures of your own
+ *                  HTTP layer, and for statuses without an error, make an error with netlib_error_new (of the kind
+ *                  NETLIB_RETRY_KIND_READ if a byte was sent)
+ *     repeat       netlib_rewind_body if netlib_attempts_sends_body is 1 and the body was sent before
  *     reuse        netlib_response_keeps_alive after the body; before a connection is used again,
  *                  netlib_stream_is_dropped, and netlib_stream_set_limit with the limit of the next request;
  *                  netlib_connection_key to find the requests that may share the connection
@@ -215,7 +216,8 @@
  *     stream       netlib_stream_new_fd or netlib_tls_wrap_fd, then netlib_stream_set_blocking with 0; wait for the
  *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE, at most netlib_limit_remaining seconds; the
  *                  descriptor of netlib_limit_fd wakes the loop when a limit is cancelled
- *     retry        netlib_decision_delay instead of netlib_decision_sleep
+ *     retry        netlib_attempts_decide instead of netlib_attempts_next, and a timer with the time that
+ *                  netlib_decision_delay returns for netlib_attempts_decision
  */
 #ifndef NETLIB_H
 #define NETLIB_H
@@ -348,6 +350,7 @@ typedef struct netlib_rate_options netlib_rate_options;
 typedef struct netlib_headers netlib_headers;
 typedef struct netlib_headers_options netlib_headers_options;
 typedef struct netlib_request netlib_request;
+typedef struct netlib_attempts netlib_attempts;
 typedef struct netlib_response netlib_response;
 typedef struct netlib_body_decoder netlib_body_decoder;
 typedef struct netlib_body netlib_body;
@@ -386,6 +389,8 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_WANT_ADDRESSES = 104,
     /** The rate allows nothing at present: wait and call again. */
     NETLIB_RATE_LIMITED = 105,
+    /** Another attempt of the request follows. */
+    NETLIB_SEND_AGAIN = 106,
     /** A pointer that must not be NULL is NULL. */
     NETLIB_NULL_ARGUMENT = 200,
     /** An argument's value is not allowed. */
@@ -683,7 +688,7 @@ void netlib_error_options_set_cause(netlib_error_options *options, const netlib_
  */
 void netlib_error_options_set_retry_kind(netlib_error_options *options, enum netlib_retry_kind kind);
 
-/** Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
+/** Makes an error, to report a failure of your own HTTP layer to `netlib_attempts_next` or `netlib_retry_decide`.
  * @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. By default, the status determines the
  *        retry kind of the error. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read errors, for a failed send or
  *        receive; `NETLIB_INCOMPLETE_READ` for a body that ended early; `NETLIB_READ_TIMEOUT` for a server that does
@@ -1651,9 +1656,10 @@ struct netlib_timeout;
  *         also failed.
  * @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
  *       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
- *       `netlib_retry_budget_report`, `netlib_retry_decide`, `netlib_breaker_ask`, `netlib_breaker_report`,
- *       `netlib_breaker_state`, `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`,
- *       `netlib_hedge_plan_free`, `netlib_rate_take` and `netlib_rate_report`.
+ *       `netlib_retry_budget_report`, `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide`,
+ *       `netlib_breaker_ask`, `netlib_breaker_report`, `netlib_breaker_state`, `netlib_hedge_start`,
+ *       `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`, `netlib_hedge_plan_free`, `netlib_rate_take` and
+ *       `netlib_rate_report`.
  */
 typedef int32_t (*netlib_clock_fn)(void *ctx, double *seconds);
 
@@ -2004,8 +2010,8 @@ struct netlib_retry_options;
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
  *         call fails with `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_retry_get_retry_after`, `netlib_retry_parse_retry_after`, `netlib_retry_delay`,
- *        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide` and
- *        `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
+ *        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide`, `netlib_attempts_next`,
+ *        `netlib_attempts_decide` and `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
  */
 typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
 
@@ -2014,7 +2020,9 @@ typedef int32_t (*netlib_wall_clock_fn)(void *ctx, double *seconds);
  * @param outcome out: `NETLIB_OUTCOME_DONE` once the time has passed. netlib presets `outcome` to
  *        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` makes the outer call fail with
  *        `NETLIB_CALLBACK_FAILED`.
- * @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`. */
+ * @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_decision_sleep` and
+ *        `netlib_attempts_next`.
+ */
 typedef void (*netlib_sleep_fn)(void *ctx, double seconds, enum netlib_outcome *outcome);
 
 /** Stores a random number in `value`. netlib uses this number instead of a random number from the system.
@@ -2023,7 +2031,7 @@ typedef void (*netlib_sleep_fn)(void *ctx, double seconds, enum netlib_outcome *
  * @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
  *         fails with `NETLIB_CALLBACK_FAILED`.
  * @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep`,
- *        `netlib_retry_decide` and `netlib_breaker_ask`.
+ *        `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide` and `netlib_breaker_ask`.
  */
 typedef int32_t (*netlib_random_fn)(void *ctx, double *value);
 
@@ -2801,7 +2809,9 @@ struct netlib_store;
  *        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
  *        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
  *        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
- * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`. */
+ * @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide`,
+ *        `netlib_hedge_plan_step` and `netlib_rate_take`.
+ */
 typedef void (*netlib_store_swap_fn)(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired,
                                      double ttl, double timeout, enum netlib_swap *answer, uint64_t *actual,
                                      double *now);
@@ -3937,6 +3947,106 @@ void netlib_request_free(netlib_request *request);
 
 /** Returns the head of a request as bytes to send, including the empty line at its end. */
 const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
+
+/* ---- The attempts of a request. ---- */
+
+/** The attempts of one request: the first attempt, and the retries and redirects on which a Retry decides.
+ * **One call at a time**. The getters describe the present attempt:
+ *
+ *     do {
+ *         netlib_response_free(response), response = NULL;
+ *         netlib_error_free(failure), failure = NULL;
+ *         send_request(attempts, &response, &failure); // your HTTP code, which stores one of the two
+ *         status = netlib_attempts_next(attempts, response, failure, &err);
+ *     } while (status == NETLIB_SEND_AGAIN);
+ *
+ * If the status is then `NETLIB_OK`, `response` is the result of the request; otherwise, `err` says why the request
+ * failed. Then free `response`, `failure`, `err` and the attempts. The loop makes the decisions of
+ * `netlib_retry_decide`, and passes each decision's Retry, method, URL and headers to the next attempt. */
+struct netlib_attempts;
+
+/** Makes the attempts of a request. The first attempt has the method, the URL and the headers that are passed. A
+ * reference to each handle is kept.
+ * @param retry the policy.
+ * @param method the request's method, a token such as "GET".
+ * @param url the request's URL.
+ * @param headers the request's headers, without Host. May be NULL: no headers.
+ * @param has_body 1 if the request has a body, else 0.
+ * @param limit bounds the waits between the attempts. Pass the limit to the calls of each attempt too, for example to
+ *        `netlib_stream_connect`.
+ * @return `NETLIB_INVALID_ARGUMENT` if the method is not a token, or `has_body` is neither 0 nor 1.
+ * @blocks never: the limit is stored. */
+NETLIB_MUST_USE netlib_status netlib_attempts_new(const netlib_retry *retry, const char *method,
+                                                  const netlib_url *url, const netlib_headers *headers,
+                                                  int32_t has_body, const netlib_limit *limit,
+                                                  netlib_attempts **attempts, netlib_error **err);
+
+/** Releases attempts. */
+void netlib_attempts_free(netlib_attempts *attempts);
+
+/** Returns the method of the present attempt, borrowed until the next call of `netlib_attempts_next` or
+ * `netlib_attempts_decide`, even if this call fails. */
+const char *netlib_attempts_method(const netlib_attempts *attempts, size_t *len);
+
+/** Returns the URL of the present attempt, borrowed until the next call of `netlib_attempts_next` or
+ * `netlib_attempts_decide`, even if this call fails. Clone the URL to keep it longer. For a redirect, the URL is the
+ * one that `netlib_decision_url` returns. */
+const netlib_url *netlib_attempts_url(const netlib_attempts *attempts);
+
+/** Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, without those that
+ * redirects have dropped (`netlib_decision_headers`). The headers are borrowed until the next call of
+ * `netlib_attempts_next` or `netlib_attempts_decide`, even if this call fails. Clone the headers to keep them longer.
+ */
+const netlib_headers *netlib_attempts_headers(const netlib_attempts *attempts);
+
+/** Returns 1 if the present attempt sends the body, else 0: if the request has no body, and after a redirect that
+ * dropped the body (`netlib_decision_resend_body`). Before a second attempt with a body, rewind the body: see
+ * `netlib_rewind_body`. */
+int32_t netlib_attempts_sends_body(const netlib_attempts *attempts);
+
+/** Returns the limit that was passed to `netlib_attempts_new`; NULL if there is none. */
+const netlib_limit *netlib_attempts_limit(const netlib_attempts *attempts);
+
+/** Makes the head of the present attempt's request: `netlib_request_new` with its method, URL and headers.
+ * @param form the form of the target.
+ * @return the failures of `netlib_request_new`: `NETLIB_INVALID_ARGUMENT`, `NETLIB_INVALID_URL` and
+ *         `NETLIB_INVALID_HEADER`.
+ */
+NETLIB_MUST_USE netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netlib_request_form form,
+                                                      netlib_request **request, netlib_error **err);
+
+/** Returns the last decision, borrowed until the next call of `netlib_attempts_next` or `netlib_attempts_decide`, even
+ * if this call fails. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the wait
+ * before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its decision.
+ */
+const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts);
+
+/** Takes the outcome of the present attempt, and decides as `netlib_retry_decide`. If another attempt follows, waits as
+ * `netlib_decision_sleep`, and begins it. An event loop calls `netlib_attempts_decide` instead. If the wait fails, the
+ * getters describe the attempt for which the call has waited.
+ *
+ * `NETLIB_OK` and every failure end the request. After the end, a call with an error fails with this error, and counts
+ * nothing: an exception handler can pass every error. After `NETLIB_OK`, reading the body can still fail. To let the
+ * policy decide whether to send the request again, pass the response and the error of the body. To end the request,
+ * pass only the error.
+ * @param response the response. May be NULL: there was no response.
+ * @param error the failure, which takes precedence over `response`. If `response` and `error` are passed, the request
+ *        counts as sent. May be NULL: the request did not fail.
+ * @return `NETLIB_SEND_AGAIN` if another attempt follows; `NETLIB_OK` if `response` is the result of the request; the
+ *         failures of `netlib_retry_decide` and `netlib_decision_sleep`; `NETLIB_CLOSED` if the request has ended and
+ *         `error` is NULL. `NETLIB_INVALID_ARGUMENT` if both parameters are NULL: the request has not ended.
+ * @blocks if another attempt follows after a wait. The limit that was passed to `netlib_attempts_new` ends the wait. */
+NETLIB_MUST_USE netlib_status netlib_attempts_next(netlib_attempts *attempts, const netlib_response *response,
+                                                   const netlib_error *error, netlib_error **err);
+
+/** Does what `netlib_attempts_next` does, but does not wait, for an event loop: after `NETLIB_SEND_AGAIN`, send the
+ * next request when the time that `netlib_decision_delay` returns for `netlib_attempts_decision` has passed.
+ * @param response the response. May be NULL: there was no response.
+ * @param error the failure, as for `netlib_attempts_next`. May be NULL: the request did not fail.
+ * @return `NETLIB_SEND_AGAIN`, `NETLIB_OK`, and the failures of `netlib_retry_decide`, as for `netlib_attempts_next`.
+ * @blocks never, except in the swap callback of a store: see `netlib_retry_decide`. */
+NETLIB_MUST_USE netlib_status netlib_attempts_decide(netlib_attempts *attempts, const netlib_response *response,
+                                                     const netlib_error *error, netlib_error **err);
 
 /* ==================================================================================================================
  * response: Response heads, and the framing and decoding of bodies.

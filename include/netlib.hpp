@@ -69,8 +69,20 @@
  * table above, and a callback with an output returns the output. The namespace `callbacks` has a function for each type
  * of callback; the comment of the function states the signature of the callable object.
  *
- * RETRIES. `for (auto &attempt : netlib::attempts(policy, request, limit))` is the retry loop; the comment of the class
- * attempt shows its body. An attempt has the URL, the method and the headers of its request.
+ * RETRIES. The retry loop passes each response and each error to netlib::attempts::next, which throws the error that
+ * ends the retries:
+ *
+ *     netlib::attempts attempts(policy, "GET", url, headers, false, limit);
+ *     netlib::status status;
+ *     do {
+ *         try {
+ *             auto response = exchange(attempts);
+ *             status = attempts.next(response, {});
+ *             if (status == netlib::status::ok) use(response);
+ *         } catch (const netlib::error &error) {
+ *             status = attempts.next({}, error);
+ *         }
+ *     } while (status == netlib::status::send_again);
  *
  * VERSIONS. Before version 1.0, netlib.hpp works only with a library of the same major and minor version: a program
  * that loads another library prints both versions, and aborts before main begins.
@@ -426,6 +438,7 @@ enum class status : std::int32_t {
     end_of_stream = NETLIB_END_OF_STREAM,
     want_addresses = NETLIB_WANT_ADDRESSES,
     rate_limited = NETLIB_RATE_LIMITED,
+    send_again = NETLIB_SEND_AGAIN,
     null_argument = NETLIB_NULL_ARGUMENT,
     invalid_argument = NETLIB_INVALID_ARGUMENT,
     invalid_utf8 = NETLIB_INVALID_UTF8,
@@ -989,6 +1002,7 @@ class rate_options;
 class headers;
 class headers_options;
 class request;
+class attempts;
 class response;
 class body_decoder;
 class body;
@@ -1605,6 +1619,32 @@ class request : public detail::copyable<netlib_request, netlib_request_free, net
 #endif
     text to_wire() const & noexcept;
     text to_wire() const && = delete;
+};
+
+/** The handle netlib_attempts. */
+class attempts : public detail::unique<netlib_attempts, netlib_attempts_free> {
+  public:
+    using unique::unique;
+    static result<attempts> make(const netlib::retry &retry, const c_text &method, const netlib::url &url,
+        optional_ref<netlib::headers> headers, bool has_body, optional_ref<netlib::limit> limit = {});
+#if NETLIB_HPP_THROWS
+    attempts(const netlib::retry &retry, const c_text &method, const netlib::url &url,
+        optional_ref<netlib::headers> headers, bool has_body, optional_ref<netlib::limit> limit = {});
+#endif
+    text method() const & noexcept;
+    text method() const && = delete;
+    borrowed<netlib::url> url() const & noexcept;
+    borrowed<netlib::url> url() const && = delete;
+    borrowed<netlib::headers> headers() const & noexcept;
+    borrowed<netlib::headers> headers() const && = delete;
+    bool sends_body() const noexcept;
+    borrowed<netlib::limit> limit() const & noexcept;
+    borrowed<netlib::limit> limit() const && = delete;
+    result<netlib::request> request(request_form form) const;
+    borrowed<netlib::decision> decision() const & noexcept;
+    borrowed<netlib::decision> decision() const && = delete;
+    result<status> next(optional_ref<netlib::response> response, optional_ref<netlib::error> error);
+    result<status> decide(optional_ref<netlib::response> response, optional_ref<netlib::error> error);
 };
 
 /** The handle netlib_response. */
@@ -3918,6 +3958,56 @@ inline text request::to_wire() const & noexcept {
     auto *data = netlib_request_to_wire(handle(), &len);
     return text(data, len);
 }
+inline result<attempts> attempts::make(const netlib::retry &retry, const c_text &method, const netlib::url &url,
+    optional_ref<netlib::headers> headers, bool has_body, optional_ref<netlib::limit> limit) {
+    netlib_attempts *attempts = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_attempts_new(retry.handle(), method.c_str(), url.handle(), headers.handle(),
+        has_body, limit.handle(), &attempts, &err);
+    return detail::finish<false>(status_c, err, netlib::attempts(attempts));
+}
+#if NETLIB_HPP_THROWS
+inline attempts::attempts(const netlib::retry &retry, const c_text &method, const netlib::url &url,
+    optional_ref<netlib::headers> headers, bool has_body, optional_ref<netlib::limit> limit)
+    : attempts(make(retry, method, url, headers, has_body, limit)) {}
+#endif
+inline text attempts::method() const & noexcept {
+    std::size_t len = 0;
+    auto *data = netlib_attempts_method(handle(), &len);
+    return text(data, len);
+}
+inline borrowed<netlib::url> attempts::url() const & noexcept {
+    return borrowed<netlib::url>(netlib_attempts_url(handle()));
+}
+inline borrowed<netlib::headers> attempts::headers() const & noexcept {
+    return borrowed<netlib::headers>(netlib_attempts_headers(handle()));
+}
+inline bool attempts::sends_body() const noexcept {
+    return netlib_attempts_sends_body(handle()) != 0;
+}
+inline borrowed<netlib::limit> attempts::limit() const & noexcept {
+    return borrowed<netlib::limit>(netlib_attempts_limit(handle()));
+}
+inline result<netlib::request> attempts::request(request_form form) const {
+    netlib_request *request = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_attempts_request(handle(), static_cast<enum netlib_request_form>(form), &request,
+        &err);
+    return detail::finish<false>(status_c, err, netlib::request(request));
+}
+inline borrowed<netlib::decision> attempts::decision() const & noexcept {
+    return borrowed<netlib::decision>(netlib_attempts_decision(handle()));
+}
+inline result<status> attempts::next(optional_ref<netlib::response> response, optional_ref<netlib::error> error) {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_attempts_next(handle(), response.handle(), error.handle(), &err);
+    return detail::finish_progress<true>(status_c, err);
+}
+inline result<status> attempts::decide(optional_ref<netlib::response> response, optional_ref<netlib::error> error) {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_attempts_decide(handle(), response.handle(), error.handle(), &err);
+    return detail::finish_progress<true>(status_c, err);
+}
 inline result<response> response::make(const c_text &request_method, std::int32_t status,
     const netlib::headers &headers) {
     netlib_response *response = nullptr;
@@ -5397,158 +5487,6 @@ inline const char *error::what() const noexcept {
     const char *text = netlib_error_message(handle(), nullptr);
     return text != nullptr ? text : "netlib::error without a handle";
 }
-
-/* ---- The retry loop. ---- */
-
-/** The parts from which each attempt makes its request. */
-struct request_parts {
-    std::string method;
-    netlib::url url;
-    /** The headers, without Host. May be empty. */
-    netlib::headers headers{nullptr};
-};
-
-/** One attempt of a request. The loop body sends the request, and then calls `accept` or `failed`:
- *
- *     for (auto &attempt : netlib::attempts(policy, request, limit)) {
- *         try {
- *             auto response = exchange(attempt.request());
- *             if (attempt.accept(response)) return response;
- *         } catch (const netlib::error &error) {
- *             attempt.failed(error);
- *         }
- *     }
- *
- * Both functions call netlib_retry_decide, and then netlib_decision_sleep before another attempt. After this wait,
- * further calls for the same attempt do nothing. The loop ends after an attempt that calls neither function, or accepts
- * its response, or fails. After the end, `failed` fails with its argument: the error with which `accept` ends the
- * retries is not counted again. */
-class attempt {
-  public:
-    attempt(const attempt &) = delete;
-    attempt &operator=(const attempt &) = delete;
-
-    const netlib::url &url() const noexcept { return parts_.url; }
-    const std::string &method() const noexcept { return parts_.method; }
-    const netlib::headers &headers() const noexcept { return parts_.headers; }
-    /** Returns the request of this attempt. */
-    result<netlib::request> request(request_form form = request_form::origin) const {
-        return netlib::request::make(parts_.method, parts_.url, parts_.headers, form);
-    }
-    /** Returns false if the request of this attempt has no body, because a redirect changed the method. */
-    bool sends_body() const noexcept { return sends_body_; }
-    /** Returns the last decision, which is empty before the first one, and after netlib_retry_decide has failed. */
-    const netlib::decision &decision() const noexcept { return decision_; }
-
-    /** Returns true if the response is to be returned. Otherwise prepares and awaits the next attempt, for a retry or a
-     * redirect, and returns false. */
-    result<bool> accept(const response &response);
-    /** Prepares and awaits the next attempt, or fails with the error of netlib_retry_decide. After `accept` has
-     * returned true or failed, the call fails with `error` itself. */
-    result<void> failed(const error &error);
-
-  private:
-    friend class attempts;
-    attempt(netlib::retry policy, request_parts parts, const netlib::limit &limit)
-        : policy_(std::move(policy)), parts_(std::move(parts)), limit_(limit) {}
-    result<bool> decide(optional_ref<response> response, optional_ref<error> error);
-
-    netlib::retry policy_;
-    request_parts parts_;
-    /* A copy, because range-for destroys a temporary limit before the first attempt. Empty if there is no limit. */
-    netlib::limit limit_;
-    netlib::decision decision_{nullptr};
-    bool sends_body_ = true;
-    enum class state { undecided, continues, ended } state_ = state::undecided;
-};
-
-/** The attempts of a request, for range-for: the first attempt, and then the retries and redirects on which the policy
- * decides. `limit` bounds each wait between two attempts; the attempts keep a copy of it. */
-class attempts {
-  public:
-    attempts(const retry &policy, request_parts request, optional_ref<limit> limit = {})
-        : attempt_(policy, std::move(request), *borrowed<netlib::limit>(limit.handle())) {}
-
-    class iterator {
-      public:
-        attempt &operator*() const noexcept { return *attempt_; }
-        iterator &operator++() noexcept {
-            if (attempt_->state_ == attempt::state::continues) {
-                attempt_->state_ = attempt::state::undecided;
-            } else {
-                attempt_ = nullptr;
-            }
-            return *this;
-        }
-        bool operator!=(const iterator &other) const noexcept { return attempt_ != other.attempt_; }
-
-      private:
-        friend class attempts;
-        explicit iterator(attempt *attempt) noexcept : attempt_(attempt) {}
-        attempt *attempt_;
-    };
-    /** Returns the next attempt; after the end, there is none. */
-    iterator begin() noexcept {
-        if (attempt_.state_ == attempt::state::ended) return end();
-        attempt_.state_ = attempt::state::undecided;
-        return iterator(&attempt_);
-    }
-    iterator end() noexcept { return iterator(nullptr); }
-
-  private:
-    attempt attempt_;
-};
-
-#if NETLIB_HPP_THROWS
-inline bool attempt::decide(optional_ref<response> response, optional_ref<error> error) {
-    if (state_ == state::continues) return false;
-    state_ = state::ended;
-    decision_ = netlib::decision(nullptr);
-    decision_ = policy_.decide(parts_.method, parts_.url, response, error, limit_);
-    if (decision_.action() == action::return_response) return true;
-    if (parts_.headers) parts_.headers = decision_.headers(parts_.headers);
-    parts_.method = decision_.method();
-    parts_.url = *decision_.url();
-    policy_ = *decision_.retry();
-    sends_body_ = decision_.resend_body();
-    decision_.sleep(limit_);
-    state_ = state::continues;
-    return false;
-}
-inline bool attempt::accept(const response &response) { return decide(response, {}); }
-inline void attempt::failed(const error &error) {
-    if (state_ == state::ended) throw error;
-    decide({}, error);
-}
-#else
-inline expected<bool> attempt::decide(optional_ref<response> response, optional_ref<netlib::error> error) {
-    if (state_ == state::continues) return false;
-    state_ = state::ended;
-    decision_ = netlib::decision(nullptr);
-    auto decided = policy_.decide(parts_.method, parts_.url, response, error, limit_);
-    if (!decided) return unexpected{decided.error()};
-    decision_ = *std::move(decided);
-    if (decision_.action() == action::return_response) return true;
-    if (parts_.headers) {
-        auto headers = decision_.headers(parts_.headers);
-        if (!headers) return unexpected{headers.error()};
-        parts_.headers = *std::move(headers);
-    }
-    parts_.method = decision_.method();
-    parts_.url = *decision_.url();
-    policy_ = *decision_.retry();
-    sends_body_ = decision_.resend_body();
-    if (auto slept = decision_.sleep(limit_); !slept) return unexpected{slept.error()};
-    state_ = state::continues;
-    return false;
-}
-inline expected<bool> attempt::accept(const response &response) { return decide(response, {}); }
-inline expected<void> attempt::failed(const netlib::error &error) {
-    if (state_ == state::ended) return unexpected{error};
-    auto decided = decide({}, error);
-    return decided.has_value() ? expected<void>() : unexpected{decided.error()};
-}
-#endif
 
 } // namespace NETLIB_HPP_MODE
 } // namespace netlib

@@ -4,6 +4,7 @@
 //! counters, redirects and delays into one decision.
 
 mod attached_budget;
+mod attempts;
 mod backoff;
 mod classify;
 mod constants;
@@ -28,6 +29,7 @@ use once_cell::race::OnceBox;
 
 pub use crate::name_set::NameSet;
 pub use attached_budget::AttachedBudget;
+pub use attempts::Attempts;
 pub use backoff::{Backoff, JitterKind};
 pub use constants::{
     DEFAULT_ALLOWED_METHODS, DEFAULT_REMOVE_HEADERS_ON_REDIRECT, RETRY_AFTER_STATUS_CODES, SENSITIVE_HEADERS,

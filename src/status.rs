@@ -100,6 +100,7 @@ statuses! {
     EndOfStream         =  103 END_OF_STREAM       Progress Never   "the stream ended cleanly";
     WantAddresses       =  104 WANT_ADDRESSES      Progress Never   "the addresses of the host are needed: supply them and call again";
     RateLimited         =  105 RATE_LIMITED        Progress Never   "the rate allows nothing at present: wait and call again";
+    SendAgain           =  106 SEND_AGAIN          Progress Never   "another attempt of the request follows";
 
     NullArgument        =  200 NULL_ARGUMENT       Argument Never   "a pointer that must not be NULL is NULL";
     InvalidArgument     =  201 INVALID_ARGUMENT    Argument Never   "an argument's value is not allowed";

@@ -5,7 +5,10 @@ import "C"
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"unsafe"
 )
@@ -59,6 +62,37 @@ func failure(status C.netlib_status, cErr *C.netlib_error, raised C.uintptr_t) e
 		return nil
 	}
 	return ownError(cErr)
+}
+
+// asError returns the netlib error in the chain of an error, or makes one that carries the error of Go. nil stays nil.
+func asError(failure error) (*Error, error) {
+	if failure == nil {
+		return nil, nil
+	}
+	var found *Error
+	if errors.As(failure, &found) {
+		return found, nil
+	}
+	return NewError(statusOf(failure), failure.Error(), NewErrorOptions().UserData(failure))
+}
+
+// statusOf classifies an error of Go's network packages for the retry policy.
+func statusOf(failure error) Status {
+	var operation *net.OpError
+	var timeout net.Error
+	switch {
+	case errors.Is(failure, context.Canceled):
+		return StatusCancelled
+	case errors.Is(failure, context.DeadlineExceeded):
+		return StatusDeadlineExceeded
+	case errors.As(failure, &operation) && operation.Op == "dial":
+		return StatusConnectFailed
+	case errors.As(failure, &timeout) && timeout.Timeout():
+		return StatusReadTimeout
+	case operation != nil, errors.Is(failure, io.EOF), errors.Is(failure, io.ErrUnexpectedEOF):
+		return StatusProtocol
+	}
+	return StatusApplicationError
 }
 
 // refusedText is the error for text with a NUL, because C would see the text only up to its first NUL.

@@ -186,6 +186,8 @@ func (self *{go}) Close() {{
 
     def input_type(self, given):
         kind = given.kind
+        if given.handle == "netlib_error":
+            return "error"
         if kind == "handle":
             return "*" + class_name(given.handle)
         if kind == "text":
@@ -215,6 +217,11 @@ func (self *{go}) Close() {{
         """Returns the C expression for an input, and the expression of its length."""
         name, kind = local(given.name), given.kind
         c = f"c_{name}"
+        if given.handle == "netlib_error":
+            before.append(f"info_{name}, bad_{name} := asError({name})")
+            before.append(f"if bad_{name} != nil {{\n\t\t@FAIL bad_{name}@\n\t}}")
+            before.append(f"{c} := info_{name}.enter()\n\tdefer info_{name}.leave()")
+            return c, None
         if kind == "handle":
             before.append(f"{c} := {name}.enter()\n\tdefer {name}.leave()")
             return c, None
@@ -297,6 +304,8 @@ func (self *{go}) Close() {{
             ptr = f"(*C.{output.handle})({variable})"
             if output.is_owned:
                 return f"own{go}({variable})"
+            if output.clone:
+                return f"own{go}(C.{output.clone}({variable}))"
             lenders = "".join(f", {self.lender(call, name)}" for name in output.borrowed_from)
             return f"borrow{go}({ptr}{lenders})"
         if kind == "text":

@@ -8,36 +8,37 @@ import (
 )
 
 // Do makes one attempt with an HTTP client of Go, whose CheckRedirect must return http.ErrUseLastResponse: netlib
-// decides about redirects. body returns the body from its start, once for each attempt, because the client may still
-// read the body of the last attempt; body may be nil. If the response is the result, Do calls use with it, and returns
-// false. Returns true if another attempt follows.
-func (a *Attempts) Do(ctx context.Context, client *http.Client, body func() (io.Reader, error), use func(*http.Response) error) (bool, error) {
+// decides about redirects. body returns the body from its start, once for each attempt that sends the body, because the
+// client may still read the body of the last attempt; body may be nil. If the response is the result, Do calls use with
+// it, and returns false. Returns true after the wait for the next attempt.
+func (h *Attempts) Do(ctx context.Context, client *http.Client, body func() (io.Reader, error), use func(*http.Response) error) (bool, error) {
 	var reader io.Reader
-	if body != nil {
+	if body != nil && h.SendsBody() {
 		var err error
 		if reader, err = body(); err != nil {
 			return false, err
 		}
 	}
-	request, err := http.NewRequestWithContext(ctx, a.Method, a.URL.ToString(), reader)
+	method := h.Method()
+	request, err := http.NewRequestWithContext(ctx, method, h.URL().ToString(), reader)
 	if err != nil {
 		return false, err
 	}
-	for at := 0; a.Headers != nil && at < a.Headers.Count(); at++ {
-		request.Header.Add(a.Headers.Name(at), a.Headers.Value(at))
+	headers := h.Headers()
+	for at := 0; at < headers.Count(); at++ {
+		request.Header.Add(headers.Name(at), headers.Value(at))
 	}
 	response, failure := client.Do(request)
-	if failure != nil {
-		return a.Decide(nil, failure)
+	var head *Response
+	if failure == nil {
+		defer response.Body.Close()
+		if head, err = responseHead(method, response); err != nil {
+			return false, err
+		}
 	}
-	defer response.Body.Close()
-	head, err := responseHead(a.Method, response)
-	if err != nil {
-		return false, err
-	}
-	again, err := a.Decide(head, nil)
-	if err != nil || again {
-		return again, err
+	status, err := h.Next(head, failure)
+	if err != nil || status == StatusSendAgain {
+		return err == nil, err
 	}
 	return false, use(response)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand"
 	"net"
@@ -131,6 +132,94 @@ func TestATransportSendsLargeBodiesInBothDirections(t *testing.T) {
 			t.Fatal(len(received), err)
 		}
 	}
+}
+
+// post sends a request with a body until it has a result, and returns the body of the response.
+func post(t testing.TB, url string, body func() (io.Reader, error)) string {
+	parsed, err := ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	headers, err := NewHeaders([]HeaderField{{Name: "Content-Type", Value: "text/plain"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts, err := NewAttempts(RetryRecommended(), "POST", parsed, headers, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	var answer []byte
+	for again := true; again; {
+		again, err = attempts.Do(context.Background(), client, body, func(response *http.Response) (err error) {
+			answer, err = io.ReadAll(response.Body)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return string(answer)
+}
+
+func TestABodyThatARedirectDropsIsNotSent(t *testing.T) {
+	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		_, _ = io.WriteString(w, r.Method+" "+r.Header.Get("Content-Type")+" "+string(body))
+	})
+	other := httptest.NewServer(echo)
+	defer other.Close()
+	for _, row := range []struct {
+		status int
+		answer string
+	}{
+		{http.StatusSeeOther, "GET  "},
+		{http.StatusFound, "GET  "},
+		{http.StatusTemporaryRedirect, "POST text/plain a secret"},
+	} {
+		server := httptest.NewServer(http.RedirectHandler(other.URL, row.status))
+		answer := post(t, server.URL, func() (io.Reader, error) { return strings.NewReader("a secret"), nil })
+		server.Close()
+		if answer != row.answer {
+			t.Errorf("%d: the other server got %q, not %q", row.status, answer, row.answer)
+		}
+	}
+}
+
+func TestAnErrorOfGoEndsInTheRetries(t *testing.T) {
+	url, err := ParseURL("http://localhost/")
+	if err != nil {
+		t.Fatal(err)
+	}
+	attempts, err := NewAttempts(RetryRecommended(), "POST", url, nil, true, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mine := errors.New("mine")
+	for _, row := range []struct {
+		failure error
+		status  Status
+		err     error
+	}{
+		{&net.OpError{Op: "dial", Err: mine}, StatusSendAgain, nil},
+		{fmt.Errorf("outer: %w", StatusConnectFailed), 0, StatusApplicationError},
+		{mine, 0, mine}, // after the end, each error is returned
+	} {
+		status, err := attempts.Next(nil, row.failure)
+		if status != row.status || !errors.Is(err, row.err) {
+			t.Errorf("%v: %v, %v", row.failure, status, err)
+		}
+	}
+}
+
+func TestALimitOfAContextCanBeStoppedTwice(t *testing.T) {
+	limit, stop, err := LimitFromContext(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	stop()
+	limit.Close()
 }
 
 func TestAnUntrustedServerIsRefusedWithAdvice(t *testing.T) {

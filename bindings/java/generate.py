@@ -109,6 +109,8 @@ class Generator:
                 "this" if call.is_member and call.arguments[0].c_name == name else local(name)
                 for name in output.borrowed_from
             ]
+            if output.clone:
+                return f"{class_name(output.handle)}.of(Native.{output.clone}({value}), null)"
             lender = "null" if output.is_owned else f"new Object[] {{{', '.join(lenders)}}}"
             return f"{class_name(output.handle)}.of({value}, {lender})"
         if kind == "text":

@@ -83,22 +83,29 @@ local function download(port, path, method, fields, body)
     local retry = netlib.Retry.new(netlib.RetryOptions.new_recommended()
         :sleep(function(seconds) waits[#waits + 1] = seconds end)
         :random(function() return 0.5 end))
-    local headers = { connection = "close" }
-    for name, value in pairs(fields or {}) do headers[name] = value end
+    local all = { connection = "close" }
+    for name, value in pairs(fields or {}) do all[name] = value end
     local source = body and netlib.Body.from_memory(body)
     local start = source and netlib.set_file_position(source, netlib.POSITION_NONE)
     local context = netlib.TlsContext.new(tls_options())
-    local good, err = pcall(function()
-        for attempt in netlib.attempts(method or "GET", url_of(port, path), { headers = headers, retry = retry }) do
-            done.number, done.url = attempt.number, attempt.url
-            attempt:try(function()
-                if source then netlib.rewind_body(source, start) end
-                local response, text = exchange(attempt:request(), attempt.method, attempt.url, { context = context, body = source })
-                if attempt:accept(response) then done.status, done.body = response:status(), text end
-            end)
-        end
-    end)
-    if not good then done.error = err end
+    local headers = netlib.Headers.new(all)
+    local attempts = netlib.Attempts.new(retry, method or "GET", url_of(port, path), headers, body ~= nil)
+    local function attempt()
+        if source then netlib.rewind_body(source, start) end
+        local request, how = attempts:request(netlib.REQUEST_FORM_ORIGIN), { context = context }
+        if attempts:sends_body() then how.body = source end
+        local response, text = exchange(request, attempts:method(), done.url, how)
+        done.status, done.body = response:status(), text
+        return attempts:next(response)
+    end
+    local good, result
+    done.number = 0
+    repeat
+        done.number, done.url = done.number + 1, attempts:url()
+        good, result = pcall(attempt)
+        if netlib.Error.is(result) then good, result = pcall(attempts.next, attempts, nil, result) end
+    until result ~= netlib.SEND_AGAIN
+    if not good then done.error = result end
     done.waited = waited(waits)
     return done
 end

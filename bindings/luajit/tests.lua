@@ -192,16 +192,116 @@ test("a_body_that_reads_through_a_callback_returns_its_pieces", function()
     equal(status, netlib.END_OF_STREAM)
 end)
 
-test("an_error_of_the_program_in_an_attempt_is_not_retried", function()
-    local mine, attempts = { "a bug" }, 0
-    local _, err = pcall(function()
-        for attempt in netlib.attempts("GET", "http://localhost/") do
-            attempts = attempts + 1
-            attempt:try(function() error(mine) end)
+-- The attempts of a request to http://a/x with a body.
+local function attempts_of(options)
+    options = (options or netlib.RetryOptions.new_recommended()):allow_any_method():jitter_kind(netlib.JITTER_NONE)
+    local headers = netlib.Headers.new({ authorization = "secret", ["content-type"] = "text/plain" })
+    return netlib.Attempts.new(netlib.Retry.new(options), "POST", netlib.parse_url("http://a/x"), headers, true)
+end
+
+local function response_of(status, fields)
+    return netlib.Response.new("POST", status, netlib.Headers.new(fields or {}))
+end
+
+-- Makes attempts until the request ends, as get.lua does. `exchange` returns a response, or raises an error.
+local function make_attempts(attempts, exchange)
+    local status
+    repeat
+        local good, err = pcall(function() status = attempts:next(exchange()) end)
+        if not good then
+            if not netlib.Error.is(err) then error(err, 0) end
+            status = attempts:next(nil, err)
         end
+    until status ~= netlib.SEND_AGAIN
+end
+
+test("an_error_of_the_program_in_an_attempt_is_not_retried", function()
+    local mine, count = { "a bug" }, 0
+    local attempts = attempts_of()
+    local _, err = pcall(make_attempts, attempts, function()
+        count = count + 1
+        error(mine)
     end)
     equal(err, mine)
-    equal(attempts, 1)
+    equal(count, 1)
+    -- `next` refuses the error, and the request has not ended.
+    assert(message_of(attempts.next, attempts, nil, mine):find("expected an object of netlib", 1, true))
+    equal(attempts:next(response_of(200)), netlib.OK)
+end)
+
+test("objects_of_the_attempts_are_valid_after_a_redirect", function()
+    local attempts = attempts_of(netlib.RetryOptions.new_recommended():sleep(function() end))
+    equal(attempts:decision(), nil)
+    attempts:next(response_of(503, { ["retry-after"] = "7" }))
+    local url, headers, decision = attempts:url(), attempts:headers(), attempts:decision()
+    equal(attempts:next(response_of(307, { location = "http://b/y" })), netlib.SEND_AGAIN)
+    equal(tostring(attempts:url()), "http://b/y")
+    equal(attempts:headers():get("authorization"), nil)
+    equal(attempts:decision():delay(), 0)
+    attempts:close()
+    collect()
+    equal(tostring(url), "http://a/x")
+    equal(headers:get("authorization"), "secret")
+    equal(decision:delay(), 7)
+end)
+
+test("the_attempt_after_a_303_sends_no_body", function()
+    local attempts = attempts_of()
+    equal(attempts:method(), "POST")
+    equal(attempts:sends_body(), true)
+    equal(attempts:next(response_of(303, { location = "/y" })), netlib.SEND_AGAIN)
+    equal(attempts:method(), "GET")
+    equal(attempts:sends_body(), false)
+    equal(attempts:headers():get("content-type"), nil)
+    equal(attempts:request(netlib.REQUEST_FORM_ORIGIN):to_wire():match("[^\r]*"), "GET /y HTTP/1.1")
+end)
+
+test("the_error_that_ends_the_retries_is_not_counted_again", function()
+    local count, slept = 0, {}
+    local options = netlib.RetryOptions.new_recommended():total(2)
+    options:sleep(function(seconds) slept[#slept + 1] = seconds end)
+    local _, err = pcall(make_attempts, attempts_of(options), function()
+        count = count + 1
+        return response_of(503)
+    end)
+    equal(err.name, "NETLIB_MAX_RETRY")
+    equal(err.causes[1].name, "NETLIB_RESPONSE_STATUS")
+    equal(count, 3)
+    equal(table.concat(slept, ","), "0.2") -- there is no wait before the first retry
+end)
+
+test("an_error_is_retried_and_the_response_after_it_is_the_result", function()
+    local count = 0
+    make_attempts(attempts_of(netlib.RetryOptions.new_recommended():sleep(function() end)), function()
+        count = count + 1
+        if count < 3 then error(netlib.make_error(netlib.CONNECT_FAILED, "refused"), 0) end
+        return response_of(200)
+    end)
+    equal(count, 3)
+end)
+
+test("an_error_after_the_end_is_raised_as_it_is", function()
+    local attempts = attempts_of()
+    equal(attempts:next(response_of(200)), netlib.OK)
+    local mine = {}
+    local failure = netlib.make_error(netlib.READ_TIMEOUT, "the body is late", mine)
+    for _ = 1, 2 do
+        local _, err = pcall(attempts.next, attempts, nil, failure)
+        equal(err.name, "NETLIB_READ_TIMEOUT")
+        equal(tostring(err), "the body is late")
+        equal(err:user_data(), mine)
+    end
+    local _, err = pcall(attempts.next, attempts, response_of(503))
+    equal(err.name, "NETLIB_CLOSED")
+end)
+
+test("an_error_of_the_sleep_callback_ends_the_request", function()
+    local mine = { "mine" }
+    local attempts = attempts_of(netlib.RetryOptions.new_recommended():sleep(function() error(mine) end))
+    local _, err = pcall(attempts.next, attempts, response_of(503, { ["retry-after"] = "1" }))
+    equal(err, mine)
+    local failure = netlib.make_error(netlib.CONNECT_FAILED, "refused")
+    equal(message_of(attempts.next, attempts, nil, failure), "refused")
 end)
 
 test("a_callback_returns_a_result_and_two_numbers", function()

@@ -20,25 +20,22 @@ ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
 
 # Functions whose promise lib/natural.cjs makes with the event loop instead of a thread.
 BY_EVENT_LOOP = {
-    "netlib_connect_run", "netlib_decision_sleep", "netlib_retry_sleep", "netlib_retry_sleep_for_retry",
-    "netlib_stream_connect", "netlib_stream_handshake", "netlib_stream_read", "netlib_stream_read_body",
-    "netlib_stream_read_response", "netlib_stream_shutdown", "netlib_stream_shutdown_both", "netlib_stream_write",
-    "netlib_stream_write_early_data", "netlib_stream_writev", "netlib_wait", "netlib_wait_for_read",
-    "netlib_wait_for_write",
+    "netlib_attempts_next", "netlib_connect_run", "netlib_decision_sleep", "netlib_retry_sleep",
+    "netlib_retry_sleep_for_retry", "netlib_stream_connect", "netlib_stream_handshake", "netlib_stream_read",
+    "netlib_stream_read_body", "netlib_stream_read_response", "netlib_stream_shutdown",
+    "netlib_stream_shutdown_both", "netlib_stream_write", "netlib_stream_write_early_data", "netlib_stream_writev",
+    "netlib_wait", "netlib_wait_for_read", "netlib_wait_for_write",
 }  # fmt: skip
 
 # The functions whose text is returned as bytes, because it is data for the network.
 AS_BYTES = {"netlib_headers_to_wire", "netlib_request_to_wire"}
-
-# Handles that hold the sleep callback of a Retry.
-RETRYING = {"netlib_retry", "netlib_retry_options", "netlib_decision"}
 
 RESERVED = {"arguments", "class", "default", "delete", "export", "function", "in", "new", "this", "with"}
 EXCEPTIONS = [
     "NetlibError", "ArgumentError", "StateError", "SystemError", "TimeError", "UrlError", "ConnectError", "TlsError",
     "HttpError", "RetryError", "ApplicationError",
 ]  # fmt: skip
-OTHER_EXPORTS = ["Attempt", "attempts", "textToBytes"]
+OTHER_EXPORTS = ["textToBytes"]
 
 NUMBERS = {
     "int": "i32", "int32_t": "i32", "netlib_status": "i32", "uint32_t": "i32", "int64_t": "i64", "uint64_t": "u64",
@@ -423,7 +420,8 @@ class Writer:
 
     def call_lines(self, call, name, is_promise, passed, slots, handles, callbacks):
         target = f"C.{call.c_name}({', '.join(passed)})"
-        types = "[" + ", ".join(f"'{callback}'" for callback in callbacks) + "]"
+        # The objects whose callbacks the handle that the call makes or changes may invoke.
+        sources = handles + ["ctx"] * any(argument.role == "ctx" for argument in call.arguments)
         if is_promise:
             target = f"await $.onThread(C.{call.c_name}, [{', '.join(passed)}], [{', '.join(handles)}])"
         elif callbacks:
@@ -431,24 +429,27 @@ class Writer:
         lines = []
         if call.fails:
             progress = "".join(f", Status.{status.removeprefix('NETLIB_')}" for status in call.progress)
-            lines.append(f"const status = {target};")
+            lines.append(f"const {'[status, thrown]' if is_promise else 'status'} = {target};")
             error = f"s.u64[at + {slots.index('err')}]"
             allowed = f"[{progress[2:]}]"
-            raised = (f", {types}" if is_promise else ", null") if callbacks else ""
+            raised = ", thrown" if is_promise else ", $.take()" if callbacks else ""
             lines.append(f"if (status !== 0{' || $.hasRaised()' if callbacks and not is_promise else ''}) $.check(status, {error}, {allowed}{raised});")
         elif any(output.name == "return" for output in call.outputs):
-            lines.append(f"const result = {target};")
+            lines.append(f"const {'[result]' if is_promise else 'result'} = {target};")
         else:
             lines.append(f"{target};")
         if callbacks and not call.fails:
             lines.append("$.raise();")
+        changes = call.is_setter or call.is_member and call.name.startswith("set_")
+        if changes and (gained := [source for source in sources if source != "this"]):
+            lines.append(f"$.inherit(this, [{', '.join(gained)}]);")
         if call.is_setter:
             return lines + ["this.check();", "return this;"]
-        results = [(self.result_name(output), self.result(output, call, slots, handles)) for output in call.outputs]
+        results = [(self.result_name(output), self.result(output, call, slots, sources)) for output in call.outputs]
         if name == "constructor":
             output = call.outputs[0]
             made = "result" if output.name == "return" else f"s.u64[at + {slots.index(output.name)}]"
-            return lines + [f"$.adopt(this, {made}{self.source(output, call)});"]
+            return lines + [f"$.adopt(this, {made}{', null, [' + ', '.join(sources) + ']' if sources else ''});"]
         if call.progress:
             results.insert(0, ("status", "status"))
         if len(results) == 1:
@@ -456,15 +457,6 @@ class Writer:
         elif results:
             lines.append("return { " + ", ".join(f"{key}: {value}" if key != value else key for key, value in results) + " };")
         return lines
-
-    def source(self, output, call):
-        """The object from which a new handle takes the sleep callback."""
-        if output.handle not in RETRYING:
-            return ""
-        if call.is_member and call.owner in RETRYING:
-            return ", null, this"
-        found = [parameter(value) for value in call.inputs if value.handle in RETRYING]
-        return f", null, {found[0]}" if found else ""
 
     def argument(self, argument, is_promise, lines, passed, slots, handles):
         """Adds the C value of one parameter, and the lines that make it."""
@@ -530,7 +522,7 @@ class Writer:
         c_type = "int32_t" if value.c_type.startswith("enum ") else value.c_type
         return f"$.{NUMBERS[c_type]}('{name}', {name})"
 
-    def result(self, output, call, slots, handles):
+    def result(self, output, call, slots, sources):
         kind = output.kind
         is_return = output.name == "return"
         index = None if is_return else slots.index(output.name)
@@ -542,12 +534,12 @@ class Writer:
             keep = [parameter(value) for value in call.inputs if value.name in output.borrowed_from]
             if call.is_member and call.arguments[0].c_name in output.borrowed_from:
                 keep.append("this")
-            source = self.source(output, call)
+            inherited = f", [{', '.join(sources)}]" if sources else ""
             if output.is_owned:
-                made = f"$.own({cls}, {pointer}{source})"
-            else:
-                made = f"$.borrow({cls}, {pointer}, [{', '.join(keep)}]{source.removeprefix(', null')})"
-            return made
+                return f"$.own({cls}, {pointer}{inherited})"
+            if output.clone:
+                return f"$.own({cls}, C.{output.clone}({pointer}){inherited})"
+            return f"$.borrow({cls}, {pointer}, [{', '.join(keep)}]{inherited})"
         if kind == "text":
             return f"$.{'bytes' if call.c_name in AS_BYTES else 'text'}({pointer}{length})"
         if kind == "bytes":

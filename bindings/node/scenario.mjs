@@ -10,8 +10,8 @@ import { setImmediate } from 'node:timers/promises';
 import * as netlib from './index.mjs';
 
 const {
-    Body, ConnectOptions, ErrorInfo, ErrorOptions, Headers, Limit, NetlibError, Request, Response, Retry, RetryOptions,
-    Status, Stream, Timeout, TlsContext, TlsOptions, Verdict, attempts, parseUrl, parseUrlStrict,
+    Attempts, Body, ConnectOptions, ErrorInfo, ErrorOptions, Headers, Limit, NetlibError, Request, RequestForm,
+    Response, Retry, RetryOptions, Status, Stream, Timeout, TlsContext, TlsOptions, Verdict, parseUrl, parseUrlStrict,
 } = netlib;
 
 const [server, certificates, tag, ...chosen] = process.argv.slice(2);
@@ -42,7 +42,7 @@ async function exchange(request, method, url, { context, options = null, limit =
 
 async function get(port, settings = {}) {
     const url = urlOf(port, settings.target ?? '/hello', settings);
-    const request = new Request('GET', url, new Headers({ connection: 'close' }), netlib.RequestForm.ORIGIN);
+    const request = new Request('GET', url, new Headers({ connection: 'close' }), RequestForm.ORIGIN);
     const { response, body } = await exchange(request, 'GET', url, settings);
     return { status: response.status(), body };
 }
@@ -65,21 +65,25 @@ async function download(done, port, target, { method = 'GET', fields = {}, data 
     const source = data === null ? null : Body.fromMemory(data);
     const start = source && netlib.setFilePosition(source, netlib.POSITION_NONE);
     const context = new TlsContext(tlsOptions());
-    for await (const attempt of attempts(new Retry(options), { method, url: urlOf(port, target), headers })) {
+    const attempts = new Attempts(new Retry(options), method, urlOf(port, target), headers, source !== null);
+    let status;
+    do {
         done.attempts += 1;
-        done.url = attempt.url();
+        done.url = attempts.url();
         try {
-            if (source) netlib.rewindBody(source, start);
-            const body = source ? piecesOf(source) : [];
-            const received = await exchange(attempt.request(), attempt.method(), attempt.url(), { context, body });
-            if (await attempt.accept(received.response)) {
+            if (attempts.sendsBody()) netlib.rewindBody(source, start);
+            const body = attempts.sendsBody() ? piecesOf(source) : [];
+            const request = attempts.request(RequestForm.ORIGIN);
+            const received = await exchange(request, attempts.method(), attempts.url(), { context, body });
+            status = await attempts.next(received.response);
+            if (status === Status.OK) {
                 done.status = received.response.status();
                 done.body = received.body;
             }
         } catch (error) {
-            await attempt.failed(error);
+            status = await attempts.next(null, error);
         }
-    }
+    } while (status === Status.SEND_AGAIN);
     return done;
 }
 

@@ -57,45 +57,6 @@ export declare class RetryError extends NetlibError {}
 /** A failure that the application reported. */
 export declare class ApplicationError extends NetlibError {}
 
-/** One attempt of a request: the first one, a retry, or a redirect. */
-export declare class Attempt {
-    private constructor();
-    method(): string;
-    url(): Url;
-    headers(): Headers | null;
-    /** Returns the request of this attempt. */
-    request(form?: RequestForm): Request;
-    /** Returns false if the request of this attempt has no body, because a redirect changed the method. */
-    sendsBody(): boolean;
-    /** Returns the last decision; null before the first one, and after a decision that failed. */
-    decision(): Decision | null;
-    /** Resolves to true if the response is the final one. Otherwise waits for the next attempt: a retry or redirect. */
-    accept(response: Response): Promise<boolean>;
-    /** Waits for the next attempt, or rejects if the error is not retried. Exceptions that are not from netlib, and
-     * errors after `accept` has resolved to true or rejected, are not retried. */
-    failed(error: unknown): Promise<void>;
-}
-
-/** Iterates over the attempts of a request, as a Retry decides. `limit` also bounds the waits between two attempts.
- *
- *     for await (const attempt of attempts(Retry.recommended(), { url, headers }, limit)) {
- *         try {
- *             const stream = await Stream.connect(attempt.url(), tls, null, limit);
- *             await stream.write(attempt.request().toWire());
- *             const response = await stream.readResponse(attempt.method());
- *             if (!(await attempt.accept(response))) continue;
- *             for await (const piece of stream.body(response)) process.stdout.write(piece);
- *         } catch (error) {
- *             await attempt.failed(error);
- *         }
- *     }
- */
-export declare function attempts(
-    retry: Retry,
-    request: { method?: string; url: Url; headers?: Headers | null },
-    limit?: Limit | AbortSignal | null,
-): AsyncGenerator<Attempt, void, undefined>;
-
 /** Waits until a descriptor is readable or writable. Resolves to false after `timeout` seconds. */
 export declare function wait(fd: number, isWrite: boolean, timeout?: number | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
 export declare function waitForRead(fd: number, timeout?: number | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
@@ -119,6 +80,37 @@ export interface Retry {
     sleep(response?: Response | null, limit?: Limit | AbortSignal | null): Promise<void>;
     /** Waits for the time that the response asks for. Resolves to false if it does not ask for a wait. */
     sleepForRetry(response?: Response | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
+}
+
+/** `error` may be any caught value. An exception that is not from netlib is thrown again, and does not end
+ * the request. */
+export interface Attempts {
+    /** Takes the outcome of the present attempt, and decides as `Retry.decide`. If another attempt follows, waits in
+     * the event loop as `Decision.sleep`, and begins this attempt. The object is busy during the wait.
+     *
+     *     let status;
+     *     do {
+     *         let stream;
+     *         try {
+     *             stream = await Stream.connect(attempts.url(), tls, null, limit);
+     *             await stream.write(attempts.request(RequestForm.ORIGIN).toWire());
+     *             const response = await stream.readResponse(attempts.method());
+     *             status = await attempts.next(response);
+     *             if (status === Status.OK) for await (const piece of stream.body(response)) process.stdout.write(piece);
+     *         } catch (error) {
+     *             status = await attempts.next(null, error);
+     *         } finally {
+     *             stream?.close();
+     *         }
+     *     } while (status === Status.SEND_AGAIN);
+     *
+     * Resolves to `Status.SEND_AGAIN` if another attempt follows, and to `Status.OK` if `response` is the result of the
+     * request. This and every failure, also of the wait, end the request. After the end, a call with an error rejects
+     * with this error. There is one exception: after `Status.OK`, a call with the response and an error decides whether
+     * the request is sent again. */
+    next(response?: Response | null, error?: unknown): Promise<Status>;
+    nextSync(response: Response | null, error: unknown): Status;
+    decide(response: Response | null, error: unknown): Status;
 }
 
 export interface Connect {

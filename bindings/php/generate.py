@@ -97,6 +97,9 @@ class Php(Writer):
     def own(self, handle, value, keep):
         return f"Runtime::own({class_of(handle)}::class, {value}{', ' + keep[0] if keep else ''})"
 
+    def new_limit(self, name):
+        self.line(f"{name} ??= new Limit(null);")
+
     def with_limit(self, made):
         return f"Runtime::withLimit({made})"
 

@@ -6,8 +6,8 @@
 
 declare(strict_types=1);
 
-use Netlib\{Addresses, Body, Connect, ConnectOptions, Error, Headers, Limit, Request, Response, Retry, RetryOptions};
-use Netlib\{Stream, Timeout, TlsContext, TlsOptions, Url};
+use Netlib\{Addresses, Attempts, Body, Connect, ConnectOptions, Error, Headers, Limit, Request, Response, Retry};
+use Netlib\{RetryOptions, Stream, Timeout, TlsContext, TlsOptions, Url};
 
 const PACKAGE = __DIR__ . '/../../target/bindings/php';
 require PACKAGE . '/autoload.php';
@@ -92,22 +92,24 @@ final class Download
         $source = $text === null ? null : Body::fromMemory($text);
         $start = $source === null ? 0 : Netlib\set_file_position($source, Netlib\POSITION_NONE);
         $context = new TlsContext(tls_options());
-        foreach (Netlib\attempts($method, url_of($port, $path), ['connection' => 'close'] + $fields, $retry) as $attempt) {
-            $this->number = $attempt->number;
-            $this->url = $attempt->url;
+        $headers = new Headers(['connection' => 'close'] + $fields);
+        $attempts = new Attempts($retry, $method, url_of($port, $path), $headers, $source !== null);
+        do {
+            $this->number++;
+            $this->url = $attempts->url();
             try {
                 if ($source !== null) {
                     Netlib\rewind_body($source, $start);
                 }
-                [$response, $body] = exchange($attempt->request(), $attempt->method, $attempt->url, $context, body: $source);
-                if ($attempt->accept($response)) {
-                    $this->status = $response->status();
-                    $this->body = $body;
-                }
+                $request = $attempts->request(Netlib\REQUEST_FORM_ORIGIN);
+                $sent = $attempts->sendsBody() ? $source : null;
+                [$response, $this->body] = exchange($request, $attempts->method(), $this->url, $context, body: $sent);
+                $this->status = $response->status();
+                $status = $attempts->next($response);
             } catch (Error $error) {
-                $attempt->failed($error);
+                $status = $attempts->next(null, $error);
             }
-        }
+        } while ($status === Netlib\SEND_AGAIN);
         return $this;
     }
 

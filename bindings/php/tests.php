@@ -6,7 +6,8 @@ declare(strict_types=1);
 
 require __DIR__ . '/../../target/bindings/php/autoload.php';
 
-use Netlib\{Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout, TlsContext, TlsOptions};
+use Netlib\{Attempts, Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout};
+use Netlib\{TlsContext, TlsOptions};
 
 function equal(mixed $got, mixed $wanted): void
 {
@@ -23,6 +24,31 @@ function thrown(callable $call): Throwable
         return $error;
     }
     throw new LogicException('the call succeeded');
+}
+
+/** The attempts of a request to http://a/x with a body. */
+function attempts_of(?RetryOptions $options = null): Attempts
+{
+    $options = ($options ?? RetryOptions::newRecommended())->allowAnyMethod()->jitterKind(Netlib\JITTER_NONE);
+    $headers = new Headers(['authorization' => 'secret', 'content-type' => 'text/plain']);
+    return new Attempts(new Retry($options), 'POST', Netlib\parse_url('http://a/x'), $headers, true);
+}
+
+function response_of(int $status, array $fields = []): Response
+{
+    return new Response('POST', $status, new Headers($fields));
+}
+
+/** Makes attempts until the request ends. `$exchange` returns a response, or throws. */
+function make_attempts(Attempts $attempts, callable $exchange): void
+{
+    do {
+        try {
+            $status = $attempts->next($exchange());
+        } catch (Error $error) {
+            $status = $attempts->next(null, $error);
+        }
+    } while ($status === Netlib\SEND_AGAIN);
 }
 
 $tests = [
@@ -139,6 +165,66 @@ $tests = [
         $mine = new RuntimeException('mine');
         $options->store(new Netlib\Store(static fn () => throw $mine, 1), Netlib\UNAVAILABLE_CLOSED);
         equal(thrown(static fn () => (new Netlib\Rate($options))->take('a', 1)), $mine);
+    },
+    'objects_of_the_attempts_are_valid_after_a_redirect' => static function () {
+        $attempts = attempts_of(RetryOptions::newRecommended()->sleep(static fn () => null));
+        equal($attempts->decision(), null);
+        $attempts->next(response_of(503, ['retry-after' => '7']));
+        [$url, $headers, $decision] = [$attempts->url(), $attempts->headers(), $attempts->decision()];
+        equal($attempts->next(response_of(307, ['location' => 'http://b/y'])), Netlib\SEND_AGAIN);
+        equal([(string) $attempts->url(), $attempts->headers()->get('authorization')], ['http://b/y', null]);
+        equal($attempts->decision()->delay(), 0.0);
+        $attempts->close();
+        equal([(string) $url, $headers->get('authorization'), $decision->delay()], ['http://a/x', 'secret', 7.0]);
+    },
+    'the_attempt_after_a_303_sends_no_body' => static function () {
+        $attempts = attempts_of();
+        equal([$attempts->method(), $attempts->sendsBody()], ['POST', true]);
+        equal($attempts->next(response_of(303, ['location' => '/y'])), Netlib\SEND_AGAIN);
+        equal([$attempts->method(), $attempts->sendsBody()], ['GET', false]);
+        equal($attempts->headers()->get('content-type'), null);
+        $wire = $attempts->request(Netlib\REQUEST_FORM_ORIGIN)->toWire();
+        equal(strtok($wire, "\r"), 'GET /y HTTP/1.1');
+    },
+    'the_error_that_ends_the_retries_is_not_counted_again' => static function () {
+        [$count, $slept] = [0, []];
+        $options = RetryOptions::newRecommended()->total(2);
+        $options->sleep(static function (float $seconds) use (&$slept): void {
+            $slept[] = $seconds;
+        });
+        $exchange = static function () use (&$count): Response {
+            $count++;
+            return response_of(503);
+        };
+        $error = thrown(static fn () => make_attempts(attempts_of($options), $exchange));
+        equal([$error->name(), $error->causes[0]->name()], ['NETLIB_MAX_RETRY', 'NETLIB_RESPONSE_STATUS']);
+        equal([$count, $slept], [3, [0.2]]); // there is no wait before the first retry
+    },
+    'an_error_is_retried_and_the_response_after_it_is_the_result' => static function () {
+        $count = 0;
+        $options = RetryOptions::newRecommended()->sleep(static fn () => null);
+        make_attempts(attempts_of($options), static function () use (&$count): Response {
+            return ++$count < 3 ? throw Netlib\make_error(Netlib\CONNECT_FAILED, 'refused') : response_of(200);
+        });
+        equal($count, 3);
+    },
+    'an_error_after_the_end_is_thrown_as_it_is' => static function () {
+        $attempts = attempts_of();
+        equal($attempts->next(response_of(200)), Netlib\OK);
+        $failure = Netlib\make_error(Netlib\READ_TIMEOUT, 'the body is late', $attempts);
+        for ($at = 0; $at < 2; $at++) {
+            $error = thrown(static fn () => $attempts->next(null, $failure));
+            equal([get_class($error), $error->getMessage()], [Netlib\TimeError::class, 'the body is late']);
+            equal($error->userData(), $attempts);
+        }
+        equal(thrown(static fn () => $attempts->next(response_of(503)))->name(), 'NETLIB_CLOSED');
+    },
+    'an_exception_of_the_sleep_callback_ends_the_request' => static function () {
+        $mine = new DomainException('mine');
+        $attempts = attempts_of(RetryOptions::newRecommended()->sleep(static fn () => throw $mine));
+        equal(thrown(static fn () => $attempts->next(response_of(503, ['retry-after' => '1']))), $mine);
+        $failure = Netlib\make_error(Netlib\CONNECT_FAILED, 'refused');
+        equal(thrown(static fn () => $attempts->next(null, $failure))->getMessage(), 'refused');
     },
     'the_program_of_the_readme_is_get_php' => static function () {
         preg_match('/```php\n(.*?)```/s', file_get_contents(__DIR__ . '/README.md'), $found);

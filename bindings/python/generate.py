@@ -15,6 +15,9 @@ from model import Api, callback_decision, callback_inputs, callback_outputs, cla
 
 # Classes whose obvious name has another meaning in Python: `netlib.Error` is the exception.
 CLASSES = {"netlib_error": "ErrorInfo"}
+
+# A function that keeps its limit for a getter gets a limit of its own instead of the default limit of all calls.
+KEEPS_LIMIT = "netlib_attempts_new"
 ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
 
 # The classes of netlib/_natural.py, which contain the methods written by hand.
@@ -488,6 +491,8 @@ class Writer:
         c, kind, nullable = f"{name}_c", value.kind, self.may_be_none(value, call)
         if kind == "handle":
             if value.handle == "netlib_limit" and name == "limit":
+                if call.c_name == KEEPS_LIMIT:
+                    self.line(f"{name} = Limit(None) if {name} is None else {name}", at)
                 self.line(f"{c} = limit_pointer({name})", at)
             elif value.handle == "netlib_error":
                 self.line(f"{c} = error_pointer({name})", at)
@@ -540,6 +545,8 @@ class Writer:
             cls = self.names.classes[output.handle]
             if output.is_owned:
                 made = f"{cls}._own({variable}{self.kept(keep)})"
+            elif output.clone:
+                made = f"{cls}._own(lib.{output.clone}({variable}))"
             else:
                 lenders = [self.lender(name, call) for name in output.borrowed_from]
                 made = f"{cls}._borrow({variable}{', ' + ', '.join(lenders) if lenders else ''})"

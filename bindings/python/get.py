@@ -3,6 +3,7 @@
 import sys
 
 import netlib
+from netlib import RequestForm, Status
 
 if len(sys.argv) != 2:
     print("usage: get.py URL", file=sys.stderr)
@@ -11,15 +12,19 @@ limit = netlib.Limit(120)  # bounds all attempts, and the waits between them
 options = netlib.ConnectOptions().timeout(20)
 tls = netlib.TlsContext()
 try:
-    for attempt in netlib.attempts("GET", sys.argv[1], {"connection": "close"}, limit=limit):
+    url, headers = netlib.parse_url_strict(sys.argv[1]), netlib.Headers({"connection": "close"})
+    attempts = netlib.Attempts(netlib.Retry.recommended(), "GET", url, headers, False, limit)
+    status = Status.SEND_AGAIN
+    while status == Status.SEND_AGAIN:
         try:
-            with netlib.connect(attempt.url, tls, options, limit) as stream:
-                stream.sendall(attempt.request().to_wire())
-                response = stream.response(attempt.method)
-                if attempt.accept(response):
+            with netlib.connect(attempts.url(), tls, options, limit) as stream:
+                stream.sendall(attempts.request(RequestForm.ORIGIN).to_wire())
+                response = stream.response(attempts.method())
+                status = attempts.next(response)  # waits before a retry
+                if status == Status.OK:
                     for piece in stream.body(response):
                         sys.stdout.buffer.write(piece)
         except netlib.Error as error:
-            attempt.failed(error)  # raises the error if it is not retried
+            status = attempts.next(error=error)  # waits before a retry, or raises the error
 except netlib.Error as error:
     sys.exit(error.report())

@@ -86,22 +86,23 @@ class Download:
     ) -> None:
         self.waits: list[float] = []
         options = RetryOptions.new_recommended().sleep(self.waits.append).random(lambda: 0.5)
-        headers = {"connection": "close", **(fields or {})}
+        headers = netlib.Headers({"connection": "close", **(fields or {})})
         source = netlib.Body.from_memory(body)
         start = netlib.set_file_position(source, netlib.POSITION_NONE)
         context = TlsContext(tls_options())
-        self.number = 0
-        for attempt in netlib.attempts(method, url_of(port, path), headers, retry=Retry(options)):
-            self.number, self.url = attempt.number, attempt.url
+        self.number, status = 0, Status.SEND_AGAIN
+        attempts = netlib.Attempts(Retry(options), method, url_of(port, path), headers, bool(body))
+        while status == Status.SEND_AGAIN:
+            self.number += 1
+            self.url = attempts.url()
             try:
                 netlib.rewind_body(source, start)
-                response, self.body = exchange(
-                    attempt.request(), attempt.method, attempt.url, context, body=pieces(source)
-                )
-                if attempt.accept(response):
-                    self.status = response.status()
+                request = attempts.request(netlib.RequestForm.ORIGIN)
+                response, self.body = exchange(request, attempts.method(), self.url, context, body=pieces(source))
+                status = attempts.next(response)
+                self.status = response.status()
             except netlib.Error as error:
-                attempt.failed(error)
+                status = attempts.next(error=error)
 
     def waited(self) -> str:
         return ",".join(f"{seconds:.3f}" for seconds in self.waits) or "-"

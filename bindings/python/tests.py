@@ -372,21 +372,21 @@ class Attempts(unittest.TestCase):
 
     def run_to_the_end(self, options: RetryOptions, status: int, fields: dict[str, str]) -> tuple[int, Status]:
         response = netlib.Response("GET", status, netlib.Headers(fields))
-        requests = 0
-        attempts = netlib.attempts("GET", "https://localhost/", retry=netlib.Retry(options.status_forcelist([503])))
+        retry, url = netlib.Retry(options.status_forcelist([503])), netlib.parse_url("https://localhost/")
+        attempts = netlib.Attempts(retry, "GET", url, None, False)
+        requests, outcome = 0, Status.SEND_AGAIN
         with self.assertRaises(netlib.Error) as raised:
-            for attempt in attempts:
+            while outcome == Status.SEND_AGAIN:
                 requests += 1
                 self.assertLess(requests, 20)
                 try:
-                    attempt.accept(response)
+                    outcome = attempts.next(response)
                 except netlib.Error as error:
-                    attempt.failed(error)
-        self.assertEqual(list(attempts), [])
+                    outcome = attempts.next(error=error)
         self.assertEqual(raised.exception.report().count("the server answered"), 1 if fields == {} else 0)
         return requests, raised.exception.status
 
-    def test_the_error_of_accept_ends_the_loop(self) -> None:
+    def test_the_error_of_a_response_ends_the_loop(self) -> None:
         safe = RetryOptions().redirect_profile(netlib.RedirectProfile.SAFE)
         rows: list[tuple[RetryOptions, int, dict[str, str], int, Status]] = [
             (RetryOptions().status(1), 503, {}, 2, Status.MAX_RETRY),
@@ -400,17 +400,30 @@ class Attempts(unittest.TestCase):
             with self.subTest(end=end, requests=requests):
                 self.assertEqual(self.run_to_the_end(options, status, fields), (requests, end))
 
-    def test_an_attempt_that_has_ended_raises_each_error(self) -> None:
-        attempts = netlib.attempts("GET", URL, retry=netlib.Retry(RetryOptions().total(0)))
-        attempt = next(attempts)
+    def test_attempts_that_have_ended_raise_each_error(self) -> None:
+        attempts = netlib.Attempts(netlib.Retry(RetryOptions().total(0)), "GET", URL, None, False)
         with self.assertRaises(netlib.RetryError):
-            attempt.failed(netlib.make_error(Status.CONNECT_FAILED, "refused"))
-        self.assertIsNone(attempt.decision)
-        late = netlib.make_error(Status.CONNECT_FAILED, "late")
-        with self.assertRaises(netlib.ConnectError) as raised:
-            attempt.failed(late)
-        self.assertIs(raised.exception, late)
-        self.assertEqual(list(attempts), [])
+            attempts.next(error=netlib.make_error(Status.CONNECT_FAILED, "refused"))
+        self.assertIsNone(attempts.decision())
+        with self.assertRaisesRegex(netlib.ConnectError, "^late$"):
+            attempts.next(error=netlib.make_error(Status.CONNECT_FAILED, "late"))
+        with self.assertRaises(netlib.StateError):
+            attempts.next(netlib.Response("GET", 200, netlib.Headers({})))
+
+    def test_the_objects_of_an_attempt_outlive_it(self) -> None:
+        headers = netlib.Headers({"Content-Type": "text/plain"})
+        attempts = netlib.Attempts(netlib.Retry.recommended(), "POST", netlib.parse_url("http://a/"), headers, True)
+        first, first_headers = attempts.url(), attempts.headers()
+        self.assertEqual((attempts.sends_body(), attempts.decision()), (True, None))
+        for path in ("/b", "/c"):
+            response = netlib.Response("POST", 303, netlib.Headers({"location": path}))
+            self.assertEqual(attempts.next(response), Status.SEND_AGAIN)
+            self.assertFalse(attempts.sends_body())
+        last, decision = attempts.url(), attempts.decision()
+        attempts.close()
+        assert decision is not None
+        self.assertEqual((str(first), list(first_headers)), ("http://a/", [("Content-Type", "text/plain")]))
+        self.assertEqual((str(last), decision.method()), ("http://a/c", "GET"))
 
 
 class Asyncio(unittest.IsolatedAsyncioTestCase):
@@ -440,15 +453,19 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
     async def get(
         self, url: str, tls: netlib.TlsContext | None = None, limit: netlib.Limit | None = None
     ) -> tuple[int, bytes]:
-        async for attempt in netlib.aio.attempts("GET", url, limit=limit):
+        attempts = netlib.Attempts(netlib.Retry.recommended(), "GET", netlib.parse_url_strict(url), None, False, limit)
+        number, status = 0, Status.SEND_AGAIN
+        while status == Status.SEND_AGAIN:
+            number += 1
             try:
-                async with await netlib.aio.connect(attempt.url, tls, None, limit) as stream:
-                    await stream.write(attempt.request().to_wire())
-                    response = await stream.response(attempt.method)
-                    if await attempt.accept(response):
-                        return attempt.number, b"".join([piece async for piece in stream.body(response)])
+                async with await netlib.aio.connect(attempts.url(), tls, None, limit) as stream:
+                    await stream.write(attempts.request(netlib.RequestForm.ORIGIN).to_wire())
+                    response = await stream.response(attempts.method())
+                    status = await netlib.aio.next_attempt(attempts, response)
+                    if status == Status.OK:
+                        return number, b"".join([piece async for piece in stream.body(response)])
             except netlib.Error as error:
-                await attempt.failed(error)
+                status = await netlib.aio.next_attempt(attempts, error=error)
         raise AssertionError("the last attempt returns or raises")
 
     async def test_fifty_downloads_over_tls_need_no_thread(self) -> None:

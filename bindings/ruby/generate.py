@@ -122,6 +122,9 @@ class Ruby(Writer):
     def own(self, handle, value, keep):
         return f"Runtime.own({class_of(handle)}, {value}{', ' + keep[0] if keep else ''})"
 
+    def new_limit(self, name):
+        self.line(f"{name} ||= Limit.new(nil)")
+
     def with_limit(self, made):
         return f"Runtime.with_limit({made})"
 

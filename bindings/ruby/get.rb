@@ -14,14 +14,21 @@ begin
   limit = Netlib::Limit.new(120) # bounds all attempts, and the waits between them
   context = Netlib::TlsContext.new
   options = Netlib::ConnectOptions.new.timeout(20)
-  Netlib.attempts('GET', ARGV.first, { 'connection' => 'close' }, limit: limit) do |attempt|
-    Netlib.connect(attempt.url, context, options, limit) do |stream|
-      stream.send_all(attempt.request.to_wire)
-      response = stream.response(attempt.method)
-      stream.each_piece(response) { |piece| print piece } if attempt.accept(response)
+  headers = Netlib::Headers.new({ 'connection' => 'close' })
+  url = Netlib.parse_url_strict(ARGV.first)
+  attempts = Netlib::Attempts.new(Netlib::Retry.recommended, 'GET', url, headers, false, limit)
+  status = Netlib::SEND_AGAIN
+  while status == Netlib::SEND_AGAIN
+    begin
+      Netlib.connect(attempts.url, context, options, limit) do |stream|
+        stream.send_all(attempts.request(Netlib::REQUEST_FORM_ORIGIN).to_wire)
+        response = stream.response(attempts.method)
+        status = attempts.next(response) # waits before a retry
+        stream.each_piece(response) { |piece| print piece } if status == Netlib::OK
+      end
+    rescue Netlib::Error => e
+      status = attempts.next(nil, e) # waits before a retry, or raises the error
     end
-  rescue Netlib::Error => e
-    attempt.failed(e) # raises the error if it is not retried
   end
 rescue Netlib::Error => e
   abort e.report

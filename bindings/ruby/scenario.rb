@@ -65,10 +65,12 @@ class Download
     source = body && Netlib::Body.from_memory(body)
     start = source && Netlib.set_file_position(source, Netlib::POSITION_NONE)
     context = Netlib::TlsContext.new(tls_options)
-    headers = { 'connection' => 'close' }.merge(fields)
-    Netlib.attempts(method, url_of(port, path), headers, retry_: retry_policy) do |attempt|
+    headers = Netlib::Headers.new({ 'connection' => 'close' }.merge(fields))
+    attempts = Netlib::Attempts.new(retry_policy, method, url_of(port, path), headers, !body.nil?)
+    @number = 0
+    loop do
       Netlib.rewind_body(source, start) if source
-      try(attempt, context, source)
+      break unless try(attempts, context, source) == Netlib::SEND_AGAIN
     end
     self
   end
@@ -89,16 +91,17 @@ class Download
     Netlib::Retry.new(options)
   end
 
-  def try(attempt, context, source)
-    @number = attempt.number
-    @url = attempt.url
-    response, text = exchange(attempt.request, attempt.method, attempt.url, context: context, body: source)
-    return unless attempt.accept(response)
-
+  # Makes one attempt, and returns the status of `next`.
+  def try(attempts, context, source)
+    @number += 1
+    @url = attempts.url
+    request = attempts.request(Netlib::REQUEST_FORM_ORIGIN)
+    sent = source if attempts.sends_body?
+    response, @body = exchange(request, attempts.method, @url, context: context, body: sent)
     @status = response.status
-    @body = text
+    attempts.next(response)
   rescue Netlib::Error => e
-    attempt.failed(e)
+    attempts.next(nil, e)
   end
 end
 

@@ -317,6 +317,106 @@ test('a_callback_returns_a_result_and_two_numbers') do
   raised(ArgumentError) { Netlib::Rate.new(options).take('a', 1) }
 end
 
+# The attempts of a request to http://a/x with a body, with `total` retries. The waits are added to `slept`.
+def attempts_of(total: 3, slept: [])
+  options = Netlib::RetryOptions.new_recommended.total(total).allow_any_method
+  options.jitter_kind(Netlib::JITTER_NONE).sleep { |seconds| slept << seconds }
+  headers = Netlib::Headers.new({ 'authorization' => 'secret', 'content-type' => 'text/plain' })
+  Netlib::Attempts.new(Netlib::Retry.new(options), 'POST', Netlib.parse_url('http://a/x'), headers, true)
+end
+
+def response_of(status, fields = {})
+  Netlib::Response.new('POST', status, Netlib::Headers.new(fields))
+end
+
+test('objects_of_the_attempts_are_valid_after_a_redirect') do
+  attempts = attempts_of
+  equal(attempts.decision, nil)
+  attempts.next(response_of(503, 'retry-after' => '7'))
+  url = attempts.url
+  headers = attempts.headers
+  decision = attempts.decision
+  equal(attempts.next(response_of(307, 'location' => 'http://b/y')), Netlib::SEND_AGAIN)
+  equal([attempts.url.to_s, attempts.headers['authorization'], attempts.decision.delay], ['http://b/y', nil, 0.0])
+  attempts.close
+  GC.start
+  equal([url.to_s, headers['authorization'], decision.delay], ['http://a/x', 'secret', 7.0])
+end
+
+test('the_attempt_after_a_303_sends_no_body') do
+  attempts = attempts_of
+  equal([attempts.method, attempts.sends_body?], ['POST', true])
+  equal(attempts.next(response_of(303, 'location' => '/y')), Netlib::SEND_AGAIN)
+  equal([attempts.method, attempts.sends_body?, attempts.headers['content-type']], ['GET', false, nil])
+  equal(attempts.request(Netlib::REQUEST_FORM_ORIGIN).to_wire.lines.first, "GET /y HTTP/1.1\r\n")
+end
+
+# Makes attempts until the request ends: each yields a response, or raises an error. Returns the number of attempts.
+def count_attempts(attempts)
+  count = 0
+  status = Netlib::SEND_AGAIN
+  while status == Netlib::SEND_AGAIN
+    begin
+      count += 1
+      status = attempts.next(yield)
+    rescue Netlib::Error => e
+      status = attempts.next(nil, e)
+    end
+  end
+  count
+end
+
+test('the_error_that_ends_the_retries_is_not_counted_again') do
+  slept = []
+  count = 0
+  error = raised(Netlib::RetryError) do
+    count_attempts(attempts_of(total: 2, slept: slept)) do
+      count += 1
+      response_of(503)
+    end
+  end
+  equal([error, *error.causes].map(&:name), %w[NETLIB_MAX_RETRY NETLIB_RESPONSE_STATUS])
+  equal([count, slept], [3, [0.2]]) # there is no wait before the first retry
+end
+
+test('an_error_is_retried_and_the_response_after_it_is_the_result') do
+  count = 0
+  made = count_attempts(attempts_of) do
+    count += 1
+    raise Netlib.make_error(Netlib::CONNECT_FAILED, 'refused') if count < 3
+
+    response_of(200)
+  end
+  equal(made, 3)
+end
+
+test('an_error_after_the_end_is_raised_as_it_is') do
+  attempts = attempts_of
+  equal(attempts.next(response_of(200)), Netlib::OK)
+  failure = Netlib.make_error(Netlib::READ_TIMEOUT, 'the body is late', user_data: attempts)
+  2.times do
+    error = raised(Netlib::TimeError) { attempts.next(nil, failure) }
+    equal([error.message, error.user_data], ['the body is late', attempts])
+  end
+  equal(raised(Netlib::StateError) { attempts.next(response_of(503)) }.name, 'NETLIB_CLOSED')
+end
+
+test('an_exception_of_the_sleep_callback_ends_the_request') do
+  mine = KeyError.new('mine')
+  policy = Netlib::Retry.new(Netlib::RetryOptions.new_recommended.sleep { raise mine })
+  attempts = Netlib::Attempts.new(policy, 'GET', Netlib.parse_url('http://a/'), nil, false)
+  equal(raised(KeyError) { attempts.next(response_of(503, 'retry-after' => '1')) }, mine)
+  failure = Netlib.make_error(Netlib::CONNECT_FAILED, 'refused')
+  equal(raised(Netlib::ConnectError) { attempts.next(nil, failure) }.message, 'refused')
+end
+
+test('timeout_ends_the_wait_before_an_attempt_while_other_threads_run') do
+  attempts = Netlib::Attempts.new(Netlib::Retry.recommended, 'GET', Netlib.parse_url('http://a/'), nil, false)
+  response = response_of(503, 'retry-after' => '10')
+  seconds = seconds_of { raised(Timeout::Error) { Timeout.timeout(0.1) { attempts.next(response) } } }
+  raise "the wait ended after #{seconds} s" if seconds > 5
+end
+
 test('the_program_of_the_readme_is_get_rb') do
   program = File.read("#{__dir__}/README.md")[/```ruby\n(.*?)```/m, 1]
   raise 'the programs differ' unless File.read("#{__dir__}/get.rb").include?(program)

@@ -232,6 +232,16 @@ static inline netlib_decision *make_decision(void) {
 #endif
 #define MAKE__netlib_decision_ptr make_decision()
 
+#ifdef HAVE_netlib_attempts_new
+static inline netlib_attempts *make_attempts(void) {
+    netlib_attempts *attempts = NULL;
+    netlib_error *err = NULL;
+    MUST_OK(netlib_attempts_new(netlib_retry_recommended(), "GET", make_url(), NULL, 1, NULL, &attempts, &err));
+    return attempts;
+}
+#define MAKE__netlib_attempts_ptr make_attempts()
+#endif
+
 /* overload */
 #ifdef HAVE_netlib_store_new
 static inline void make_swap(void *ctx, const char *key, size_t len, uint64_t expected, uint64_t desired, double ttl,

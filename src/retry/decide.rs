@@ -133,8 +133,18 @@ impl Retry {
                 "response and error are both NULL: there is nothing to decide",
             ));
         }
+        self.report_to_budget(attempt.url, &outcome, self.report_of(&outcome))?;
+        self.decide_reported(attempt, limit)
+    }
+
+    /// Decides as [`Retry::decide`], about a request whose outcome the budget already knows.
+    pub(crate) fn decide_reported(
+        self: &Arc<Retry>,
+        attempt: Attempt<'_>,
+        limit: Option<&Limit>,
+    ) -> Result<Decision> {
+        let outcome = Outcome::new(attempt.response, attempt.error);
         let report = self.report_of(&outcome);
-        self.report_to_budget(attempt.url, &outcome, report)?;
         if let Some(error) = self.uncounted_error(&outcome, Some(attempt.method)) {
             return Err(error);
         }

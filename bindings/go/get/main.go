@@ -35,7 +35,10 @@ func run(address string) error {
 		Transport:     &http.Transport{DialTLSContext: netlib.DialTLS(tls, nil)},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	attempts := netlib.NewAttempts(netlib.RetryRecommended(), "GET", url, nil, limit)
+	attempts, err := netlib.NewAttempts(netlib.RetryRecommended(), "GET", url, nil, false, limit)
+	if err != nil {
+		return err
+	}
 	for {
 		again, err := attempts.Do(ctx, client, nil, func(response *http.Response) error {
 			_, err := io.Copy(os.Stdout, response.Body)

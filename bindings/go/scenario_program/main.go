@@ -143,17 +143,17 @@ func download(r request) (d downloaded, err error) {
 		d.waits = append(d.waits, fmt.Sprintf("%.3f", seconds))
 		return netlib.OutcomeDone, nil
 	}).Random(func() (float64, error) { return 0.5, nil })
-	attempts := netlib.NewAttempts(must(netlib.NewRetry(options)), r.method, r.url, r.headers, r.limit)
+	attempts := must(netlib.NewAttempts(must(netlib.NewRetry(options)), r.method, r.url, r.headers, false, r.limit))
 	for {
 		d.attempts++
-		r.method, r.url, r.headers = attempts.Method, attempts.URL, attempts.Headers
+		r.method, r.url, r.headers = attempts.Method(), attempts.URL(), attempts.Headers()
 		response, body, failure := exchange(r)
-		again, err := attempts.Decide(response, failure)
+		status, err := attempts.Next(response, failure)
 		if err != nil {
 			return d, err
 		}
-		if !again {
-			d.status, d.body, d.url = response.Status(), body, attempts.URL
+		if status == netlib.StatusOk {
+			d.status, d.body, d.url = response.Status(), body, attempts.URL()
 			return d, nil
 		}
 	}
@@ -424,8 +424,8 @@ var steps = []step{
 	{"user-data", func() string {
 		original := errors.New("an error of the application")
 		retry := must(netlib.NewRetry(netlib.NewRetryOptions().Total(0)))
-		attempts := netlib.NewAttempts(retry, "GET", must(netlib.ParseURL("http://a/")), nil, nil)
-		return sameness(errors.Is(errorOf(attempts.Decide(nil, original)), original))
+		attempts := must(netlib.NewAttempts(retry, "GET", must(netlib.ParseURL("http://a/")), nil, false, nil))
+		return sameness(errors.Is(errorOf(attempts.Next(nil, original)), original))
 	}},
 	{"collected", func() string {
 		before := resident()

@@ -34,6 +34,18 @@ public class NetlibException extends RuntimeException {
         return found == StatusClass.TLS ? new Tls(error, cause) : new NetlibException(error, cause);
     }
 
+    /**
+     * The error of an exception, for functions such as {@link Attempts#next}: the error of a NetlibException, or an error
+     * with {@link Status#APPLICATION_ERROR} that carries the exception; null for null.
+     */
+    public static NetlibError errorOf(Exception failure) {
+        if (failure == null || failure instanceof NetlibException) {
+            return failure == null ? null : ((NetlibException) failure).error;
+        }
+        String message = String.valueOf(failure.getMessage());
+        return NetlibError.make(Status.APPLICATION_ERROR, message, ErrorOptions.make().userData(failure));
+    }
+
     /** The status, one of the constants of {@link Status}. */
     public int status() {
         return status;

@@ -7,13 +7,13 @@ import netlib.Headers;
 import netlib.Limit;
 import netlib.Netlib;
 import netlib.NetlibException;
-import netlib.Request;
 import netlib.RequestForm;
 import netlib.Response;
 import netlib.Retry;
 import netlib.Status;
 import netlib.Stream;
 import netlib.TlsContext;
+import netlib.Url;
 
 /** Downloads one URL with the recommended settings, and writes the response's body to standard output. */
 public final class Get {
@@ -26,22 +26,23 @@ public final class Get {
         }
         try (TlsContext tls = TlsContext.make(null); Limit limit = Limit.make(120, null)) {
             Headers headers = Headers.make(new HeaderField[] {new HeaderField("connection", "close")});
-            Attempts attempts = new Attempts(Retry.recommended(), "GET", Netlib.parseUrlStrict(arguments[0]), headers, limit);
-            Stream[] stream = new Stream[1];
-            Response[] response = new Response[1];
+            Url url = Netlib.parseUrlStrict(arguments[0]);
+            Attempts attempts = Attempts.make(Retry.recommended(), "GET", url, headers, false, limit);
+            int status;
             do {
-                if (stream[0] != null) stream[0].close(); // of an attempt that is repeated
-                attempts.run(() -> {
-                    Request request = Request.make(attempts.method(), attempts.url(), attempts.headers(), RequestForm.ORIGIN);
-                    stream[0] = Stream.connect(attempts.url(), tls, null, limit).stream();
-                    stream[0].write(request.toWire().getBytes(StandardCharsets.UTF_8));
-                    response[0] = stream[0].readResponse(attempts.method()).response();
-                    return response[0];
-                });
-            } while (attempts.again());
-            try (Stream last = stream[0]) {
-                writeBody(last, response[0]);
-            }
+                Stream stream = null;
+                try {
+                    stream = Stream.connect(attempts.url(), tls, null, limit).stream();
+                    stream.write(attempts.request(RequestForm.ORIGIN).toWire().getBytes(StandardCharsets.UTF_8));
+                    Response response = stream.readResponse(attempts.method()).response();
+                    status = attempts.next(response, null); // waits before a retry
+                    if (status == Status.OK) writeBody(stream, response);
+                } catch (NetlibException failed) {
+                    status = attempts.next(null, failed.error()); // waits before a retry, or throws the exception
+                } finally {
+                    if (stream != null) stream.close();
+                }
+            } while (status == Status.SEND_AGAIN);
         } catch (NetlibException failed) {
             System.err.println(failed.error().report());
             System.exit(1);

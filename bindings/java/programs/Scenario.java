@@ -119,14 +119,20 @@ public final class Scenario {
                 waits.add(String.format(Locale.ROOT, "%.3f", seconds));
                 return Outcome.DONE;
             }).random(() -> 0.5);
-            Attempts loop = new Attempts(Retry.make(options), exchange.method, exchange.url, exchange.headers, null);
+            Attempts loop = Attempts.make(Retry.make(options), exchange.method, exchange.url, exchange.headers, false, null);
+            int status;
             do {
                 attempts++;
                 exchange.method = loop.method();
                 exchange.url = loop.url();
                 exchange.headers = loop.headers();
-                loop.run(() -> (result = exchange.run()).response());
-            } while (loop.again());
+                try {
+                    result = exchange.run();
+                    status = loop.next(result.response(), null);
+                } catch (NetlibException failed) {
+                    status = loop.next(null, failed.error());
+                }
+            } while (status == Status.SEND_AGAIN);
             return this;
         }
 
@@ -423,11 +429,10 @@ public final class Scenario {
         });
         step("user-data", () -> {
             Exception original = new Exception("an exception of the application");
-            Attempts attempts = new Attempts(Retry.make(RetryOptions.make().total(0)), "GET", Netlib.parseUrl("http://a/"), null, null);
+            Retry retry = Retry.make(RetryOptions.make().total(0));
+            Attempts attempts = Attempts.make(retry, "GET", Netlib.parseUrl("http://a/"), null, false, null);
             try {
-                attempts.run(() -> {
-                    throw original;
-                });
+                attempts.next(null, NetlibException.errorOf(original));
             } catch (NetlibException failed) {
                 for (Throwable cause = failed; cause != null; cause = cause.getCause()) {
                     if (cause == original) {

@@ -2,7 +2,9 @@
 //
 //     node get.mjs https://example.com/
 
-import { ConnectOptions, Headers, Limit, NetlibError, Retry, Stream, TlsContext, attempts, parseUrlStrict } from 'netlib';
+import {
+    Attempts, ConnectOptions, Headers, Limit, NetlibError, RequestForm, Retry, Status, Stream, TlsContext, parseUrlStrict,
+} from 'netlib';
 
 if (process.argv.length !== 3) {
     console.error('usage: node get.mjs URL');
@@ -13,21 +15,23 @@ try {
     const tls = new TlsContext();
     const options = new ConnectOptions().timeout(20);
     const headers = new Headers({ connection: 'close' });
-    const request = { method: 'GET', url: parseUrlStrict(process.argv[2]), headers };
-    for await (const attempt of attempts(Retry.recommended(), request, limit)) {
+    const url = parseUrlStrict(process.argv[2]);
+    const attempts = new Attempts(Retry.recommended(), 'GET', url, headers, false, limit);
+    let status;
+    do {
         let stream;
         try {
-            stream = await Stream.connect(attempt.url(), tls, options, limit);
-            await stream.write(attempt.request().toWire());
-            const response = await stream.readResponse(attempt.method());
-            if (!(await attempt.accept(response))) continue; // a retry or a redirect follows
-            for await (const piece of stream.body(response)) process.stdout.write(piece);
+            stream = await Stream.connect(attempts.url(), tls, options, limit);
+            await stream.write(attempts.request(RequestForm.ORIGIN).toWire());
+            const response = await stream.readResponse(attempts.method());
+            status = await attempts.next(response); // waits before a retry
+            if (status === Status.OK) for await (const piece of stream.body(response)) process.stdout.write(piece);
         } catch (error) {
-            await attempt.failed(error); // throws if the error is not retried
+            status = await attempts.next(null, error); // waits before a retry, or throws the error
         } finally {
             stream?.close();
         }
-    }
+    } while (status === Status.SEND_AGAIN);
 } catch (error) {
     if (!(error instanceof NetlibError)) throw error;
     console.error(error.report());

@@ -1,14 +1,15 @@
 'use strict';
-// Adds JavaScript's conventions to the classes of api.cjs: promises, iteration, and the loop of attempts.
+// Adds JavaScript's conventions to the classes of api.cjs: promises and iteration.
 
 const fs = require('node:fs');
 const api = require('./api.cjs');
-const { fromInfo } = require('./errors.cjs');
+const { NetlibError, fromInfo } = require('./errors.cjs');
 const { ready, wakeAll } = require('./event-loop.cjs');
 const { Handle, dataOf, limitOf } = require('./runtime.cjs');
 
 const {
-    Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Request, Retry, RetryOptions, Status, Stream, Url,
+    Attempts, Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Retry, RetryOptions, Status,
+    Stream, Url,
 } = api;
 
 const POLLIN = 1;
@@ -47,6 +48,11 @@ async function sleep(seconds, limit) {
     const end = now() + seconds;
     limit?.check();
     for (let left = seconds; left > 0; left = end - now()) await within(limit, [], left);
+}
+
+// True for an object with the sleep callback of a Retry. This callback waits instead of the event loop.
+for (const cls of [Attempts, Decision, Retry, RetryOptions]) {
+    Object.defineProperty(cls.prototype, 'sleeper', { value: false, writable: true });
 }
 
 extend(Decision, (generated) => ({
@@ -316,90 +322,51 @@ extend(Headers, () => ({
 
 // ---- Attempts.
 
-/** One attempt of a request: a first one, a retry, or a redirect. */
-class Attempt {
-    #retry;
-    #request;
-    #limit;
-    #decision = null;
-    #hasEnded = false;
-    #continues = false;
-    #sendsBody = true;
+/** The attempts whose wait has failed. Their requests have ended. */
+const stopped = new WeakSet();
 
-    constructor(retry, { method = 'GET', url, headers = null }, limit) {
-        this.#retry = retry;
-        this.#request = { method, url, headers };
-        this.#limit = limitOf(limit);
-    }
+const isSame = (error, other) => other instanceof NetlibError && error.report() === other.report();
 
-    method() {
-        return this.#request.method;
-    }
-
-    url() {
-        return this.#request.url;
-    }
-
-    headers() {
-        return this.#request.headers;
-    }
-
-    request(form = api.RequestForm.ORIGIN) {
-        return new Request(this.#request.method, this.#request.url, this.#request.headers, form);
-    }
-
-    sendsBody() {
-        return this.#sendsBody;
-    }
-
-    decision() {
-        return this.#decision;
-    }
-
-    async accept(response) {
-        return this.#decide(response, null);
-    }
-
-    async failed(error) {
-        if (this.#hasEnded || !error?.info) throw error;
-        await this.#decide(null, error);
-    }
-
-    async #decide(response, error) {
-        const { method, url, headers } = this.#request;
-        this.#hasEnded = true;
-        this.#continues = false;
-        this.#decision = null;
-        const decision = this.#retry.decide(method, url, response, error, this.#limit);
-        this.#decision = decision;
-        if (decision.action() === api.Action.RETURN_RESPONSE) return true;
-        this.#request = {
-            method: decision.method(),
-            url: decision.url(),
-            headers: headers && decision.headers(headers),
-        };
-        this.#retry = decision.retry();
-        this.#sendsBody = decision.resendBody();
-        await decision.sleep(this.#limit);
-        this.#hasEnded = false;
-        this.#continues = true;
-        return false;
-    }
-
-    static continues(attempt) {
-        const continues = attempt.#continues;
-        attempt.#continues = false;
-        return continues;
-    }
-}
-const { continues } = Attempt;
-delete Attempt.continues;
-
-/** The attempts of a request, for `for await`. */
-async function* attempts(retry, request, limit = null) {
-    const attempt = new Attempt(retry, request, limit);
-    do yield attempt;
-    while (continues(attempt));
+/** Makes a method that passes the outcome of an attempt to `take`, unless the request has ended. */
+function deciding(take) {
+    return function decide(response = null, error = null) {
+        const info = error?.info ?? error;
+        // Another exception says nothing about the request.
+        if (info !== null && !(info instanceof ErrorInfo)) throw error;
+        if (stopped.has(this)) {
+            const ended = 'the request has ended: there is no attempt to decide about';
+            if (info === null) throw fromInfo(new ErrorInfo(Status.CLOSED, ended));
+            throw info === error ? fromInfo(info) : error;
+        }
+        try {
+            return take.call(this, response, error);
+        } catch (failure) {
+            // If the error of the caller ends the request, its exception has the stack trace of the failed call.
+            throw error instanceof NetlibError && isSame(error, failure) ? error : failure;
+        }
+    };
 }
 
-module.exports = { Attempt, attempts, tlsAcceptStream, tlsWrapStream, wait, waitForRead, waitForWrite };
+extend(Attempts, (generated) => ({
+    decide: deciding(generated.decide),
+    nextSync: deciding(generated.nextSync),
+    async next(response = null, error = null) {
+        const status = this.decide(response, error);
+        if (status !== Status.SEND_AGAIN) return status;
+        const [decision, limit] = [this.decision(), this.limit()];
+        Handle.use(this, 1);
+        try {
+            await decision.sleep(limit);
+        } catch (failure) {
+            stopped.add(this);
+            throw failure;
+        } finally {
+            Handle.use(this, -1);
+            decision.close();
+            limit?.close();
+        }
+        return status;
+    },
+}));
+
+module.exports = { tlsAcceptStream, tlsWrapStream, wait, waitForRead, waitForWrite };

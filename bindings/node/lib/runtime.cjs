@@ -268,6 +268,7 @@ class Handle {
     #isOwned = false;
     #isClosed = false;
     #lenders = []; // the objects that own a borrowed handle
+    #contexts = []; // the ctx of each callback that a call with the handle may invoke
 
     /** Frees the handle, at once or after the calls that use it. Closing a handle twice has no effect. */
     close() {
@@ -293,13 +294,30 @@ class Handle {
     }
 
     /** Stores the address of a handle, which the object owns unless there are lenders. */
-    static adopt(handle, address, lenders, source) {
+    static adopt(handle, address, lenders, sources = []) {
         handle.#address = address;
         handle.#isOwned = !lenders;
         handle.#lenders = lenders ? lenders.filter((lender) => lender instanceof Handle) : [];
         if (!lenders) finalizers.register(handle, { free: described.get(handle.constructor), address }, handle);
-        if (source) handle.sleeper = source.sleeper;
+        inherit(handle, sources);
         return handle;
+    }
+
+    /** Adds callbacks: those of other handles, and new ones, each as a ctx. */
+    static inherit(handle, sources) {
+        for (const source of sources) {
+            // An AbortSignal and an exception have no callbacks.
+            const added = typeof source === 'bigint' ? [source] : source instanceof Handle ? source.#contexts : [];
+            if (added.length > 0) {
+                const contexts = new Set([...handle.#contexts, ...added]);
+                handle.#contexts = [...contexts].filter((ctx) => heldValues.has(ctx));
+            }
+            if (source?.sleeper && 'sleeper' in handle) handle.sleeper = true;
+        }
+    }
+
+    static contextsOf(handles) {
+        return [...new Set(handles.flatMap((handle) => handle.#contexts))];
     }
 
     static use(handle, change) {
@@ -325,10 +343,11 @@ Object.defineProperty(Handle.prototype, Symbol.dispose, {
         this.close();
     },
 });
-Object.defineProperty(Handle.prototype, 'sleeper', { value: false, writable: true });
 
-const { pointer, adopt, give } = Handle;
-for (const name of ['pointer', 'adopt', 'use', 'give', 'make']) Object.defineProperty(Handle, name, { enumerable: false });
+const { pointer, adopt, give, inherit } = Handle;
+for (const name of ['pointer', 'adopt', 'inherit', 'contextsOf', 'use', 'give', 'make']) {
+    Object.defineProperty(Handle, name, { enumerable: false });
+}
 
 function argument(name, value, cls, isOptional) {
     if ((value === null || value === undefined) && isOptional) return null;
@@ -336,13 +355,13 @@ function argument(name, value, cls, isOptional) {
     return pointer(value);
 }
 
-function own(cls, address, _keep, source) {
-    return address ? adopt(Handle.make(cls), address, null, source) : null;
+function own(cls, address, sources) {
+    return address ? adopt(Handle.make(cls), address, null, sources) : null;
 }
 
 /** A handle that is part of other objects, which it keeps alive. */
-function borrow(cls, address, lenders, source) {
-    return address ? adopt(Handle.make(cls), address, lenders, source) : null;
+function borrow(cls, address, lenders, sources) {
+    return address ? adopt(Handle.make(cls), address, lenders, sources) : null;
 }
 
 /** Calls `use` with a handle, which is closed when `use` returns or throws. */
@@ -386,9 +405,8 @@ function errorPointer(name, value, isOptional) {
     return argument(name, value?.info ?? value, ErrorInfo, isOptional);
 }
 
-/** Throws the error of a failed call. `types` are the callbacks of a call on another thread; null for other calls. */
-function check(status, error, allowed, types) {
-    const thrown = types === undefined ? null : types ? takeRaised(types) : take();
+/** Throws the error of a failed call, or the exception that a callback of the call has thrown. */
+function check(status, error, allowed, thrown = null) {
     if (thrown) {
         if (error) taxonomy.C.netlib_error_free(error);
         throw thrown.exception;
@@ -413,13 +431,14 @@ const heldValue = (ctx) => (ctx ? heldValues.get(ctx) : undefined);
 const onFree = koffi.register((ctx) => void heldValues.delete(ctx), koffi.pointer(koffi.proto('netlib_ctx_free_fn', 'void', ['void *'])));
 const ctxFree = (ctx) => (ctx === null ? null : onFree);
 
-// The exceptions of callbacks, which must not cross C. A call that netlib makes on this thread throws the exception of
-// its own callbacks. A call on another thread runs its callbacks in the event loop, and throws the oldest exception of
-// a callback of its types.
+// The exceptions of callbacks, which must not cross C. A call on this thread throws the exception of its own callbacks.
+// The callbacks of a call on another thread run in the event loop, where their ctx identifies the call. Calls at the
+// same time may share a ctx, so a call on another thread throws an exception only if its status is CALLBACK_FAILED.
 let depth = 0;
 let raised = null; // by a callback of the call in progress
 let finished = null; // the exception of the call that has just returned
-const raisedLater = [];
+let raisedOnThreads = []; // exceptions that no call has taken yet, the oldest first, each with the ctx of its callback
+const callsOnThreads = new Map(); // the number of calls in progress that may invoke a callback, by ctx
 
 /**
  * Makes a function that C calls. `decision` is the index of the output that gets the result of `body`; null for a
@@ -438,7 +457,7 @@ function callback(name, types, decision, body) {
             if (decision === null) return result;
             koffi.encode(output, 'int32_t', result);
         } catch (exception) {
-            if (depth === 0) raisedLater.push({ name, exception });
+            if (depth === 0) raisedOnThreads.push({ ctx, exception });
             else raised ??= { exception };
             if (decision === null) return -1;
         }
@@ -469,9 +488,25 @@ function take() {
     return taken;
 }
 
-function takeRaised(types) {
-    const at = raisedLater.findIndex(({ name }) => types.includes(name));
-    return at < 0 ? null : raisedLater.splice(at, 1)[0];
+function beginOnThread(contexts) {
+    for (const ctx of contexts) callsOnThreads.set(ctx, (callsOnThreads.get(ctx) ?? 0) + 1);
+}
+
+/** Returns the exception of a call on another thread, which has returned `status`. */
+function endOnThread(contexts, status) {
+    let taken = null;
+    if (status === require('./api.cjs').Status.CALLBACK_FAILED) {
+        const at = raisedOnThreads.findIndex(({ ctx }) => contexts.includes(ctx));
+        if (at >= 0) [taken] = raisedOnThreads.splice(at, 1);
+    }
+    for (const ctx of contexts) {
+        const left = callsOnThreads.get(ctx) - 1;
+        if (left > 0) callsOnThreads.set(ctx, left);
+        else callsOnThreads.delete(ctx);
+    }
+    // The remaining exceptions belong to calls in progress.
+    raisedOnThreads = raisedOnThreads.filter(({ ctx }) => callsOnThreads.has(ctx));
+    return taken;
 }
 
 function raise() {
@@ -487,22 +522,33 @@ function copyTo(address, data, count, length) {
 
 // ---- Calls on other threads.
 
-/** Makes a call on another thread. The objects stay open and alive until the call returns. */
+/**
+ * Makes a call on another thread. Resolves to the result and the exception of a callback. The objects stay open and
+ * alive until the call returns.
+ */
 function onThread(call, values, handles) {
     const used = handles.filter((handle) => handle instanceof Handle);
+    const contexts = Handle.contextsOf(used);
     return new Promise((resolve, reject) => {
-        for (const handle of used) Handle.use(handle, 1);
-        call.async(...values, (error, result) => {
+        const end = (error, result) => {
             for (const handle of used) Handle.use(handle, -1);
+            const thrown = endOnThread(contexts, result);
             if (error) reject(error);
-            else resolve(result);
-        });
+            else resolve([result, thrown]);
+        };
+        for (const handle of used) Handle.use(handle, 1);
+        beginOnThread(contexts);
+        try {
+            call.async(...values, end);
+        } catch (error) {
+            end(error); // koffi limits the number of calls at the same time
+        }
     });
 }
 
 module.exports = {
     Handle, Slots, adopt, argument, block, borrow, bufferOf, bytes, cText, callback, check, copyTo, ctxFree, dataOf,
     declare, describe, enumeration, errorPointer, f64, fieldsOf, fn, give, hasRaised, heldValue, hold, holdCallbacks, i32, i64,
-    integers, integersOf, koffi, lend, limitOf, limitPointer, member, number, onThread, outer, own, partOf, pointer,
-    raise, seconds, secondsPointer, shared, size, slicesOf, text, textToBytes, texts, textsOf, truth, u64,
+    inherit, integers, integersOf, koffi, lend, limitOf, limitPointer, member, number, onThread, outer, own, partOf, pointer,
+    raise, seconds, secondsPointer, shared, size, slicesOf, take, text, textToBytes, texts, textsOf, truth, u64,
 };

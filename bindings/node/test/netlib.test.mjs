@@ -6,16 +6,20 @@ import { createRequire } from 'node:module';
 import net from 'node:net';
 import declare from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
+import tls from 'node:tls';
 import netlib, {
-    Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request, Retry, RetryOptions,
-    StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsEngine, TlsOptions, Unavailable, Url, UrlError, Verdict,
-    connectionKey, parseUrl, textToBytes,
+    Addresses, ArgumentError, Attempts, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request,
+    RequestForm, Retry, RetryOptions, StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext,
+    TlsEngine, TlsOptions, Unavailable, Url, UrlError, Verdict, connectionKey, parseUrl, textToBytes,
 } from '../index.mjs';
 
 /** Declares a test, which fails if it does not end. */
 const test = (name, body) => declare(name, { timeout: 30_000 }, body);
 
 const code = (name) => (error) => error instanceof NetlibError && error.code === `NETLIB_${name}`;
+
+/** A file of tests/certs. This module is a copy in target/bindings/node/test. */
+const certificate = (name) => `${import.meta.dirname}/../../../../tests/certs/${name}`;
 
 /** Runs a server, and closes it after `use`, whose argument is its URL. */
 async function withServer(onConnection, use) {
@@ -82,7 +86,7 @@ test('Symbol.dispose closes a handle', () => {
 test('arguments of another type are refused', () => {
     const url = parseUrl('http://a/');
     assert.throws(() => url.sameOrigin(new Headers({})), /must be a Url/);
-    assert.throws(() => new Request('GET', null, null, netlib.RequestForm.ORIGIN), /must be a Url/);
+    assert.throws(() => new Request('GET', null, null, RequestForm.ORIGIN), /must be a Url/);
     assert.throws(() => url.resolve(null), TypeError);
     assert.throws(() => new TlsOptions().resumption(1), /must be true or false/);
     assert.throws(() => new RetryOptions().total(1.5), TypeError);
@@ -237,6 +241,103 @@ test('the exception of a callback on a thread rejects the promise', () =>
         await assert.rejects(netlib.createConnection(url.host(), url.port(), denied), code('ADDRESS_REFUSED'));
     }));
 
+test('options are not busy after a call for which koffi has no thread', async () => {
+    const all = Array.from({ length: 1000 }, () => new TlsOptions().systemTrust(false));
+    const results = await Promise.allSettled(all.map((options) => TlsContext.create(options)));
+    assert.ok(results.some(({ reason }) => /Too many asynchronous calls/.test(reason)));
+    for (const options of all) options.check();
+});
+
+test('each call on a thread rejects with the exception of its own callback', () =>
+    withServer(() => {}, async (url) => {
+        /** Makes a connection. Returns the exception, or null if the call succeeds. */
+        const connect = async (callback, port, makeOptions) => {
+            const options = makeOptions(new ConnectOptions().addressCallback(callback));
+            try {
+                fs.closeSync(await netlib.createConnection(url.host(), port, options, null));
+                return null;
+            } catch (error) {
+                return error;
+            }
+        };
+        let count = 0;
+        for (const makeOptions of [(options) => options, (options) => options.clone()]) {
+            for (let round = 0; round < 10; round++) {
+                const calls = Array.from({ length: 210 }, async () => {
+                    const kind = count++ % 7;
+                    if (kind === 0) {
+                        const own = new RangeError(`refused by ${count}`);
+                        const throwOwn = () => {
+                            throw own;
+                        };
+                        assert.equal(await connect(throwOwn, url.port(), makeOptions), own);
+                    } else if (kind === 1) {
+                        // No server listens on this port.
+                        const failed = await connect(() => Verdict.ALLOW, 1, makeOptions);
+                        assert.ok(code('CONNECT_FAILED')(failed), failed);
+                    } else if (kind === 2) {
+                        const failed = await connect(() => Verdict.REFUSE, url.port(), makeOptions);
+                        assert.ok(code('ADDRESS_REFUSED')(failed), failed);
+                    } else {
+                        assert.equal(await connect(() => Verdict.ALLOW, url.port(), makeOptions), null);
+                    }
+                });
+                await Promise.all(calls);
+            }
+        }
+    }));
+
+test('calls on threads that share a callback take exceptions only if the callback failed', () =>
+    withServer(() => {}, async (url) => {
+        const thrown = [];
+        const shared = new ConnectOptions().addressCallback((address) => {
+            // The port in the sockaddr_in.
+            if (address.readUInt16BE(2) === 1) return Verdict.ALLOW;
+            thrown.push(new RangeError(`refused by ${thrown.length}`));
+            throw thrown.at(-1);
+        });
+        const caught = [];
+        await Promise.all(Array.from({ length: 200 }, async (_, index) => {
+            const port = index % 2 === 0 ? url.port() : 1;
+            const error = await netlib.createConnection(url.host(), port, shared.clone()).catch((failure) => failure);
+            if (port === 1) assert.ok(code('CONNECT_FAILED')(error), error);
+            else caught.push(error);
+        }));
+        assert.equal(thrown.length, 100);
+        assert.deepEqual(new Set(caught), new Set(thrown));
+    }));
+
+test('bodies that are read on threads reject with the exceptions of their own callbacks', async () => {
+    await Promise.all(Array.from({ length: 200 }, async (_, index) => {
+        const own = new RangeError(`refused by ${index}`);
+        const body = new Body((buffer) => {
+            if (index % 3 !== 0) return buffer.length;
+            throw own;
+        });
+        const result = await body.read(Buffer.alloc(4)).catch((error) => error);
+        if (index % 3 === 0) assert.equal(result, own);
+        else assert.equal(result.n, 4);
+    }));
+});
+
+test('TLS handshakes on threads reject with the exceptions of the callbacks of their contexts', async () => {
+    const identity = { cert: fs.readFileSync(certificate('server.pem')), key: fs.readFileSync(certificate('server.key')) };
+    const secured = (socket) => new tls.TLSSocket(socket, { isServer: true, ...identity }).on('error', () => {});
+    await withServer(secured, async (url) => {
+        await Promise.all(Array.from({ length: 50 }, async (_, index) => {
+            const own = new RangeError(`no clock ${index}`);
+            const options = new TlsOptions().systemTrust(false).addCaFile(certificate('ca.pem')).wallClock(() => {
+                throw own;
+            });
+            const context = await TlsContext.create(options);
+            const fd = await netlib.createConnection(url.host(), url.port());
+            const call = netlib.sslWrapSocket(fd, null, context, 'localhost');
+            assert.equal(await call.catch((error) => error), own);
+            fs.closeSync(fd);
+        }));
+    });
+});
+
 test('an exception of a callback inside a callback reaches the outer call', () => {
     const inner = new Retry(RetryOptions.newRecommended().random(() => {
         throw new RangeError('inner');
@@ -264,10 +365,8 @@ for (const [name, returns, act] of [
     ['makes a call that fails', true, () => assert.throws(() => parseUrl('http://['), UrlError)],
 ]) {
     test(`the exception of a callback is thrown if a later callback of the call ${name}`, async () => {
-        // This file is a copy in target/bindings/node/test.
-        const file = (certificate) => `${import.meta.dirname}/../../../../tests/certs/${certificate}`;
-        const options = () => new TlsOptions().systemTrust(false).addCaFile(file('ca.pem'));
-        const server = options().identityFiles(file('server.pem'), file('server.key'));
+        const options = () => new TlsOptions().systemTrust(false).addCaFile(certificate('ca.pem'));
+        const server = options().identityFiles(certificate('server.pem'), certificate('server.key'));
         server.servernameCallback(() => {
             throw new RangeError('first');
         });
@@ -426,8 +525,185 @@ test('a callback is collected after the handles that hold it', async () => {
 });
 
 test('the request line and the headers are bytes', () => {
-    const request = new Request('GET', parseUrl('http://a/'), new Headers({ x: 'y' }), netlib.RequestForm.ORIGIN);
+    const request = new Request('GET', parseUrl('http://a/'), new Headers({ x: 'y' }), RequestForm.ORIGIN);
     assert.deepEqual(new Headers({ x: 'y' }).toWire(), Buffer.from('x: y\r\n'));
     assert.ok(request.toWire() instanceof Buffer);
     assert.match(request.toWire().toString(), /^GET \/ HTTP\/1\.1\r\n(.*\r\n)*x: y\r\n/);
+});
+
+/** An answer to a GET request. */
+const answer = (status, fields = {}) => new netlib.Response('GET', status, new Headers(fields));
+
+/** Attempts of a request to http://a/x. The options of the recommended Retry may be changed. */
+function attemptsOf({ options = RetryOptions.newRecommended(), method = 'GET', hasBody = false, limit = null } = {}) {
+    options.jitterKind(netlib.JitterKind.NONE).backoffFactor(0);
+    return new Attempts(new Retry(options), method, parseUrl('http://a/x'), new Headers({ 'x-one': '1' }), hasBody, limit);
+}
+
+/** Sends a request until its attempts end. Returns the body of the response. */
+async function send(attempts) {
+    const pieces = [];
+    let status;
+    do {
+        let stream = null;
+        try {
+            stream = await Stream.connect(attempts.url());
+            await stream.write(attempts.request(RequestForm.ORIGIN).toWire());
+            const response = await stream.readResponse(attempts.method());
+            status = await attempts.next(response);
+            if (status === Status.OK) for await (const piece of stream.body(response)) pieces.push(piece);
+        } catch (error) {
+            status = await attempts.next(null, error);
+        } finally {
+            stream?.close();
+        }
+    } while (status === Status.SEND_AGAIN);
+    return Buffer.concat(pieces).toString();
+}
+
+for (const [answers, expected, count] of [
+    [['', 'HTTP/1.1 503 Busy\r\n\r\n', 'HTTP/1.1 302 Found\r\nLocation: /y\r\n\r\n', 'HTTP/1.1 200 OK\r\n\r\nbody'], 'body', 4],
+    [['HTTP/1.1 404 Not Found\r\n\r\nnothing'], 'nothing', 1],
+    [['', '', '', ''], 'MAX_RETRY', 4],
+    [['nonsense\r\n\r\n', 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nbo', 'never'], 'INCOMPLETE_READ', 2],
+]) {
+    test(`a request whose answers are ${JSON.stringify(answers)} ends after ${count} attempts`, () => {
+        const left = [...answers];
+        return withServer((socket) => socket.once('data', () => socket.end(left.shift())), async (url) => {
+            const retry = new Retry(RetryOptions.newRecommended().backoffFactor(0));
+            const sent = send(new Attempts(retry, 'GET', url, null, false));
+            if (/^[A-Z]/.test(expected)) await assert.rejects(sent, code(expected));
+            else assert.equal(await sent, expected);
+            assert.equal(left.length, answers.length - count);
+        });
+    });
+}
+
+test('the URL, the headers, the limit and the decision of an attempt stay valid after the next attempt', async () => {
+    const attempts = attemptsOf({ limit: new Limit(100) });
+    const [url, headers, limit] = [attempts.url(), attempts.headers(), attempts.limit()];
+    assert.equal(attempts.decision(), null);
+    assert.equal(await attempts.next(answer(302, { location: 'http://b/y' })), Status.SEND_AGAIN);
+    const decision = attempts.decision();
+    const moved = attempts.url();
+    assert.equal(await attempts.next(answer(503)), Status.SEND_AGAIN);
+    attempts.close();
+    await collect();
+    assert.deepEqual([`${url}`, `${moved}`], ['http://a/x', 'http://b/y']);
+    assert.deepEqual([...headers], [['x-one', '1']]);
+    assert.equal(decision.action(), netlib.Action.REDIRECT);
+    limit.check();
+});
+
+test('attempts send no body after a redirect that dropped the body', async () => {
+    const attempts = attemptsOf({ method: 'POST', hasBody: true });
+    assert.equal(attempts.sendsBody(), true);
+    const seen = new netlib.Response('POST', 303, new Headers({ location: '/y' }));
+    assert.equal(await attempts.next(seen), Status.SEND_AGAIN);
+    assert.deepEqual([attempts.method(), attempts.sendsBody()], ['GET', false]);
+    assert.equal(await attempts.next(answer(503)), Status.SEND_AGAIN);
+    assert.equal(attempts.sendsBody(), false);
+});
+
+const methods = ['next', 'nextSync', 'decide'];
+
+for (const method of methods) {
+    test(`Attempts.${method} throws an exception that is not from netlib, and an error after the end, unchanged`, async () => {
+        const call = async (attempts, ...outcome) => attempts[method](...outcome);
+        const attempts = attemptsOf();
+        const closed = parseUrl('http://a/');
+        closed.close();
+        let ofPackage = null;
+        try {
+            closed.host();
+        } catch (error) {
+            ofPackage = error;
+        }
+        for (const error of [new RangeError('other'), 'text', 0, false, ofPackage]) {
+            assert.equal(await call(attempts, null, error).catch((thrown) => thrown), error);
+        }
+        await assert.rejects(call(attempts), code('INVALID_ARGUMENT'));
+        assert.equal(await call(attempts, answer(200)), Status.OK);
+        let failure = null;
+        try {
+            parseUrl('http://[');
+        } catch (error) {
+            failure = error;
+        }
+        assert.equal(await call(attempts, null, failure).catch((thrown) => thrown), failure);
+        await assert.rejects(call(attempts, null, failure.info), code(failure.code.slice(7)));
+        await assert.rejects(call(attempts), code('CLOSED'));
+    });
+
+    test(`Attempts.${method} fails after a wait that failed`, async () => {
+        const controller = new AbortController();
+        const attempts = attemptsOf({ limit: controller.signal });
+        const next = attempts.next(answer(503, { 'retry-after': '20' }));
+        setTimeout(() => controller.abort(), 20);
+        await assert.rejects(next, code('CANCELLED'));
+        const call = async (...outcome) => attempts[method](...outcome);
+        await assert.rejects(call(answer(200)), code('CLOSED'));
+        await assert.rejects(call(), code('CLOSED'));
+        const failure = await next.catch((error) => error);
+        assert.equal(await call(null, failure).catch((error) => error), failure);
+        await assert.rejects(call(answer(200), failure.info), code('CANCELLED'));
+        const other = new RangeError('other');
+        assert.equal(await call(null, other).catch((error) => error), other);
+    });
+}
+
+test('attempts that wait do not block the event loop, and are busy', async () => {
+    const attempts = attemptsOf();
+    let turns = 0;
+    const timer = setInterval(() => turns++, 10);
+    const next = attempts.next(answer(503, { 'retry-after': '1' }));
+    assert.throws(() => attempts.url(), code('BUSY'));
+    await assert.rejects(attempts.next(answer(200)), code('BUSY'));
+    assert.equal(await next, Status.SEND_AGAIN);
+    clearInterval(timer);
+    assert.ok(turns >= 10, `${turns} turns`);
+    assert.equal(await attempts.next(answer(200)), Status.OK);
+});
+
+test('attempts that get the URL of attempts with a sleep callback wait in the event loop', async () => {
+    const first = attemptsOf({ options: RetryOptions.newRecommended().sleep(() => {}) });
+    const second = new Attempts(Retry.recommended(), 'GET', first.url(), first.headers(), false);
+    let turns = 0;
+    const timer = setInterval(() => turns++, 10);
+    assert.equal(await second.next(answer(503, { 'retry-after': '1' })), Status.SEND_AGAIN);
+    clearInterval(timer);
+    assert.ok(turns >= 10, `${turns} turns`);
+});
+
+test('attempts may be closed during their wait', async () => {
+    const attempts = attemptsOf();
+    const next = attempts.next(answer(503, { 'retry-after': '1' }));
+    attempts.close();
+    assert.equal(await next, Status.SEND_AGAIN);
+    assert.throws(() => attempts.url(), code('CLOSED'));
+});
+
+test('the sleep callback of a Retry waits between the attempts', async () => {
+    for (const method of ['next', 'nextSync']) {
+        const slept = [];
+        const attempts = attemptsOf({ options: RetryOptions.newRecommended().sleep((seconds) => void slept.push(seconds)) });
+        for (const seconds of ['7', '8']) {
+            assert.equal(await attempts[method](answer(503, { 'retry-after': seconds })), Status.SEND_AGAIN);
+        }
+        assert.deepEqual(slept, [7, 8]);
+        const failing = attemptsOf({ options: RetryOptions.newRecommended().sleep(() => {
+            throw new RangeError('no sleep');
+        }) });
+        const call = async (response) => failing[method](response);
+        await assert.rejects(call(answer(503, { 'retry-after': '1' })), new RangeError('no sleep'));
+        await assert.rejects(call(answer(200)), code('CLOSED'));
+    }
+});
+
+test('nextSync waits', () => {
+    const attempts = attemptsOf();
+    const start = performance.now();
+    assert.equal(attempts.nextSync(answer(503, { 'retry-after': '1' })), Status.SEND_AGAIN);
+    assert.ok(performance.now() - start >= 990);
+    assert.equal(attempts.nextSync(answer(200)), Status.OK);
 });

@@ -103,30 +103,3 @@ function make_error(int $status, string $message, mixed $userData = null): Error
     }
     return Error::of(new ErrorInfo($status, $message, $options));
 }
-
-/**
- * The attempts of a request: the first one, and then the retries and redirects on which the Retry decides, by default the
- * recommended one. Text is parsed by parse_url_strict.
- *
- * @param Headers|array<string, string>|null $headers
- * @return \Generator<int, Attempt>
- */
-function attempts(
-    string $method,
-    Url|string $url,
-    Headers|array|null $headers = null,
-    ?Retry $retry = null,
-    ?Limit $limit = null,
-): \Generator {
-    $attempt = new Attempt(
-        $method,
-        \is_string($url) ? parse_url_strict($url) : $url,
-        \is_array($headers) ? new Headers($headers) : $headers,
-        $retry ?? Retry::recommended(),
-        $limit,
-    );
-    do {
-        $attempt->begin();
-        yield $attempt;
-    } while ($attempt->continues());
-}

@@ -53,79 +53,6 @@ module Netlib
     end
   end
 
-  # One attempt of a request. The block of `attempts` sends the request, and then calls `accept`, or `failed` with a
-  # Netlib::Error.
-  class Attempt
-    attr_reader :method, :url, :headers, :number, :decision
-
-    def initialize(method, url, headers, retry_, limit)
-      @method = method
-      @url = url
-      @headers = headers
-      @retry = retry_
-      @limit = limit
-      @number = 0
-      @sends_body = true
-    end
-
-    # Returns false if the request has no body, because a redirect changed the method.
-    def sends_body?
-      @sends_body
-    end
-
-    # The request of this attempt.
-    def request(form = REQUEST_FORM_ORIGIN)
-      Request.new(method, url, headers, form)
-    end
-
-    # Returns true if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or a
-    # redirect, and returns false.
-    def accept(response)
-      decide(response, nil)
-    end
-
-    # Prepares and awaits the next attempt, or raises the error with which the retries end. After `accept` has returned
-    # true or raised an error, raises its argument.
-    def failed(error)
-      raise error if @ended
-
-      decide(nil, error)
-    end
-
-    # Calls the block for this attempt and for each next one.
-    def run
-      loop do
-        @continues = false
-        @number += 1
-        yield self
-        break unless @continues
-      end
-    end
-
-    private
-
-    def decide(response, error)
-      @ended = true
-      @continues = false
-      @decision = nil
-      @decision = @retry.decide(method, url, response, error, @limit)
-      return true if decision.action == ACTION_RETURN_RESPONSE
-
-      prepare
-      decision.sleep(@limit)
-      @continues = true
-      @ended = false
-    end
-
-    def prepare
-      @headers &&= decision.headers(headers)
-      @method = decision.method
-      @url = decision.url
-      @retry = decision.retry
-      @sends_body = decision.resend_body?
-    end
-  end
-
   class << self
     # Connects to the server of a URL, and makes the TLS handshake for https. Text is parsed by parse_url_strict.
     # Without a context, an https URL gets a context with the default options. With a block, closes the stream after
@@ -142,14 +69,6 @@ module Netlib
       ensure
         stream.close
       end
-    end
-
-    # Yields the attempts of a request: the first one, and then the retries and redirects on which the Retry decides, by
-    # default the recommended one. Text is parsed by parse_url_strict.
-    def attempts(method, url, headers = nil, retry_: nil, limit: nil, &block)
-      url = parse_url_strict(url) unless url.is_a?(Url)
-      headers = Headers.new(headers) unless headers.nil? || headers.is_a?(Headers)
-      Attempt.new(method, url, headers, retry_ || Retry.recommended, limit).run(&block)
     end
 
     # Makes an exception of the application's own HTTP layer, about which a Retry can decide. The exceptions of the

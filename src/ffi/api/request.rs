@@ -1,5 +1,7 @@
 //! Request heads.
 
+pub mod attempts;
+
 use std::ffi::c_char;
 use std::sync::Arc;
 

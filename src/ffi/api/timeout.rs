@@ -39,9 +39,10 @@ impl Handle for netlib_timeout {
 ///         also failed.
 /// @called-by `netlib_timeout_start_connect`, `netlib_timeout_get_connect_duration`, `netlib_timeout_read_timeout`,
 ///       `netlib_stream_use_timeout`, `netlib_connect_options_use_timeout`, `netlib_retry_budget_ask`,
-///       `netlib_retry_budget_report`, `netlib_retry_decide`, `netlib_breaker_ask`, `netlib_breaker_report`,
-///       `netlib_breaker_state`, `netlib_hedge_start`, `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`,
-///       `netlib_hedge_plan_free`, `netlib_rate_take` and `netlib_rate_report`.
+///       `netlib_retry_budget_report`, `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide`,
+///       `netlib_breaker_ask`, `netlib_breaker_report`, `netlib_breaker_state`, `netlib_hedge_start`,
+///       `netlib_hedge_plan_step`, `netlib_hedge_plan_pushback`, `netlib_hedge_plan_free`, `netlib_rate_take` and
+///       `netlib_rate_report`.
 pub type netlib_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Makes a timeout.

@@ -1,7 +1,7 @@
 """netlib: retries, time limits, URLs, headers, connecting and TLS for HTTP clients.
 
 The classes and functions are those of netlib.h, without the prefix: `netlib_url_host` is `Url.host`, and
-`netlib_parse_url` is `parse_url`. This package adds `attempts`, `connect`, the exceptions, and methods with the names
+`netlib_parse_url` is `parse_url`. This package adds `connect`, `make_error`, the exceptions, and methods with the names
 of the socket module.
 """
 
@@ -23,8 +23,8 @@ from ._errors import (
     TlsError,
     UrlError,
 )
+from ._functions import connect, make_error
 from ._natural import WantReadError, WantWriteError
-from ._retry import Attempt, attempts, connect, make_error
 from ._runtime import check_version
 
 check_version(_api.VERSION)
@@ -33,7 +33,6 @@ __version__ = _api.VERSION
 __all__ = [
     "ApplicationError",
     "ArgumentError",
-    "Attempt",
     "CertificateError",
     "ConnectError",
     "Error",
@@ -48,7 +47,6 @@ __all__ = [
     "UrlError",
     "WantReadError",
     "WantWriteError",
-    "attempts",
     "connect",
     "make_error",
     *_api.__all__,

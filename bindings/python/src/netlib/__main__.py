@@ -14,7 +14,18 @@ from contextlib import contextmanager
 from typing import BinaryIO
 
 import netlib
-from netlib import Action, Attempt, Connect, Counter, Decision, DelayReason, Status, Stream, TlsVersion
+from netlib import (
+    Action,
+    Attempts,
+    Connect,
+    Counter,
+    Decision,
+    DelayReason,
+    Response,
+    Status,
+    Stream,
+    TlsVersion,
+)
 
 
 class Progress:
@@ -98,17 +109,27 @@ def connected(url: netlib.Url, tls: netlib.TlsContext, limit: netlib.Limit) -> I
         yield stream
 
 
-def exchange(attempt: Attempt, tls: netlib.TlsContext, limit: netlib.Limit, output: BinaryIO) -> int | None:
+def take(attempts: Attempts, response: Response | None = None, error: netlib.Error | None = None) -> Status:
+    """Takes the outcome of an attempt, as `Attempts.next`, and explains the decision before the wait."""
+    status = attempts.decide(response, error)
+    decision = attempts.decision()
+    assert decision is not None
+    trace_decision(decision)
+    if status == Status.SEND_AGAIN:
+        decision.sleep(attempts.limit())
+    return status
+
+
+def exchange(attempts: Attempts, tls: netlib.TlsContext, limit: netlib.Limit, output: BinaryIO) -> int | None:
     """Makes one attempt. Returns the status of the response if it is the final one."""
-    trace(f"attempt {attempt.number}: {attempt.method} {attempt.url.redacted()}")
-    with connected(attempt.url, tls, limit) as stream:
-        stream.sendall(attempt.request().to_wire())
-        response = stream.response(attempt.method)
+    with connected(attempts.url(), tls, limit) as stream:
+        stream.sendall(attempts.request(netlib.RequestForm.ORIGIN).to_wire())
+        response = stream.response(attempts.method())
         trace(f"  the server answered {response.status()} {response.reason() or ''}")
         headers = response.headers()
         for name, value in headers or ():
             trace(f"    {name}: {value}")
-        if not attempt.accept(response):
+        if take(attempts, response) == Status.SEND_AGAIN:
             return None
         _, total = response.framing()
         done, progress = 0, Progress(output)
@@ -124,16 +145,18 @@ def exchange(attempt: Attempt, tls: netlib.TlsContext, limit: netlib.Limit, outp
 
 
 def download(url: str, tls: netlib.TlsContext, limit: netlib.Limit, output: BinaryIO) -> int:
-    for attempt in netlib.attempts("GET", url, {"connection": "close"}, limit=limit):
-        attempt.on_decision = trace_decision
+    headers = netlib.Headers({"connection": "close"})
+    attempts = Attempts(netlib.Retry.recommended(), "GET", netlib.parse_url_strict(url), headers, False, limit)
+    status, number = None, 0
+    while status is None:
+        number += 1
+        trace(f"attempt {number}: {attempts.method()} {attempts.url().redacted()}")
         try:
-            status = exchange(attempt, tls, limit, output)
-            if status is not None:
-                return status
+            status = exchange(attempts, tls, limit, output)
         except netlib.Error as error:
             trace_error(error)
-            attempt.failed(error)
-    raise AssertionError("the last attempt returns or raises")
+            take(attempts, error=error)
+    return status
 
 
 def main() -> int:

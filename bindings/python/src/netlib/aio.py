@@ -1,14 +1,16 @@
 """netlib with asyncio: connecting, streams and retries without a thread for each connection.
 
-    async for attempt in netlib.aio.attempts("GET", "https://example.com/"):
+    status = Status.SEND_AGAIN
+    while status == Status.SEND_AGAIN:
         try:
-            async with await netlib.aio.connect(attempt.url, tls) as stream:
-                await stream.write(attempt.request().to_wire())
-                response = await stream.response(attempt.method)
-                if await attempt.accept(response):
+            async with await netlib.aio.connect(attempts.url(), tls) as stream:
+                await stream.write(attempts.request(RequestForm.ORIGIN).to_wire())
+                response = await stream.response(attempts.method())
+                status = await netlib.aio.next_attempt(attempts, response)
+                if status == Status.OK:
                     body = b"".join([piece async for piece in stream.body(response)])
         except netlib.Error as error:
-            await attempt.failed(error)
+            status = await netlib.aio.next_attempt(attempts, error=error)
 
 A limit, `asyncio.timeout` and the cancellation of a task end every wait.
 """
@@ -23,12 +25,11 @@ import socket
 from collections.abc import AsyncIterator, Iterable
 
 from . import _api
-from ._api import BodyDecoder, Connect, ConnectOptions, Headers, Limit, Response, Retry, Status, TlsContext, Url
+from ._api import Attempts, BodyDecoder, Connect, ConnectOptions, Limit, Response, Status, TlsContext, Url
 from ._errors import Error
-from ._retry import AttemptState, first_attempt
-from ._runtime import Data, Fields
+from ._runtime import Data
 
-__all__ = ["Attempt", "Stream", "attempts", "connect"]
+__all__ = ["Stream", "connect", "next_attempt"]
 
 Event = tuple[int, bool]  # a descriptor, and whether to wait until it is writable
 
@@ -237,42 +238,17 @@ async def _race(
             await waits.wait(events, race.wait_seconds())
 
 
-class Attempt(AttemptState):
-    """One attempt of a request, as `netlib.Attempt`. The wait before another attempt blocks no other task."""
-
-    async def accept(self, response: Response) -> bool:
-        """Returns True if the response is the final one. Otherwise prepares and awaits the next attempt, for a retry or
-        a redirect, and returns False."""
-        return await self._next(response, None)
-
-    async def failed(self, error: Error | OSError) -> None:
-        """Prepares and awaits the next attempt, or raises the error with which the retries end. After `accept` has
-        returned True or raised an error, raises its argument."""
-        await self._next(None, error)
-
-    async def _next(self, response: Response | None, error: Error | OSError | None) -> bool:
-        decision = self._decide(response, error)
-        if decision.action() != _api.Action.RETURN_RESPONSE:
-            waits = _Waits(self.limit)
-            try:
-                await waits.wait([], decision.delay())
-            finally:
-                waits.close()
-            self._ended, self._continues = False, True
-        return self._ended
-
-
-async def attempts(
-    method: str,
-    url: Url | str,
-    headers: Headers | Fields | None = None,
-    *,
-    retry: Retry | None = None,
-    limit: Limit | None = None,
-) -> AsyncIterator[Attempt]:
-    """The attempts of a request, as `netlib.attempts`. The sleep callback of the Retry is not called."""
-    attempt = first_attempt(Attempt, method, url, headers, retry, limit)
-    attempt._continues = True
-    while attempt._continues:
-        attempt._continues = False
-        yield attempt
+async def next_attempt(attempts: Attempts, response: Response | None = None, error: Error | None = None) -> Status:
+    """Does what `Attempts.next` does. The wait before another attempt blocks no other task, and does not call the sleep
+    callback of the Retry."""
+    status = attempts.decide(response, error)
+    decision = attempts.decision()
+    if status == Status.SEND_AGAIN and decision is not None:
+        waits = _Waits(attempts.limit())
+        try:
+            await waits.wait([], decision.delay())
+        except Error as ended:
+            status = attempts.decide(error=ended)  # ends the request, and raises the error
+        finally:
+            waits.close()
+    return status

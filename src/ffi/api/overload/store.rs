@@ -74,7 +74,8 @@ pub enum netlib_swap {
 ///        `NETLIB_SWAP_UNAVAILABLE`. All processes must get the time from the same clock, such as the clock of the
 ///        server. `netlib_rate_options_set_limit` states the effect if the time steps back; a budget does not use the
 ///        time. netlib does not use the time of a call that has changed the word. netlib presets `now` to NaN.
-/// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_hedge_plan_step` and `netlib_rate_take`.
+/// @called-by `netlib_retry_budget_ask`, `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide`,
+///        `netlib_hedge_plan_step` and `netlib_rate_take`.
 pub type netlib_store_swap_fn = Option<
     unsafe extern "C" fn(
         ctx: *mut c_void,

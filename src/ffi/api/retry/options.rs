@@ -56,8 +56,8 @@ impl Handle for netlib_retry_options {
 /// @return 0 on success. If the callback returns any other number, or returns 0 without storing `seconds`, the outer
 ///         call fails with `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_retry_get_retry_after`, `netlib_retry_parse_retry_after`, `netlib_retry_delay`,
-///        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide` and
-///        `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
+///        `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_retry_decide`, `netlib_attempts_next`,
+///        `netlib_attempts_decide` and `netlib_tls_context_verify_chain`; every call that makes a TLS handshake.
 pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: *mut f64) -> i32>;
 
 /// Waits for a number of seconds. netlib calls this callback instead of waiting itself.
@@ -66,7 +66,8 @@ pub type netlib_wall_clock_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, se
 /// @param outcome out: `NETLIB_OUTCOME_DONE` once the time has passed. netlib presets `outcome` to
 ///        `NETLIB_OUTCOME_FAILED`. Every value except `NETLIB_OUTCOME_DONE` makes the outer call fail with
 ///        `NETLIB_CALLBACK_FAILED`.
-/// @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry` and `netlib_decision_sleep`.
+/// @called-by `netlib_retry_sleep`, `netlib_retry_sleep_for_retry`, `netlib_decision_sleep` and
+///        `netlib_attempts_next`.
 pub type netlib_sleep_fn =
     Option<unsafe extern "C" fn(ctx: *mut c_void, seconds: f64, outcome: *mut enum_netlib_outcome)>;
 
@@ -77,7 +78,7 @@ pub type netlib_sleep_fn =
 /// @return 0 on success. If the callback returns any other number, or returns 0 without storing `value`, the outer call
 ///         fails with `NETLIB_CALLBACK_FAILED`.
 /// @called-by `netlib_retry_increment`, `netlib_retry_get_backoff_time`, `netlib_retry_delay`, `netlib_retry_sleep`,
-///        `netlib_retry_decide` and `netlib_breaker_ask`.
+///        `netlib_retry_decide`, `netlib_attempts_next`, `netlib_attempts_decide` and `netlib_breaker_ask`.
 pub type netlib_random_fn = Option<unsafe extern "C" fn(ctx: *mut c_void, value: *mut f64) -> i32>;
 
 /// Makes options that hold urllib3's defaults; the comment of each setter states its default. With urllib3's defaults,
