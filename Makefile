@@ -67,6 +67,7 @@ bindings: ## builds the bindings for other languages, runs the scenario in each,
 		cp target/bindings/results.md docs/reference/bindings-results.md; exit $$status
 
 package-check: ## runs what is too slow for test-all: C++ with each compiler, version and sanitizer; archives, packages, offline builds, the README's commands
+	@scripts/prerequisites package
 	@$(CARGO) test --quiet --test contract -- all cpp-all site
 	@scripts/package-check
 
