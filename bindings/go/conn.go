@@ -32,48 +32,29 @@ func Client(conn net.Conn, tls *TLSContext, serverName string) (*Conn, error) {
 	return &Conn{Conn: conn, engine: engine}, nil
 }
 
-// DialTLS returns a function for http.Transport's DialTLSContext. dialer may be nil.
-func DialTLS(tls *TLSContext, dialer *net.Dialer) func(ctx context.Context, network, address string) (net.Conn, error) {
-	if dialer == nil {
-		dialer = &net.Dialer{}
-	}
-	return func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, err
-		}
-		raw, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		conn, err := Client(raw, tls, host)
-		if err == nil {
-			err = conn.HandshakeContext(ctx)
-		}
-		if err != nil {
-			raw.Close()
-			return nil, err
-		}
-		return conn, nil
-	}
-}
-
 // Engine returns the engine, for its getters. Do not use the engine during a Read or a Write.
 func (c *Conn) Engine() *TLSEngine { return c.engine }
 
 // HandshakeContext makes the handshake until the context ends.
 func (c *Conn) HandshakeContext(ctx context.Context) error {
+	return until(ctx, c.Conn, func() error {
+		return c.do(func() (Status, error) { return c.engine.Handshake() })
+	})
+}
+
+// until calls use, which reads and writes a connection. When the context ends, the waits of use end.
+func until(ctx context.Context, conn net.Conn, use func() error) error {
 	done := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
 		select {
 		case <-ctx.Done():
-			c.Conn.SetDeadline(time.Unix(1, 0)) // ends the waits
+			conn.SetDeadline(time.Unix(1, 0))
 		case <-done:
 		}
 	}()
-	err := c.do(func() (Status, error) { return c.engine.Handshake() })
+	err := use()
 	close(done)
 	<-ended
 	if ctx.Err() != nil {

@@ -32,7 +32,7 @@ func run(address string) error {
 	defer done()
 	// Go's HTTP client sends the requests. netlib makes the TLS connections and decides about retries and redirects.
 	client := &http.Client{
-		Transport:     &http.Transport{DialTLSContext: netlib.DialTLS(tls, nil)},
+		Transport:     netlib.NewTransport(tls, nil, http.ProxyFromEnvironment),
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	attempts, err := netlib.NewAttempts(netlib.RetryRecommended(), "GET", url, nil, false, limit)
