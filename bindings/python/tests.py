@@ -468,6 +468,49 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
                 status = await netlib.aio.next_attempt(attempts, error=error)
         raise AssertionError("the last attempt returns or raises")
 
+    async def test_a_stream_that_is_always_ready_lets_other_tasks_run(self) -> None:
+        size, piece = 16 << 20, bytes(16384)
+        head = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % size
+
+        def read(buffer: memoryview) -> int:
+            nonlocal head
+            part, head = (head or piece)[: len(buffer)], head[len(buffer) :]
+            buffer[: len(part)] = part
+            return len(part)
+
+        turns = 0
+
+        async def count() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
+
+        async def download(stream: netlib.aio.Stream) -> None:
+            async for _piece in stream.body(await stream.response()):
+                pass
+
+        async def receive(stream: netlib.aio.Stream) -> None:
+            for _ in range(size // len(piece)):
+                await stream.read()
+
+        async def send(stream: netlib.aio.Stream) -> None:
+            for _ in range(size // len(piece)):
+                await stream.write(piece)
+
+        ends = socket.socketpair()
+        for use in (download, receive, send):
+            with self.subTest(use.__name__):
+                inner = netlib.Stream.new_callbacks(read, len)
+                stream = netlib.aio.Stream(inner, ends[0], netlib.aio._Waits(None))
+                other = asyncio.create_task(count())
+                turns = 0
+                await use(stream)
+                other.cancel()
+                self.assertGreaterEqual(turns, size // (256 << 10) - 1)
+        for end in ends:
+            end.close()
+
     async def test_fifty_downloads_over_tls_need_no_thread(self) -> None:
         url = await self.serve([HELLO], is_tls=True)
         tls = netlib.TlsContext(netlib.TlsOptions().add_ca_file(CERTIFICATES / "ca.pem"))

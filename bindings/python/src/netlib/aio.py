@@ -1,5 +1,6 @@
 """netlib with asyncio: connecting, streams and retries without a thread for each connection.
 
+    attempts = netlib.Attempts(netlib.Retry.recommended(), "GET", url, None, False)
     status = Status.SEND_AGAIN
     while status == Status.SEND_AGAIN:
         try:
@@ -25,13 +26,29 @@ import socket
 from collections.abc import AsyncIterator, Iterable
 
 from . import _api
-from ._api import Attempts, BodyDecoder, Connect, ConnectOptions, Limit, Response, Status, TlsContext, Url
+from ._api import (
+    Attempts,
+    BodyDecoder,
+    Connect,
+    ConnectOptions,
+    ErrorInfo,
+    ErrorOptions,
+    Limit,
+    Response,
+    RetryKind,
+    Status,
+    TlsContext,
+    Url,
+)
 from ._errors import Error
 from ._runtime import Data
 
 __all__ = ["Stream", "connect", "next_attempt"]
 
 Event = tuple[int, bool]  # a descriptor, and whether to wait until it is writable
+
+# A stream lets other tasks run after _BURST bytes without a wait. Each call counts as at least _CALL bytes.
+_BURST, _CALL = 256 * 1024, 4096
 
 
 class _Waits:
@@ -116,6 +133,7 @@ class Stream:
         self.stream = stream
         """The stream, whose getters describe the connection. It is not blocking."""
         self._socket, self._waits = connection, waits
+        self._burst = 0
 
     async def __aenter__(self) -> Stream:
         return self
@@ -132,7 +150,18 @@ class Stream:
         finally:
             self._socket.close()
 
+    async def _turn(self) -> None:
+        """Lets other tasks run after a burst of calls that did not wait. A task that is cancelled here loses no data,
+        because it waits before its next call."""
+        if self._burst >= _BURST:
+            self._burst = 0
+            await asyncio.sleep(0)
+
+    def _transferred(self, count: int) -> None:
+        self._burst += max(count, _CALL)
+
     async def _wait(self, status: Status) -> None:
+        self._burst = 0
         await self._waits.wait([(self._socket.fileno(), status == Status.WANT_WRITE)])
 
     async def handshake(self) -> None:
@@ -144,8 +173,10 @@ class Stream:
         """Reads at most `size` bytes. Returns b"" at the end of the data."""
         buffer = bytearray(size)
         while True:
+            await self._turn()
             status, count = self.stream.read(buffer)
             if status in (Status.OK, Status.END_OF_STREAM):
+                self._transferred(count)
                 return bytes(memoryview(buffer)[:count])
             await self._wait(status)
 
@@ -153,9 +184,12 @@ class Stream:
         """Writes all bytes."""
         rest = memoryview(data).cast("B")
         while rest:
+            await self._turn()
             status, count = self.stream.write(rest)
             rest = rest[count:]
-            if status != Status.OK:
+            if status == Status.OK:
+                self._transferred(count)
+            else:
                 await self._wait(status)
 
     async def shutdown(self) -> None:
@@ -178,10 +212,12 @@ class Stream:
         with BodyDecoder(response) as decoder:
             buffer = bytearray(size)
             while True:
+                await self._turn()
                 status, count = self.stream.read_body(decoder, buffer)
                 if status == Status.END_OF_STREAM:
                     return
                 if status == Status.OK:
+                    self._transferred(count)
                     yield bytes(memoryview(buffer)[:count])
                 else:
                     await self._wait(status)
@@ -244,11 +280,18 @@ async def next_attempt(attempts: Attempts, response: Response | None = None, err
     status = attempts.decide(response, error)
     decision = attempts.decision()
     if status == Status.SEND_AGAIN and decision is not None:
-        waits = _Waits(attempts.limit())
         try:
-            await waits.wait([], decision.delay())
+            waits = _Waits(attempts.limit())
+            try:
+                await waits.wait([], decision.delay())
+            finally:
+                waits.close()
         except Error as ended:
-            status = attempts.decide(error=ended)  # ends the request, and raises the error
-        finally:
-            waits.close()
+            status = attempts.decide(error=_never_retried(ended))  # ends the request, and raises the error
     return status
+
+
+def _never_retried(error: Error) -> ErrorInfo:
+    if error.info.retry_kind() == RetryKind.NEVER:
+        return error.info
+    return ErrorInfo(error.status, str(error), ErrorOptions().cause(error).retry_kind(RetryKind.NEVER))
