@@ -6,10 +6,12 @@ usage: tests.py PACKAGE_DIRECTORY
 from __future__ import annotations
 
 import asyncio
+import copy
 import gc
 import http.server
 import json
 import os
+import pickle
 import shutil
 import signal
 import socket
@@ -367,6 +369,60 @@ HELLO = b"HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nhello\n"
 BUSY_ONCE = [b"HTTP/1.1 503 Busy\r\nRetry-After: 0\r\nContent-Length: 0\r\n\r\n", HELLO]
 
 
+class Processes(unittest.TestCase):
+    def test_errors_can_be_copied_and_pickled(self) -> None:
+        refused = netlib.make_error(Status.CONNECT_FAILED, "refused")
+        errors = [
+            error_of(lambda: netlib.parse_url("http://[")),
+            error_of(lambda: netlib.connect("http://localhost:1/")),
+            netlib.make_error(Status.MAX_RETRY, "used up", cause=refused, http_status=503),
+            netlib.make_error(Status.HOSTNAME_MISMATCH, "another name"),
+        ]
+        for error in errors:
+            for made in (copy.copy(error), copy.deepcopy(error), pickle.loads(pickle.dumps(error))):
+                with self.subTest(error=error.status):
+                    self.assertIs(type(made), type(error))
+                    self.assertEqual(made.report().splitlines()[0], error.report().splitlines()[0])
+                    for name in ("status", "advice", "offset", "errno", "__notes__"):
+                        self.assertEqual(getattr(made, name, None), getattr(error, name, None), name)
+                    self.assertEqual([str(cause) for cause in made.causes], [str(cause) for cause in error.causes])
+                    self.assertEqual(made.info.http_status(), error.info.http_status())
+                    self.assertEqual(made.info.retry_kind(), error.info.retry_kind())
+
+    def test_a_child_does_not_wait_for_a_call_of_another_thread_of_its_parent(self) -> None:
+        begun, end = threading.Event(), threading.Event()
+
+        def sleep(_seconds: float) -> None:
+            begun.set()
+            end.wait()
+
+        retry = netlib.Retry(RetryOptions.new_recommended().sleep(sleep))
+        attempts = netlib.Attempts(retry, "GET", URL, None, False)
+        waiter = threading.Thread(target=attempts.next, args=(BUSY,))
+        waiter.start()
+        begun.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            try:
+                attempts.next(BUSY)
+            except netlib.StateError as error:
+                os._exit(0 if error.status == Status.BUSY else 1)
+            os._exit(1)
+        _, status = os.waitpid(child, 0)
+        end.set()
+        waiter.join()
+        self.assertEqual(status, 0)
+
+
+def error_of(call: Callable[[], object]) -> netlib.Error:
+    try:
+        call()
+    except netlib.Error as error:
+        return error
+    raise AssertionError("the call succeeded")
+
+
 class Attempts(unittest.TestCase):
     """The loop of the README, with attempts that all have the same response."""
 
@@ -409,6 +465,16 @@ class Attempts(unittest.TestCase):
             attempts.next(error=netlib.make_error(Status.CONNECT_FAILED, "late"))
         with self.assertRaises(netlib.StateError):
             attempts.next(netlib.Response("GET", 200, netlib.Headers({})))
+
+    def test_attempts_without_a_limit_have_a_limit_of_their_own(self) -> None:
+        retry = netlib.Retry(RetryOptions.new_recommended().sleep(lambda _seconds: None))
+        first, second = (netlib.Attempts(retry, "GET", URL, None, False) for _ in range(2))
+        limit = first.limit()
+        assert limit is not None
+        limit.cancel()
+        with self.assertRaises(netlib.TimeLimitError):
+            first.next(BUSY)
+        self.assertEqual(second.next(BUSY), Status.SEND_AGAIN)
 
     def test_the_objects_of_an_attempt_outlive_it(self) -> None:
         headers = netlib.Headers({"Content-Type": "text/plain"})
@@ -508,6 +574,28 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
                 await use(stream)
                 other.cancel()
                 self.assertGreaterEqual(turns, size // (256 << 10) - 1)
+        for end in ends:
+            end.close()
+
+    async def test_a_cancelled_read_loses_no_data(self) -> None:
+        sent = iter(range(1 << 30))
+
+        def read(buffer: memoryview) -> int:
+            buffer[:1] = bytes([next(sent) % 256])
+            return 1
+
+        ends = socket.socketpair()
+        stream = netlib.aio.Stream(netlib.Stream.new_callbacks(read, len), ends[0], netlib.aio._Waits(None))
+        received = b""
+        for _ in range(1000):
+            task = asyncio.create_task(stream.read(1))
+            await asyncio.sleep(0)
+            task.cancel()
+            received += b"".join(
+                one for one in await asyncio.gather(task, return_exceptions=True) if type(one) is bytes
+            )
+        self.assertEqual(received, bytes(at % 256 for at in range(len(received))))
+        self.assertLess(len(received), 1000)
         for end in ends:
             end.close()
 

@@ -301,7 +301,7 @@ pub unsafe extern "C" fn netlib_error_options_set_retry_kind(
     });
 }
 
-/// Makes an error, to report a failure of your own HTTP layer to `netlib_retry_increment` or `netlib_retry_decide`.
+/// Makes an error, to report a failure of your own HTTP layer to `netlib_attempts_next` or `netlib_retry_decide`.
 ///
 /// @param status a failure: a status whose class is neither SUCCESS nor PROGRESS. By default, the status determines the
 ///        retry kind of the error. Use `NETLIB_IO` or `NETLIB_PROTOCOL`, which are read errors, for a failed send or

@@ -48,8 +48,21 @@ class Error(Exception):
     def __str__(self) -> str:
         return self._message
 
+    def __copy__(self) -> Error:
+        return type(self)(self.info)
+
+    def __deepcopy__(self, _memo: object) -> Error:
+        return type(self)(self.info)
+
     def __reduce__(self) -> Any:
-        raise TypeError("an error of netlib cannot be pickled")
+        """Pickles the attributes. The `info` of the new exception has the status, the message, the retry kind, the HTTP
+        status and the first cause; its `user_data` is None."""
+        attributes = {name: value for name, value in self.__dict__.items() if name != "info"}
+        if isinstance(self, OSError):
+            os_error: Any = self
+            attributes.update(errno=os_error.errno, strerror=os_error.strerror)
+        facts = int(self.status), self._message, int(self.info.retry_kind()), self.info.http_status(), self.causes[:1]
+        return _restored, facts, attributes
 
     @property
     def user_data(self) -> object:
@@ -145,6 +158,16 @@ def exception_class(status: int) -> type[Error]:
 def make_error(info: ErrorInfo) -> Error:
     """The exception for an error."""
     return exception_class(info.status())(info)
+
+
+def _restored(status: int, message: str, retry_kind: int, http_status: int, causes: tuple[Error, ...]) -> Error:
+    """The exception for a pickled error."""
+    options = _api.ErrorOptions().retry_kind(_api.RetryKind(retry_kind))
+    if http_status > 0:
+        options.http_status(http_status)
+    for cause in causes:
+        options.cause(cause)
+    return make_error(_api.ErrorInfo(_api.Status(status), message, options))
 
 
 def fail(_status: int, err: Any, *buffers: Any) -> NoReturn:

@@ -10,6 +10,7 @@ import math
 import os
 import socket
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol, Union
 
@@ -100,7 +101,7 @@ class Handle:
         self._ptr = ffi.gc(pointer, getattr(lib, self._free))
         self._keep = keep
         if self._has_lock:
-            self._lock = threading.RLock()
+            self._renew_lock()
 
     @classmethod
     def _own(cls, pointer: Any, keep: tuple[object, ...] = ()) -> Self:
@@ -114,8 +115,12 @@ class Handle:
         self = cls.__new__(cls)
         self._ptr, self._keep = pointer, keep
         if cls._has_lock:
-            self._lock = threading.RLock()
+            self._renew_lock()
         return self
+
+    def _renew_lock(self) -> None:
+        self._lock = threading.RLock()
+        _locked.add(self)
 
     def _closed(self) -> Any:
         raise ValueError(f"the {type(self).__name__} is closed")
@@ -131,6 +136,18 @@ class Handle:
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
+
+
+_locked: weakref.WeakSet[Handle] = weakref.WeakSet()  # the handles with a lock
+
+
+def _renew_locks() -> None:
+    """In a forked child, no thread would release the locks that other threads of the parent held."""
+    for handle in _locked:
+        handle._lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_locks)
 
 
 def give(handle: Handle) -> Any:
