@@ -1,6 +1,7 @@
 package netlib;
 
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 
 /** A failure of netlib. The subclasses follow the classes of statuses. */
@@ -8,11 +9,21 @@ public class NetlibException extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final transient NetlibError error;
     private final int status;
+    private final String advice;
+    private final String report;
+    private final long offset;
+    private final List<NetlibException> causes = new ArrayList<>();
 
     NetlibException(NetlibError error, Throwable cause) {
         super(error.message(), cause);
         this.error = error;
-        this.status = error.status();
+        status = error.status();
+        advice = error.advice();
+        report = error.report();
+        offset = error.offset();
+        for (long at = 0; at < error.causeCount(); at++) {
+            causes.add(of(error.cause(at)));
+        }
     }
 
     /** Makes the exception for an error. If the error carries an exception, that exception is the cause. */
@@ -36,14 +47,18 @@ public class NetlibException extends RuntimeException {
 
     /**
      * The error of an exception, for functions such as {@link Attempts#next}: the error of a NetlibException, or an error
-     * with {@link Status#APPLICATION_ERROR} that carries the exception; null for null.
+     * with {@link Status#APPLICATION_ERROR} that carries another exception; null for null.
      */
     public static NetlibError errorOf(Exception failure) {
-        if (failure == null || failure instanceof NetlibException) {
-            return failure == null ? null : ((NetlibException) failure).error;
+        if (failure == null) {
+            return null;
         }
-        String message = String.valueOf(failure.getMessage());
-        return NetlibError.make(Status.APPLICATION_ERROR, message, ErrorOptions.make().userData(failure));
+        NetlibException own = failure instanceof NetlibException ? (NetlibException) failure : null;
+        if (own != null && own.error != null) {
+            return own.error;
+        }
+        int status = own == null ? Status.APPLICATION_ERROR : own.status;
+        return NetlibError.make(status, String.valueOf(failure.getMessage()), ErrorOptions.make().userData(failure));
     }
 
     /** The status, one of the constants of {@link Status}. */
@@ -53,24 +68,25 @@ public class NetlibException extends RuntimeException {
 
     /** The advice; null without advice. */
     public String advice() {
-        return error.advice();
+        return advice;
     }
 
     /** The byte of the input with the defect, or -1. */
     public long offset() {
-        return error.offset();
+        return offset;
+    }
+
+    /** The message, the causes and the advice, for a log. */
+    public String report() {
+        return report;
     }
 
     /** The errors that led to this one. */
     public List<NetlibException> causes() {
-        List<NetlibException> causes = new ArrayList<>();
-        for (long at = 0; at < error.causeCount(); at++) {
-            causes.add(of(error.cause(at)));
-        }
-        return causes;
+        return Collections.unmodifiableList(causes);
     }
 
-    /** The error, for functions such as {@link Retry#decide}. */
+    /** The error, for functions such as {@link Attempts#next}. null if the exception was deserialised. */
     public NetlibError error() {
         return error;
     }

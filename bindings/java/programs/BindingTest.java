@@ -1,5 +1,9 @@
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -9,6 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.Callable;
 import netlib.Addresses;
+import netlib.Attempts;
 import netlib.BodyDecoder;
 import netlib.ConnectOptions;
 import netlib.ErrorOptions;
@@ -98,6 +103,43 @@ public final class BindingTest {
                 return Netlib.parseUrl("http://[");
             } catch (NetlibException refused) {
                 return refused.getClass();
+            }
+        });
+        check("an exception keeps its facts when it is serialised", "NETLIB_MAX_RETRY used up|refused|null|used up", () -> {
+            NetlibError refused = NetlibError.make(Status.CONNECT_FAILED, "refused", null);
+            NetlibException failed = NetlibException.of(
+                    NetlibError.make(Status.MAX_RETRY, "used up", ErrorOptions.make().cause(refused)));
+            ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+            new ObjectOutputStream(bytes).writeObject(failed);
+            Object read = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+            NetlibException made = (NetlibException) read;
+            boolean isEqual = Objects.equals(made.advice(), failed.advice()) && made.offset() == -1
+                    && made.report().equals(failed.report());
+            return (isEqual ? "" : "other ") + Netlib.statusName(made.status()) + " " + made.getMessage() + "|"
+                    + made.causes().get(0).getMessage() + "|" + made.error() + "|" + NetlibException.errorOf(made).message();
+        });
+        check("the objects of an attempt outlive it", "http://a/ Content-Type true null|http://a/y false GET", () -> {
+            Headers headers = Headers.make(new HeaderField[] {new HeaderField("Content-Type", "text/plain")});
+            Attempts attempts = Attempts.make(Retry.recommended(), "POST", Netlib.parseUrl("http://a/"), headers, true, null);
+            Url first = attempts.url();
+            Headers fields = attempts.headers();
+            String start = " " + attempts.sendsBody() + " " + attempts.decision() + "|";
+            for (String path : List.of("/x", "/y")) {
+                Headers location = Headers.make(new HeaderField[] {new HeaderField("Location", path)});
+                attempts.next(Response.make("POST", 303, location), null);
+            }
+            String last = attempts.url() + " " + attempts.sendsBody() + " " + attempts.method();
+            attempts.close();
+            return first + " " + fields.name(0) + start + last;
+        });
+        check("an exception that is not netlib's comes back as a cause", "NETLIB_MAX_RETRY true", () -> {
+            Exception mine = new Exception("mine");
+            Retry retry = Retry.make(RetryOptions.make().total(0));
+            Attempts attempts = Attempts.make(retry, "GET", Netlib.parseUrl("http://a/"), null, false, null);
+            try {
+                return attempts.next(null, NetlibException.errorOf(mine));
+            } catch (NetlibException failed) {
+                return Netlib.statusName(failed.status()) + " " + (failed.getCause().getCause() == mine);
             }
         });
         check("an unchecked exception of a callback is thrown by the call", "ArithmeticException: / by zero", () -> {

@@ -44,7 +44,7 @@ public final class Get {
                 }
             } while (status == Status.SEND_AGAIN);
         } catch (NetlibException failed) {
-            System.err.println(failed.error().report());
+            System.err.println(failed.report());
             System.exit(1);
         }
     }
