@@ -2,7 +2,7 @@ import js from '@eslint/js';
 
 const globals = Object.fromEntries(
     [
-        'AbortController', 'AbortSignal', 'Buffer', 'clearInterval', 'clearTimeout', 'console',
+        'AbortController', 'AbortSignal', 'Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console',
         'globalThis', 'performance', 'process', 'setInterval', 'setTimeout',
     ].map((name) => [name, 'readonly']),
 );

@@ -1,3 +1,4 @@
+/// <reference types="node" />
 // The types of the netlib package. bindings/node/generate.py writes this file.
 //
 // Results of the types int64_t, uint64_t and size_t are numbers, or BigInts if a number would lose digits. Seconds that
@@ -141,9 +142,10 @@ export interface Stream {
 }
 
 export declare namespace Stream {
-    /** Connects to the server of a URL, and makes the TLS handshake for https. Closing the stream closes the connection. */
+    /** Connects to the server of a URL, and makes the TLS handshake for https. Closing the stream closes the connection.
+     * `parseUrlStrict` parses text and a URL of JavaScript. */
     function connect(
-        url: Url,
+        url: Url | URL | string,
         context?: TlsContext | null,
         options?: ConnectOptions | null,
         limit?: Limit | AbortSignal | null,

@@ -274,8 +274,10 @@ extend(Stream, (generated) => ({
     },
 }));
 
-/** Connects to the server of a URL, and makes the TLS handshake for https. */
+/** Connects to the server of a URL, and makes the TLS handshake for https. parseUrlStrict parses text and a URL of
+ * JavaScript. */
 Stream.connect = async function connect(url, context = null, options = null, limit = null) {
+    if (typeof url === 'string' || url instanceof URL) url = api.parseUrlStrict(String(url));
     limit = limitOf(limit);
     const [scheme, host] = [url.scheme(), url.host()];
     const isTls = scheme === 'https';

@@ -132,6 +132,16 @@ test('a body larger than 2^31 has its exact length', () => {
     assert.equal(decoder.bytesLeft(), 9007199254740993n);
 });
 
+test('a connection is made to a text and to a URL of JavaScript', () =>
+    withServer((socket) => socket.end('x'), async (url) => {
+        for (const target of [String(url), new URL(String(url)), url]) {
+            const stream = await Stream.connect(target);
+            assert.equal(await stream.read(Buffer.alloc(9)), 1);
+            stream.close();
+        }
+        await assert.rejects(Stream.connect('http://['), code('INVALID_URL'));
+    }));
+
 test('an AbortSignal cancels a call', () =>
     withServer(() => {}, async (url) => {
         const controller = new AbortController();

@@ -33,6 +33,8 @@ const ended = new Attempts(Retry.recommended(), 'GET', parseUrl('http://a/'), nu
 const caught: unknown = new Error('failed');
 export const statuses: Status[] = [ended.decide(), ended.decide(null, caught), ended.nextSync(), ended.nextSync(null, caught)];
 
+await Stream.connect('http://a/');
+await Stream.connect(new URL('http://a/'));
 // @ts-expect-error: a Url is not a TlsContext
 await Stream.connect(parseUrl('http://a/'), parseUrl('http://b/'));
 // @ts-expect-error: a truth value is not a number
