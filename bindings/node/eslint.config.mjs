@@ -3,7 +3,8 @@ import js from '@eslint/js';
 const globals = Object.fromEntries(
     [
         'AbortController', 'AbortSignal', 'Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console',
-        'globalThis', 'performance', 'process', 'setInterval', 'setTimeout',
+        'globalThis', 'performance', 'process', 'setImmediate', 'setInterval',
+        'setTimeout',
     ].map((name) => [name, 'readonly']),
 );
 const commonjs = { __dirname: 'readonly', module: 'writable', require: 'readonly' };

@@ -2,6 +2,7 @@
 // Adds JavaScript's conventions to the classes of api.cjs: promises and iteration.
 
 const fs = require('node:fs');
+const { setImmediate } = require('node:timers/promises');
 const api = require('./api.cjs');
 const { NetlibError, fromInfo } = require('./errors.cjs');
 const { ready, wakeAll } = require('./event-loop.cjs');
@@ -141,7 +142,7 @@ const states = new WeakMap();
 
 function stateOf(stream) {
     if (!states.has(stream)) {
-        states.set(stream, { limit: null, read: Infinity, write: Infinity, end: Infinity, connection: null, isClosed: false });
+        states.set(stream, { limit: null, read: Infinity, write: Infinity, end: Infinity, connection: null, isClosed: false, burst: 0 });
     }
     return states.get(stream);
 }
@@ -162,13 +163,25 @@ function timedOut(code, text) {
     return fromInfo(new ErrorInfo(code, text, new ErrorOptions().retryKind(kind)));
 }
 
+// A stream lets the event loop run after BURST bytes without a wait. Each call counts as at least CALL bytes.
+const [BURST, CALL] = [256 * 1024, 4096];
+
 /** Repeats a call on a non-blocking stream until the call returns neither WANT_READ nor WANT_WRITE. */
 async function drive(stream, call) {
     stream.setBlocking(false);
+    const state = stateOf(stream);
+    if (state.burst >= BURST) {
+        state.burst = 0;
+        await setImmediate();
+    }
     for (;;) {
         const result = call();
         const status = typeof result === 'number' ? result : result.status;
-        if (status !== Status.WANT_READ && status !== Status.WANT_WRITE) return result;
+        if (status !== Status.WANT_READ && status !== Status.WANT_WRITE) {
+            state.burst += Math.max(result.n ?? 0, CALL);
+            return result;
+        }
+        state.burst = 0;
         await awaitStream(stream, status === Status.WANT_WRITE);
     }
 }

@@ -142,6 +142,45 @@ test('a connection is made to a text and to a URL of JavaScript', () =>
         await assert.rejects(Stream.connect('http://['), code('INVALID_URL'));
     }));
 
+test('a stream that is always ready lets the event loop run', async () => {
+    const [size, piece] = [16 << 20, Buffer.alloc(16384)];
+    const head = Buffer.from(`HTTP/1.1 200 OK\r\nContent-Length: ${size}\r\n\r\n`);
+    const uses = {
+        async body(stream) {
+            for await (const part of stream.body(await stream.readResponse('GET'))) assert.ok(part.length > 0);
+        },
+        async read(stream) {
+            for (let read = 0; read < size; read += piece.length) await stream.read(Buffer.alloc(piece.length));
+        },
+        async write(stream) {
+            for (let written = 0; written < size; written += piece.length) await stream.write(piece);
+        },
+    };
+    for (const [name, use] of Object.entries(uses)) {
+        let rest = head;
+        const stream = Stream.newCallbacks(
+            (buffer) => {
+                if (rest.length === 0) return buffer.fill('x').length;
+                const part = rest.subarray(0, buffer.length);
+                buffer.set(part);
+                rest = rest.subarray(part.length);
+                return part.length;
+            },
+            (data) => data.length,
+        );
+        let [turns, isRunning] = [0, true];
+        const count = () => {
+            turns += 1;
+            if (isRunning) setImmediate(count);
+        };
+        setImmediate(count);
+        await use(stream);
+        isRunning = false;
+        stream.close();
+        assert.ok(turns >= size / (256 << 10) - 1, `${name}: ${turns} turns`);
+    }
+});
+
 test('an AbortSignal cancels a call', () =>
     withServer(() => {}, async (url) => {
         const controller = new AbortController();
