@@ -1,5 +1,5 @@
 package netlib
 
 // #cgo CFLAGS: -I${SRCDIR} -Wno-deprecated-declarations
-// #cgo LDFLAGS: -L${SRCDIR}/lib -lnetlib -Wl,-rpath,${SRCDIR}/lib
+// #cgo LDFLAGS: ${SRCDIR}/libnetlib.a -lm -lpthread -ldl
 import "C"
