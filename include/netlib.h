@@ -3951,7 +3951,8 @@ const char *netlib_request_to_wire(const netlib_request *request, size_t *len);
 /* ---- The attempts of a request. ---- */
 
 /** The attempts of one request: the first attempt, and the retries and redirects on which a Retry decides.
- * **One call at a time**. The getters describe the present attempt:
+ * **One call at a time**. The getters describe the present attempt. What they return is borrowed until the next call
+ * of `netlib_attempts_next` or `netlib_attempts_decide`, even if that call fails: clone a handle to keep it longer.
  *
  *     do {
  *         netlib_response_free(response), response = NULL;
@@ -3984,19 +3985,14 @@ NETLIB_MUST_USE netlib_status netlib_attempts_new(const netlib_retry *retry, con
 /** Releases attempts. */
 void netlib_attempts_free(netlib_attempts *attempts);
 
-/** Returns the method of the present attempt, borrowed until the next call of `netlib_attempts_next` or
- * `netlib_attempts_decide`, even if this call fails. */
+/** Returns the method of the present attempt. */
 const char *netlib_attempts_method(const netlib_attempts *attempts, size_t *len);
 
-/** Returns the URL of the present attempt, borrowed until the next call of `netlib_attempts_next` or
- * `netlib_attempts_decide`, even if this call fails. Clone the URL to keep it longer. For a redirect, the URL is the
- * one that `netlib_decision_url` returns. */
+/** Returns the URL of the present attempt. For a redirect, the URL is the one that `netlib_decision_url` returns. */
 const netlib_url *netlib_attempts_url(const netlib_attempts *attempts);
 
 /** Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, without those that
- * redirects have dropped (`netlib_decision_headers`). The headers are borrowed until the next call of
- * `netlib_attempts_next` or `netlib_attempts_decide`, even if this call fails. Clone the headers to keep them longer.
- */
+ * redirects have dropped (`netlib_decision_headers`). */
 const netlib_headers *netlib_attempts_headers(const netlib_attempts *attempts);
 
 /** Returns 1 if the present attempt sends the body, else 0: if the request has no body, and after a redirect that
@@ -4015,10 +4011,9 @@ const netlib_limit *netlib_attempts_limit(const netlib_attempts *attempts);
 NETLIB_MUST_USE netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netlib_request_form form,
                                                       netlib_request **request, netlib_error **err);
 
-/** Returns the last decision, borrowed until the next call of `netlib_attempts_next` or `netlib_attempts_decide`, even
- * if this call fails. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the wait
- * before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its decision.
- */
+/** Returns the last decision. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the
+ * wait before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its
+ * decision. */
 const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts);
 
 /** Takes the outcome of the present attempt, and decides as `netlib_retry_decide`. If another attempt follows, waits as
@@ -4039,8 +4034,9 @@ const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts)
 NETLIB_MUST_USE netlib_status netlib_attempts_next(netlib_attempts *attempts, const netlib_response *response,
                                                    const netlib_error *error, netlib_error **err);
 
-/** Does what `netlib_attempts_next` does, but does not wait, for an event loop: after `NETLIB_SEND_AGAIN`, send the
- * next request when the time that `netlib_decision_delay` returns for `netlib_attempts_decision` has passed.
+/** Does what `netlib_attempts_next` does, but does not wait. After `NETLIB_SEND_AGAIN`, an event loop reads the delay
+ * of the decision (`netlib_attempts_decision`, `netlib_decision_delay`), waits with a timer, and then sends the
+ * request.
  * @param response the response. May be NULL: there was no response.
  * @param error the failure, as for `netlib_attempts_next`. May be NULL: the request did not fail.
  * @return `NETLIB_SEND_AGAIN`, `NETLIB_OK`, and the failures of `netlib_retry_decide`, as for `netlib_attempts_next`.

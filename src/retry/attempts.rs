@@ -13,7 +13,7 @@ use crate::retry::{Action, Attempt, Decision, Retry};
 use crate::status::Status;
 use crate::url::Url;
 
-/// The present attempt of a request, and the policy that decides about further attempts.
+/// The attempts of a request: the present one, and the policy that decides whether another one follows.
 #[derive(Debug)]
 pub struct Attempts {
     retry: Arc<Retry>,
@@ -109,9 +109,10 @@ impl Attempts {
         }
         let attempt = Attempt { method: &self.method, url: &self.url, response, error };
         let limit = self.limit.as_deref();
-        let decided = match self.state {
-            State::Answered => self.retry.decide_reported(attempt, limit),
-            State::Open | State::Failed => self.retry.decide(attempt, limit),
+        let decided = if self.state == State::Answered {
+            self.retry.decide_reported(attempt, limit)
+        } else {
+            self.retry.decide(attempt, limit)
         };
         (self.state, self.decision) = (State::Failed, None);
         let decision = Arc::new(decided?);

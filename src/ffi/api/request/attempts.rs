@@ -1,6 +1,7 @@
 //! The attempts of a request.
 
 use std::ffi::c_char;
+use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
@@ -17,10 +18,10 @@ use crate::ffi::strings::{lend_text, read, read_bool};
 use crate::ffi::{Handle, Unique, guard, handle};
 use crate::request::TargetForm;
 use crate::retry::Attempts;
-use std::sync::Arc;
 
 /// The attempts of one request: the first attempt, and the retries and redirects on which a Retry decides.
-/// **One call at a time**. The getters describe the present attempt:
+/// **One call at a time**. The getters describe the present attempt. What they return is borrowed until the next call
+/// of `netlib_attempts_next` or `netlib_attempts_decide`, even if that call fails: clone a handle to keep it longer.
 ///
 ///     do {
 ///         netlib_response_free(response), response = NULL;
@@ -79,24 +80,20 @@ pub unsafe extern "C" fn netlib_attempts_free(attempts: *mut netlib_attempts) {
     guard::nothing(|| handle::free(attempts));
 }
 
-/// Returns the method of the present attempt, borrowed until the next call of `netlib_attempts_next` or
-/// `netlib_attempts_decide`, even if this call fails.
+/// Returns the method of the present attempt.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_attempts_method(attempts: *const netlib_attempts, len: *mut usize) -> *const c_char {
     lend_text(attempts, len, |attempts| Some(attempts.method()))
 }
 
-/// Returns the URL of the present attempt, borrowed until the next call of `netlib_attempts_next` or
-/// `netlib_attempts_decide`, even if this call fails. Clone the URL to keep it longer. For a redirect, the URL is the
-/// one that `netlib_decision_url` returns.
+/// Returns the URL of the present attempt. For a redirect, the URL is the one that `netlib_decision_url` returns.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_attempts_url(attempts: *const netlib_attempts) -> *const netlib_url {
     read(attempts, std::ptr::null(), |attempts| handle::lend(Some(attempts.url())))
 }
 
 /// Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, without those that
-/// redirects have dropped (`netlib_decision_headers`). The headers are borrowed until the next call of
-/// `netlib_attempts_next` or `netlib_attempts_decide`, even if this call fails. Clone the headers to keep them longer.
+/// redirects have dropped (`netlib_decision_headers`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_attempts_headers(attempts: *const netlib_attempts) -> *const netlib_headers {
     read(attempts, std::ptr::null(), |attempts| handle::lend(Some(attempts.headers())))
@@ -136,9 +133,9 @@ pub unsafe extern "C" fn netlib_attempts_request(
     })
 }
 
-/// Returns the last decision, borrowed until the next call of `netlib_attempts_next` or `netlib_attempts_decide`, even
-/// if this call fails. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the wait
-/// before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its decision.
+/// Returns the last decision. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the
+/// wait before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its
+/// decision.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_attempts_decision(attempts: *const netlib_attempts) -> *const netlib_decision {
     read(attempts, std::ptr::null(), |attempts| handle::lend(attempts.decision()))
@@ -170,8 +167,9 @@ pub unsafe extern "C" fn netlib_attempts_next(
     guard::status(err, || arg_mut!(attempts).next(arg_opt!(response), arg_shared_opt!(error).as_ref()))
 }
 
-/// Does what `netlib_attempts_next` does, but does not wait, for an event loop: after `NETLIB_SEND_AGAIN`, send the
-/// next request when the time that `netlib_decision_delay` returns for `netlib_attempts_decision` has passed.
+/// Does what `netlib_attempts_next` does, but does not wait. After `NETLIB_SEND_AGAIN`, an event loop reads the delay
+/// of the decision (`netlib_attempts_decision`, `netlib_decision_delay`), waits with a timer, and then sends the
+/// request.
 ///
 /// @param response the response. May be NULL: there was no response.
 /// @param error the failure, as for `netlib_attempts_next`. May be NULL: the request did not fail.
