@@ -163,6 +163,30 @@ func post(t testing.TB, url string, body func() (io.Reader, error)) string {
 	return string(answer)
 }
 
+// tunnel answers a CONNECT. If the answer is empty, opens a tunnel to the address.
+func tunnel(t testing.TB, w http.ResponseWriter, answer, address string) {
+	near, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer near.Close()
+	if answer != "" {
+		_, _ = io.WriteString(near, answer)
+		_, _ = io.Copy(io.Discard, near)
+		return
+	}
+	far, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer far.Close()
+	_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() { _, _ = io.Copy(far, near) }()
+	_, _ = io.Copy(near, far)
+}
+
 // proxy starts a proxy that answers each CONNECT, and returns its URL. If the answer is empty, the proxy opens a tunnel.
 func proxy(t testing.TB, answer string, seen *atomic.Int32) *url.URL {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -171,26 +195,7 @@ func proxy(t testing.TB, answer string, seen *atomic.Int32) *url.URL {
 			http.Error(w, "no credentials", http.StatusProxyAuthRequired)
 			return
 		}
-		near, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer near.Close()
-		if answer != "" {
-			_, _ = io.WriteString(near, answer)
-			_, _ = io.Copy(io.Discard, near)
-			return
-		}
-		far, err := net.Dial("tcp", r.Host)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer far.Close()
-		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { _, _ = io.Copy(far, near) }()
-		_, _ = io.Copy(near, far)
+		tunnel(t, w, answer, r.Host)
 	}))
 	t.Cleanup(server.CloseClientConnections)
 	found, err := url.Parse(strings.Replace(server.URL, "http://", "http://u:p@", 1))
@@ -262,21 +267,7 @@ func TestAnHTTPSProxyServesHTTPAndHTTPS(t *testing.T) {
 		if r.Method != "CONNECT" {
 			return
 		}
-		near, _, err := w.(http.Hijacker).Hijack()
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer near.Close()
-		far, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer far.Close()
-		_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
-		go func() { _, _ = io.Copy(far, near) }()
-		_, _ = io.Copy(near, far)
+		tunnel(t, w, "", server.Listener.Addr().String())
 	})
 	address, err := url.Parse(local(through))
 	if err != nil {
