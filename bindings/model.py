@@ -234,6 +234,20 @@ def callback_outputs(item):
     return [param for param in outputs if param is not callback_decision(item)]
 
 
+def in_language(text, names):
+    """A comment of netlib.h without the terms of C. `names` maps each C name, and NULL, to its name in the language. A
+    name in quotation marks is a value. If a comment mentions a function that the binding lacks, the generator ends with
+    an error."""
+    text = re.sub(r"^(in/)?out: |, borrowed from `\w+`|, borrowed from the \w+(?=;)", "", text)
+
+    def name(found):
+        if found[0] not in names:
+            raise KeyError(f"a comment of netlib.h mentions {found[0]}, which has no name in the binding")
+        return names[found[0]]
+
+    return re.sub(r'(?<!")\b(?:netlib|NETLIB)_\w+|\bNULL\b', name, text)
+
+
 def pointed(c_type):
     """The type to which a pointer type points: "netlib_url *" for "netlib_url **"."""
     return re.sub(r"\s*\*$", "", c_type)

@@ -2947,8 +2947,10 @@ NETLIB_MUST_USE netlib_status netlib_retry_budget_options_check(const netlib_ret
 /** Releases options. */
 void netlib_retry_budget_options_free(netlib_retry_budget_options *options);
 
-/** Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
- * `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
+/** Selects the rule of another library. The call replaces the rule that an earlier call selected: of this function,
+ * `netlib_retry_budget_options_set_tokens`, `netlib_retry_budget_options_set_failure_tokens`,
+ * `netlib_retry_budget_options_set_window` or `netlib_retry_budget_options_set_in_flight`. Default:
+ * `NETLIB_BUDGET_AWS_2026`.
  *
  * The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
  * `NETLIB_BUDGET_GRPC`, only successes refill it. If a few threads repeat their requests until they succeed, they can
@@ -4640,7 +4642,7 @@ void netlib_connect_options_use_timeout(netlib_connect_options *options, const n
  * an address of another family, whether the host is that address, the resolve callback returns it, or an address list
  * contains it. If no address is left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not
  * affected.
- * @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`. */
+ * @param family the default is `NETLIB_ADDRESS_FAMILY_ANY`. */
 void netlib_connect_options_set_address_family(netlib_connect_options *options, enum netlib_address_family family);
 
 /** Sets the local address and port to which sockets are bound. By default, the system chooses the local address and

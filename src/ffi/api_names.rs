@@ -8,11 +8,13 @@ pub(super) fn c_name(name: ApiName) -> &'static str {
         ApiName::AddCaData => "netlib_tls_options_add_ca_data",
         ApiName::AddCaDir => "netlib_tls_options_add_ca_dir",
         ApiName::AddCaFile => "netlib_tls_options_add_ca_file",
-        ApiName::AddCrl => "netlib_tls_options_add_crl_file or _add_crl_data",
+        ApiName::AddCrl => "netlib_tls_options_add_crl_file or netlib_tls_options_add_crl_data",
         ApiName::AddCrlData => "netlib_tls_options_add_crl_data",
         ApiName::AddCrlFile => "netlib_tls_options_add_crl_file",
         ApiName::AddPin => "netlib_tls_options_add_pin",
-        ApiName::AddTrust => "netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust",
+        ApiName::AddTrust => {
+            "netlib_tls_options_add_ca_file, netlib_tls_options_add_ca_data or netlib_tls_options_set_system_trust"
+        }
         ApiName::EchRetryConfigs => "netlib_tls_context_with_ech and netlib_error_ech_retry_configs",
         ApiName::ParseCertificate => {
             "netlib_certificate_parse, whose certificate has a netlib_certificate_fingerprint too"

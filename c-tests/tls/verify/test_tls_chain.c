@@ -344,7 +344,8 @@ static void a_context_without_trust_anchors_verifies_no_chain(void) {
     netlib_status status = netlib_tls_context_verify_chain(context, pem, len, AS_SERVER, NULL, NULL, &err);
     const char *message = netlib_error_message(err, NULL), *advice = netlib_error_advice(err, NULL);
     CHECK_STR("certificates cannot be verified, because no authority is trusted", message != NULL ? message : "");
-    CHECK_STR("to trust one: netlib_tls_options_add_ca_file, _add_ca_data or _set_system_trust",
+    CHECK_STR("to trust one: netlib_tls_options_add_ca_file, netlib_tls_options_add_ca_data or "
+              "netlib_tls_options_set_system_trust",
               advice != NULL ? advice : "");
     CHECK_STATUS(NETLIB_NO_TRUST_ANCHORS, status);
     netlib_tls_context_free(context);

@@ -129,8 +129,10 @@ pub unsafe extern "C" fn netlib_retry_budget_options_free(options: *mut netlib_r
     guard::nothing(|| handle::free(options));
 }
 
-/// Selects the rule of another library. The call replaces the rule of an earlier call of `_set_preset`, `_set_tokens`,
-/// `_set_failure_tokens`, `_set_window` or `_set_in_flight`. Default: `NETLIB_BUDGET_AWS_2026`.
+/// Selects the rule of another library. The call replaces the rule that an earlier call selected: of this function,
+/// `netlib_retry_budget_options_set_tokens`, `netlib_retry_budget_options_set_failure_tokens`,
+/// `netlib_retry_budget_options_set_window` or `netlib_retry_budget_options_set_in_flight`. Default:
+/// `NETLIB_BUDGET_AWS_2026`.
 ///
 /// The presets refill the budget in different ways. With `NETLIB_BUDGET_AWS_2026`, `NETLIB_BUDGET_AWS_2020` and
 /// `NETLIB_BUDGET_GRPC`, only successes refill it. If a few threads repeat their requests until they succeed, they can

@@ -109,7 +109,7 @@ pub enum netlib_address_family {
 /// contains it. If no address is left, connecting fails with `NETLIB_NAME_RESOLUTION`. Unix domain sockets are not
 /// affected.
 ///
-/// @param family one of the `NETLIB_ADDRESS_FAMILY_…` values; the default is `NETLIB_ADDRESS_FAMILY_ANY`.
+/// @param family the default is `NETLIB_ADDRESS_FAMILY_ANY`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_connect_options_set_address_family(
     options: *mut netlib_connect_options,
