@@ -24,6 +24,7 @@ pub mod client;
 pub mod servers;
 pub mod program;
 pub mod bindings;
+pub mod programs;
 pub mod python;
 pub mod processors;
 pub mod timing;

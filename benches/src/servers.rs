@@ -30,14 +30,14 @@ const CLIENTS: [(&str, &str, &[&str]); 3] = [
 ];
 
 /// A server process, which ends when this value is dropped.
-struct Server {
+pub(crate) struct Server {
     child: Child,
-    port: u16,
+    pub(crate) port: u16,
 }
 
 impl Server {
     /// Starts a server, and waits until it accepts connections. Returns `None` if the server is not installed.
-    fn start(name: &str) -> Result<Option<Server>, String> {
+    pub(crate) fn start(name: &str) -> Result<Option<Server>, String> {
         pin(Processor::Peer);
         let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).and_then(|listener| listener.local_addr());
         let port = free.map_err(|e| e.to_string())?.port();

@@ -7,13 +7,13 @@ use netlib_bench::report::{self, Measured, Row};
 use netlib_bench::rng::Rng;
 use netlib_bench::timing::{ROUNDS, rounds};
 use netlib_bench::{
-    Counts, before, bindings, chart, client, compare_with, growth, overload, python, sections, servers, size,
-    sockets, tls, urls,
+    Counts, before, bindings, chart, client, compare_with, growth, overload, programs, python, sections, servers,
+    size, sockets, tls, urls,
 };
 
 const NAMES: &[&str] = &[
     "url", "resolve", "policy", "heads", "overload", "growth", "sockets", "races", "stopping", "tls", "client",
-    "servers", "python", "bindings", "size",
+    "servers", "python", "bindings", "programs", "size",
 ];
 
 fn main() -> ExitCode {
@@ -117,6 +117,9 @@ fn run() -> Result<bool, String> {
     }
     if wants("servers") {
         servers::run(&mut rng)?;
+    }
+    if wants("programs") {
+        programs::run(&mut rng)?;
     }
     if wants("python") {
         python::run(&mut rng)?;
