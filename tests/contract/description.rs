@@ -223,8 +223,11 @@ fn describe_param(header: &Header, function: &Function, param: &Param) -> Json {
         }
     }
     if header.is_pointer(param) {
-        let null = nulls::null(header, function, param);
-        fields.push(("nullable", Json::Bool(matches!(null, Ok(Null::Allowed(_))))));
+        let may_be_null = match direction == "out" && param.ctype.ends_with("**") && kind != Kind::Error {
+            true => stores_null(function.doc.param(&param.name)),
+            false => matches!(nulls::null(header, function, param), Ok(Null::Allowed(_))),
+        };
+        fields.push(("nullable", Json::Bool(may_be_null)));
     }
     if kind.is_data() {
         fields.push(("length", Json::optional(length(header, function, &param.name, false))));
@@ -236,6 +239,11 @@ fn describe_param(header: &Header, function: &Function, param: &Param) -> Json {
     }
     fields.push(("doc", Json::optional(function.doc.param(&param.name))));
     Json::Object(fields)
+}
+
+/// Returns whether the comment of an output states that a function that succeeds may store NULL.
+fn stores_null(doc: Option<&str>) -> bool {
+    doc.is_some_and(|doc| doc.contains("NULL if ") || doc.contains("NULL when "))
 }
 
 /// Returns the field that names the type, or the parameter with a length, to which a kind refers.
