@@ -3,6 +3,7 @@
 #include "harness.h"
 #include "store_redis/redis_store.h"
 
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/socket.h>
@@ -13,11 +14,28 @@
 #define SECONDS "$10\r\n1700000000\r\n"
 #define MICROSECONDS "$3\r\n500\r\n"
 
+/* How a reply is sent: at once, in bytes with pauses, or as fast as the client reads. */
+enum manner { TEXT, DRIP, FLOOD };
+
 /* A server that answers the first command of a connection with `to_load`, and each other command with `to_eval`. */
 struct server {
     int listener;
     const char *to_load, *to_eval;
+    enum manner manner;
+    size_t sent; /* with DRIP and FLOOD */
 };
+
+/* Sends a string of 1 GB, until the client closes the connection. */
+static void send_string(struct server *server, int fd) {
+    static const char announced[] = "$1000000000\r\n";
+    static char zeros[1 << 16];
+    struct pollfd closed = {.fd = fd, .events = POLLRDHUP};
+    ssize_t sent = send(fd, announced, sizeof announced - 1, MSG_NOSIGNAL);
+    while (sent > 0 && (server->manner == FLOOD || poll(&closed, 1, 5) == 0)) {
+        sent = send(fd, zeros, server->manner == FLOOD ? sizeof zeros : 1, MSG_NOSIGNAL);
+        if (sent > 0) server->sent += (size_t)sent;
+    }
+}
 
 /* Reads an array of strings. Returns false at the end of the connection. */
 static bool read_command(FILE *in) {
@@ -38,19 +56,25 @@ static void *serve(void *ctx) {
     FILE *in = fdopen(fd, "r");
     if (in == NULL) abort();
     const char *reply = server->to_load;
-    while (read_command(in) && send(fd, reply, strlen(reply), MSG_NOSIGNAL) == (ssize_t)strlen(reply))
+    while (read_command(in)) {
+        if (reply == server->to_eval && server->manner != TEXT) {
+            send_string(server, fd);
+            break;
+        }
+        if (send(fd, reply, strlen(reply), MSG_NOSIGNAL) != (ssize_t)strlen(reply)) break;
         reply = server->to_eval;
+    }
     fclose(in);
     return NULL;
 }
 
 /* Takes a permission from a rate whose store is the server. */
-static netlib_status take_from(const char *address) {
+static netlib_status take_from(const char *address, double timeout) {
     netlib_error *err = NULL;
     netlib_store *store = NULL;
     netlib_rate *rate = NULL;
     double wait = 0;
-    CHECK_OK(redis_store_new(address, "test:", 5.0, &store, &err));
+    CHECK_OK(redis_store_new(address, "test:", timeout, &store, &err));
     netlib_rate_options *options = netlib_rate_options_new();
     netlib_rate_options_set_limit(options, 1.0, 5.0);
     netlib_rate_options_set_store(options, store, NETLIB_UNAVAILABLE_CLOSED);
@@ -60,6 +84,23 @@ static netlib_status take_from(const char *address) {
     netlib_status status = netlib_rate_take(rate, "k", 1, 1.0, &wait, NULL);
     netlib_rate_free(rate);
     return status;
+}
+
+static netlib_status take_from_server(struct server *server, const char *address, double timeout) {
+    pthread_t thread;
+    if (pthread_create(&thread, NULL, serve, server) != 0) abort();
+    netlib_status status = take_from(address, timeout);
+    pthread_join(thread, NULL);
+    return status;
+}
+
+static void a_reply_that_never_ends_makes_the_store_unavailable_in_time(struct server *server, const char *address) {
+    server->to_load = SHA_1;
+    for (server->manner = DRIP; server->manner <= FLOOD; server->manner++) {
+        server->sent = 0;
+        CHECK_INT(NETLIB_STORE_UNAVAILABLE, take_from_server(server, address, 0.2));
+        CHECK(server->sent < 16 << 20);
+    }
 }
 
 int main(void) {
@@ -99,6 +140,8 @@ int main(void) {
         {SHA_1, "*3\r\n:1\r\n$1\r\n0\r\n" SECONDS, NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*5\r\n:1\r\n$1\r\n0\r\n" SECONDS MICROSECONDS ":1\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*0\r\n", NETLIB_STORE_UNAVAILABLE},
+        {SHA_1, "*1000000000\r\n", NETLIB_STORE_UNAVAILABLE},
+        {SHA_1, "*4\r\n*1000000000\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "*-1\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "$-1\r\n", NETLIB_STORE_UNAVAILABLE},
         {SHA_1, "$4\r\nword\r\n", NETLIB_STORE_UNAVAILABLE},
@@ -124,14 +167,12 @@ int main(void) {
     CHECK_INT(0, bind(server.listener, (struct sockaddr *)&address, sizeof address));
     CHECK_INT(0, listen(server.listener, 1));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        pthread_t thread;
         server.to_load = rows[i].to_load, server.to_eval = rows[i].to_eval;
-        if (pthread_create(&thread, NULL, serve, &server) != 0) abort();
-        netlib_status status = take_from(address.sun_path);
+        netlib_status status = take_from_server(&server, address.sun_path, 5.0);
         if (status != rows[i].status) printf("%s %s\n", rows[i].to_load, rows[i].to_eval);
         CHECK_INT(rows[i].status, status);
-        pthread_join(thread, NULL);
     }
+    a_reply_that_never_ends_makes_the_store_unavailable_in_time(&server, address.sun_path);
     close(server.listener);
     CHECK_INT(0, unlink(address.sun_path));
     CHECK_INT(0, rmdir(directory));

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
-#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Compares and swaps the word KEYS[1]. ARGV: the expected word, the desired word, the time to live in milliseconds.
  * Returns 1 if the word was the expected one, else 0; the word; and the time of the server. The words are strings,
@@ -24,6 +24,10 @@ static const char SCRIPT[] = "local time = redis.call('TIME') "
 static const double PAUSE = 1.0;
 
 enum { MAX_IDLE = 16 };
+
+/* A reply has four short elements, or is an error with a message. The last read of hiredis may exceed the maximum by
+ * 16 KiB. */
+enum { MAX_REPLY = 4096 };
 
 struct connection {
     redisContext *redis;
@@ -45,19 +49,44 @@ static double monotonic_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Returns the remaining time for hiredis, but never 0, which means no timeout. */
-static struct timeval time_left(double deadline) {
-    double left = fmin(fmax(deadline - monotonic_seconds(), 1e-6), 1e6);
-    return (struct timeval){.tv_sec = (time_t)left, .tv_usec = (suseconds_t)fmax(fmod(left, 1.0) * 1e6, 1.0)};
+/* True if a line announces an array that is not of four elements: hiredis would allocate as many as the server says. */
+static bool announces_other_array(const redisReader *reader) {
+    for (size_t i = 0; i + 2 < reader->len; i++)
+        if (reader->buf[i] == '*' && (i == 0 || reader->buf[i - 1] == '\n') && memcmp(reader->buf + i, "*4\r", 3) != 0)
+            return true;
+    return false;
 }
 
-static bool connect_to(struct connection *connection, const char *address, double deadline) {
-    struct timeval left = time_left(deadline);
-    connection->redis =
-        address[0] == '/' ? redisConnectUnixWithTimeout(address, left) : redisConnectWithTimeout(address, 6379, left);
-    if (connection->redis == NULL || connection->redis->err != 0) return false;
-    redisSetTimeout(connection->redis, time_left(deadline));
-    redisReply *reply = redisCommand(connection->redis, "SCRIPT LOAD %s", SCRIPT);
+/* Sends a command that was appended, and returns its reply, NULL on failure. The limit bounds the whole exchange, also
+ * with a server that sends one byte at a time. */
+static redisReply *exchange(redisContext *redis, const netlib_limit *limit) {
+    int sent = 0;
+    while (!sent)
+        if (netlib_wait_for_write(redis->fd, INFINITY, limit, NULL) != NETLIB_OK ||
+            redisBufferWrite(redis, &sent) != REDIS_OK)
+            return NULL;
+    void *reply = NULL;
+    for (size_t received = 0; received <= MAX_REPLY;) {
+        if (redisGetReplyFromReader(redis, &reply) != REDIS_OK || reply != NULL) return reply;
+        size_t before = redis->reader->len;
+        if (netlib_wait_for_read(redis->fd, INFINITY, limit, NULL) != NETLIB_OK || redisBufferRead(redis) != REDIS_OK)
+            return NULL;
+        received += redis->reader->len - before;
+        if (announces_other_array(redis->reader)) return NULL;
+    }
+    return NULL;
+}
+
+static bool connect_to(struct connection *connection, const char *address, const netlib_limit *limit) {
+    int fd = -1;
+    netlib_status status = address[0] == '/'
+                               ? netlib_create_unix_connection(address, strlen(address), NULL, limit, &fd, NULL)
+                               : netlib_create_connection(address, 6379, NULL, limit, &fd, NULL);
+    if (status != NETLIB_OK) return false;
+    connection->redis = redisConnectFd(fd);
+    if (connection->redis == NULL) return close(fd), false;
+    redisAppendCommand(connection->redis, "SCRIPT LOAD %s", SCRIPT);
+    redisReply *reply = exchange(connection->redis, limit);
     bool loaded = reply != NULL && reply->type == REDIS_REPLY_STRING && reply->len + 1 == sizeof connection->script;
     if (loaded) memcpy(connection->script, reply->str, sizeof connection->script);
     freeReplyObject(reply);
@@ -65,12 +94,12 @@ static bool connect_to(struct connection *connection, const char *address, doubl
 }
 
 /* Takes an idle connection, or makes one. Fails during the pause after a failure. */
-static bool take(struct redis_words *words, struct connection *connection, double deadline) {
+static bool take(struct redis_words *words, struct connection *connection, const netlib_limit *limit) {
     pthread_mutex_lock(&words->lock);
     bool is_paused = monotonic_seconds() < words->paused_until, has_idle = !is_paused && words->idle_count > 0;
     if (has_idle) *connection = words->idle[--words->idle_count];
     pthread_mutex_unlock(&words->lock);
-    return !is_paused && (has_idle || connect_to(connection, words->address, deadline));
+    return !is_paused && (has_idle || connect_to(connection, words->address, limit));
 }
 
 /* Returns a connection to the idle ones. If the server did not answer, closes this connection, on which a late answer
@@ -88,11 +117,12 @@ static void give_back(struct redis_words *words, struct connection *connection, 
 
 /* Runs a command: EVALSHA with the SHA-1 of the script, or EVAL with the script. */
 static redisReply *run(redisContext *redis, const char *command, const char *script, const struct redis_words *words,
-                       const char *key, size_t len, const unsigned long long word[2], double ttl, double deadline) {
+                       const char *key, size_t len, const unsigned long long word[2], double ttl,
+                       const netlib_limit *limit) {
     long long milliseconds = (long long)fmin(fmax(ceil(ttl * 1000.0), 1.0), 1e15);
-    redisSetTimeout(redis, time_left(deadline));
-    return redisCommand(redis, "%s %s 1 %s%b %llu %llu %lld", command, script, words->prefix, key, len, word[0],
-                        word[1], milliseconds);
+    redisAppendCommand(redis, "%s %s 1 %s%b %llu %llu %lld", command, script, words->prefix, key, len, word[0], word[1],
+                       milliseconds);
+    return exchange(redis, limit);
 }
 
 /* Parses a string of decimal digits. */
@@ -127,19 +157,20 @@ static void swap(void *ctx, const char *key, size_t len, uint64_t expected, uint
     struct redis_words *words = ctx;
     struct connection connection = {NULL, ""};
     const unsigned long long word[2] = {expected, desired};
-    double deadline = monotonic_seconds() + timeout;
+    netlib_limit *limit = NULL;
     redisReply *reply = NULL;
     *answer = NETLIB_SWAP_UNAVAILABLE;
-    if (take(words, &connection, deadline)) {
-        reply = run(connection.redis, "EVALSHA", connection.script, words, key, len, word, ttl, deadline);
+    if (netlib_limit_new(timeout, NULL, &limit, NULL) == NETLIB_OK && take(words, &connection, limit)) {
+        reply = run(connection.redis, "EVALSHA", connection.script, words, key, len, word, ttl, limit);
         if (reply != NULL && reply->type == REDIS_REPLY_ERROR && strncmp(reply->str, "NOSCRIPT", 8) == 0) {
             freeReplyObject(reply);
-            reply = run(connection.redis, "EVAL", SCRIPT, words, key, len, word, ttl, deadline);
+            reply = run(connection.redis, "EVAL", SCRIPT, words, key, len, word, ttl, limit);
         }
         *answer = read_reply(reply, expected, actual, now);
     }
     freeReplyObject(reply);
     give_back(words, &connection, *answer == NETLIB_SWAP_UNAVAILABLE);
+    netlib_limit_free(limit);
 }
 
 static void free_words(void *ctx) {
