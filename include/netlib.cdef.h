@@ -955,6 +955,8 @@ void netlib_headers_options_add_header(netlib_headers_options *options, const ch
 netlib_status netlib_make_headers(const netlib_headers_options *options, netlib_headers **headers,
                                   netlib_error **err);
 netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
+netlib_status netlib_headers_with(const netlib_headers *headers, const char *name, const char *value,
+                                  netlib_headers **changed, netlib_error **err);
 netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 void netlib_headers_free(netlib_headers *headers);
 size_t netlib_headers_count(const netlib_headers *headers);

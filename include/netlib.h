@@ -3835,6 +3835,20 @@ NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *
  * which `netlib_make_headers` then fails. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
+/** Makes a copy of a list in which exactly one field has the given name and value, for example an Authorization with
+ * new credentials. The value replaces the value of the first field with this name, and further fields with this name
+ * are left out; if no field has this name, the new field is the last one.
+ * @param headers the list. May be NULL: an empty list.
+ * @param name the name, a token (RFC 9110 section 5.1), case-insensitive; the new field has the letter case of `name`.
+ * @param value the value: any bytes except CR and LF. May be NULL: no field has this name.
+ * @param changed out: the copy.
+ * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
+ * @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be
+ *         larger than 16 MiB.
+ */
+NETLIB_MUST_USE netlib_status netlib_headers_with(const netlib_headers *headers, const char *name, const char *value,
+                                                  netlib_headers **changed, netlib_error **err);
+
 /** Returns another reference to the same headers. */
 NETLIB_MUST_USE netlib_headers *netlib_headers_clone(const netlib_headers *headers);
 

@@ -1568,6 +1568,7 @@ class headers : public detail::copyable<netlib_headers, netlib_headers_free, net
     explicit headers(span<const netlib_header_field> fields);
 #endif
     headers_options to_options() const;
+    result<headers> with(const c_text &name, const c_text &value) const;
     std::size_t count() const noexcept;
     text name(std::size_t index) const & noexcept;
     text name(std::size_t index) const && = delete;
@@ -3858,6 +3859,12 @@ inline headers::headers(span<const netlib_header_field> fields)
 #endif
 inline headers_options headers::to_options() const {
     return headers_options(detail::checked(netlib_headers_to_options(handle())));
+}
+inline result<headers> headers::with(const c_text &name, const c_text &value) const {
+    netlib_headers *changed = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_headers_with(handle(), name.c_str(), value.c_str(), &changed, &err);
+    return detail::finish<false>(status_c, err, netlib::headers(changed));
 }
 inline std::size_t headers::count() const noexcept {
     return netlib_headers_count(handle());

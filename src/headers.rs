@@ -222,7 +222,29 @@ impl Headers {
                 kept.push(name.to_bytes(), [value.to_bytes(), b""])?;
             }
         }
-        Ok(Headers { fields: kept, wire: OnceBox::new() })
+        Ok(kept.into())
+    }
+
+    /// Returns a copy of the list in which exactly one field has this name and value: the value replaces that of the
+    /// first field with this name, or the field is added at the end. Without a value, no field has this name.
+    pub fn with(&self, name: &[u8], value: Option<&[u8]>) -> Result<Headers> {
+        check_name(name)?;
+        if let Some(value) = value {
+            check_value(name, value)?;
+        }
+        let mut changed = Fields::with_capacity(self.len(), self.fields.bytes.len())?;
+        let mut missing = value;
+        for (old_name, old_value) in self.iter() {
+            if !old_name.to_bytes().eq_ignore_ascii_case(name) {
+                changed.push(old_name.to_bytes(), [old_value.to_bytes(), b""])?;
+            } else if let Some(value) = missing.take() {
+                changed.push(name, [value, b""])?;
+            }
+        }
+        if let Some(value) = missing {
+            changed.push(name, [value, b""])?;
+        }
+        Ok(changed.into())
     }
 }
 

@@ -274,6 +274,41 @@ static void invalid_fields_are_refused_with_their_index_and_the_byte_offset(void
                  netlib_headers_new(&(netlib_header_field){"a", "b"}, SIZE_MAX, &headers, &err));
 }
 
+static void a_copy_has_one_field_with_the_given_name(void) {
+    static const struct {
+        const char *name, *value;
+        const char *wire;  /* of the changed list, after x: 1, Y: 2, X: 3, z: 4 */
+        const char *added; /* of a changed empty list */
+    } rows[] = {
+        {"x", "5", "x: 5\r\nY: 2\r\nz: 4\r\n", "x: 5\r\n"},
+        {"X", "", "X: \r\nY: 2\r\nz: 4\r\n", "X: \r\n"},
+        {"y", "\xff", "x: 1\r\ny: \xff\r\nX: 3\r\nz: 4\r\n", "y: \xff\r\n"},
+        {"new", "5", "x: 1\r\nY: 2\r\nX: 3\r\nz: 4\r\nnew: 5\r\n", "new: 5\r\n"},
+        {"X", NULL, "Y: 2\r\nz: 4\r\n", ""},
+        {"new", NULL, "x: 1\r\nY: 2\r\nX: 3\r\nz: 4\r\n", ""},
+    };
+    const netlib_header_field fields[] = {{"x", "1"}, {"Y", "2"}, {"X", "3"}, {"z", "4"}};
+    netlib_error *err = NULL;
+    netlib_headers *headers = NULL;
+    CHECK_OK(netlib_headers_new(fields, 4, &headers, &err));
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_headers *changed = NULL, *added = NULL;
+        CHECK_OK(netlib_headers_with(headers, rows[i].name, rows[i].value, &changed, &err));
+        CHECK_STR(rows[i].wire, netlib_headers_to_wire(changed, NULL));
+        CHECK_OK(netlib_headers_with(NULL, rows[i].name, rows[i].value, &added, &err));
+        CHECK_STR(rows[i].added, netlib_headers_to_wire(added, NULL));
+        netlib_headers_free(changed);
+        netlib_headers_free(added);
+    }
+    CHECK_STR("x: 1\r\nY: 2\r\nX: 3\r\nz: 4\r\n", netlib_headers_to_wire(headers, NULL));
+    netlib_headers *changed = headers;
+    CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_headers_with(headers, "x", "5\r", &changed, &err));
+    CHECK(changed == NULL);
+    CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_headers_with(headers, "x:", NULL, &changed, &err));
+    CHECK_STATUS(NETLIB_NULL_ARGUMENT, netlib_headers_with(headers, NULL, "5", &changed, &err));
+    netlib_headers_free(headers);
+}
+
 static void functions_on_null_headers_return_an_empty_value_or_null_argument(void) {
     size_t len = 99;
     netlib_error *err = NULL;
@@ -295,6 +330,7 @@ int main(void) {
     headers_are_the_same_after_conversion_to_options_and_back();
     a_list_of_fields_becomes_headers_in_the_same_order();
     invalid_fields_are_refused_with_their_index_and_the_byte_offset();
+    a_copy_has_one_field_with_the_given_name();
     functions_on_null_headers_return_an_empty_value_or_null_argument();
     return report("headers");
 }

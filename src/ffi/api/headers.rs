@@ -4,7 +4,7 @@ use std::ffi::{CStr, c_char};
 use std::sync::Arc;
 
 use crate::ffi::api::basics::{netlib_error, netlib_status};
-use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_str, bytes_or_none};
+use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_cstr_opt, arg_opt, arg_str, bytes_or_none};
 use crate::ffi::guard::nonblocking as guard;
 use crate::ffi::header_fields::arg_fields;
 use crate::ffi::out::outs;
@@ -285,6 +285,37 @@ pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_header
     guard::value(std::ptr::null_mut(), || {
         let converted = Options::converted("netlib_headers_to_options", arg!(headers).to_options());
         Ok(handle::give(Box::new(converted)))
+    })
+}
+
+/// Makes a copy of a list in which exactly one field has the given name and value, for example an Authorization with
+/// new credentials. The value replaces the value of the first field with this name, and further fields with this name
+/// are left out; if no field has this name, the new field is the last one.
+///
+/// @param headers the list. May be NULL: an empty list.
+/// @param name the name, a token (RFC 9110 section 5.1), case-insensitive; the new field has the letter case of `name`.
+/// @param value the value: any bytes except CR and LF. May be NULL: no field has this name.
+/// @param changed out: the copy.
+/// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
+/// @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be
+///         larger than 16 MiB.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_headers_with(
+    headers: *const netlib_headers,
+    name: *const c_char,
+    value: *const c_char,
+    changed: *mut *mut netlib_headers,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let changed = outs!(changed);
+        let (name, value) = (arg_cstr!(name).to_bytes(), arg_cstr_opt!(value).map(CStr::to_bytes));
+        let with = |headers: &Headers| headers.with(name, value);
+        changed.give(Arc::new(match arg_opt!(headers) {
+            Some(headers) => with(headers),
+            None => with(&Headers::default()),
+        }?));
+        Ok(())
     })
 }
 
