@@ -1010,6 +1010,7 @@ netlib_status netlib_body_decoder_new(const netlib_response *response, netlib_bo
 void netlib_body_decoder_free(netlib_body_decoder *decoder);
 netlib_status netlib_body_decoder_set_limits(netlib_body_decoder *decoder, size_t max_size_line, size_t max_trailer,
                                              size_t max_trailer_fields, netlib_error **err);
+netlib_status netlib_body_decoder_set_max_size(netlib_body_decoder *decoder, int64_t max_size, netlib_error **err);
 netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_decoder *decoder, int32_t allow, netlib_error **err);
 netlib_status netlib_body_decoder_decode(netlib_body_decoder *decoder, const void *data, size_t len, size_t *consumed,
                                          const uint8_t **body, size_t *body_len, netlib_error **err);
@@ -1129,8 +1130,14 @@ netlib_status netlib_stream_connect(const netlib_url *url, const netlib_tls_cont
 int netlib_stream_fd(const netlib_stream *stream);
 netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
                                           netlib_response **response, netlib_error **err);
+netlib_status netlib_stream_read_any_response(netlib_stream *stream, const char *request_method,
+                                              netlib_response **response, netlib_error **err);
 netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf, size_t len,
                                       size_t *n, netlib_error **err);
+netlib_status netlib_stream_read_whole_body(netlib_stream *stream, netlib_body_decoder *decoder, size_t max_size,
+                                            netlib_bytes **body, netlib_error **err);
+netlib_status netlib_stream_discard_body(netlib_stream *stream, netlib_body_decoder *decoder, size_t max_size,
+                                         double seconds, netlib_error **err);
 netlib_tls_options *netlib_tls_options_new(void);
 netlib_tls_options *netlib_tls_options_clone(const netlib_tls_options *options);
 netlib_status netlib_tls_options_check(const netlib_tls_options *options, netlib_error **err);

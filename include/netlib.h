@@ -193,7 +193,8 @@
  *                  head; netlib_set_file_position to record the start of a body, netlib_body_read for its bytes,
  *                  netlib_chunk_encode for a body of unknown length; netlib_stream_write or netlib_stream_writev
  *     receive      netlib_stream_read_response; netlib_body_decoder_new, then netlib_stream_read_body until the body is
- *                  complete. For bytes from another source, netlib_response_parse_final and netlib_body_decoder_decode
+ *                  complete, or netlib_stream_read_whole_body for a body that fits in memory. For bytes from another
+ *                  source, netlib_response_parse_final and netlib_body_decoder_decode
  *     decide       netlib_attempts_new with netlib_retry_recommended, once per request. Then netlib_attempts_next after
  *                  every response and every error: it decides, and waits before another attempt. After
  *                  NETLIB_SEND_AGAIN, the getters describe the next request. Pass errors of netlib unchanged: they
@@ -423,7 +424,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_UNREWINDABLE_BODY = 303,
     /** A callback reported failure or returned an invalid value. */
     NETLIB_CALLBACK_FAILED = 304,
-    /** The peer sent too much data after a shutdown, or too many session tickets. */
+    /** The peer sent more data than allowed. */
     NETLIB_TOO_MUCH_DATA = 305,
     /** Netlib has a bug that caused this error: please report it. */
     NETLIB_INTERNAL = 400,
@@ -4304,6 +4305,14 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_limits(netlib_body_decoder
                                                              size_t max_trailer, size_t max_trailer_fields,
                                                              netlib_error **err);
 
+/** Sets the maximum size of the body. If the body is larger, `netlib_body_decoder_decode` and
+ * `netlib_stream_read_body` fail with `NETLIB_TOO_MUCH_DATA`: at once if the Content-Length announces it, otherwise
+ * when more bytes than the maximum have arrived. By default, there is no maximum.
+ * @param max_size the maximum number of bytes of the whole body, 0 or more.
+ * @return `NETLIB_INVALID_ARGUMENT` for a negative number. */
+NETLIB_MUST_USE netlib_status netlib_body_decoder_set_max_size(netlib_body_decoder *decoder, int64_t max_size,
+                                                               netlib_error **err);
+
 /** Sets whether LF without CR may end a chunk-size line, the data of a chunk or a trailer line. Default: 0, because an
  * intermediary that does not accept LF as a line end would find the end of the body in another place.
  * @param allow 0 or 1. The value applies to the bytes that are decoded after this call.
@@ -4327,7 +4336,8 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_allow_bare_lf(netlib_body_
  *         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
  *         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
  *         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed, exceeds a limit, or has a refused trailer
- *         field, and after such a failure;
+ *         field, and after such a failure; `NETLIB_TOO_MUCH_DATA` if the body is larger than
+ *         `netlib_body_decoder_set_max_size` allows;
  *         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *decoder, const void *data, size_t len,
@@ -5640,8 +5650,8 @@ int netlib_stream_fd(const netlib_stream *stream);
  * nothing has been read after that. Servers close idle connections, so a client that reuses connections must expect
  * `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
  *
- * The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
- * `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
+ * The call skips a response with the status 100. For a request with `Expect: 100-continue`, call
+ * `netlib_stream_read_any_response` first.
  * @param request_method the method of the request, a token such as "GET".
  * @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
  *        first interim response, or of the head if there is none. If the connection is lost inside the head, the
@@ -5656,6 +5666,23 @@ int netlib_stream_fd(const netlib_stream *stream);
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
                                                           netlib_response **response, netlib_error **err);
+
+/** Reads the head of the next response from a stream, which may be an interim response: one with a status of 100 to 199
+ * (RFC 9110 section 15.2). The function is like `netlib_stream_read_response`, but skips no response. Read the
+ * responses until one has the status 101, or 200 or more: that response is the final one.
+ *
+ * A client that sends a request with `Expect: 100-continue` sends the body of the request after a response with the
+ * status 100, or when no response has arrived after some time, such as a second: set that time with
+ * `netlib_stream_set_read_timeout`. A final response may arrive instead: then the server does not want the body. The
+ * status 103 announces header fields, such as Link, before the final response.
+ * @param request_method the method of the request, a token such as "GET".
+ * @param err as for `netlib_stream_read_response`, but the error's offset counts from the start of the head.
+ * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; all failures of
+ *         `netlib_stream_read_response`.
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
+NETLIB_MUST_USE netlib_status netlib_stream_read_any_response(netlib_stream *stream, const char *request_method,
+                                                              netlib_response **response, netlib_error **err);
 
 /** Reads the bytes of a response's body that are available, at least one and at most `len`. The call removes the
  * chunked transfer coding by the rules of `netlib_body_decoder`. Bytes that have arrived after the body are left to
@@ -5678,6 +5705,40 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream,
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
 NETLIB_MUST_USE netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf,
                                                       size_t len, size_t *n, netlib_error **err);
+
+/** Reads the rest of a response's body: all bytes that no earlier call has returned. The rules are those of
+ * `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
+ *
+ * After `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again with the same decoder: the
+ * decoder keeps the bytes that have arrived.
+ * @param decoder the decoder for the body of the response whose head was read last from the stream.
+ * @param max_size the maximum number of bytes of the rest of the body. A body with a larger Content-Length is refused
+ *        before it is read.
+ * @param body out: the bytes.
+ * @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if
+ *         `netlib_stream_read_body` has read bytes since an earlier call of this function; all failures of
+ *         `netlib_stream_read_body`, and `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
+NETLIB_MUST_USE netlib_status netlib_stream_read_whole_body(netlib_stream *stream, netlib_body_decoder *decoder,
+                                                            size_t max_size, netlib_bytes **body, netlib_error **err);
+
+/** Reads and discards the rest of a response's body, so that the connection can carry another request. Close the
+ * connection instead if the rest is long: a new connection may take less time. After `NETLIB_WANT_READ`, call the
+ * function again.
+ * @param decoder the decoder for the body of the response whose head was read last from the stream.
+ * @param max_size the maximum number of bytes of the rest of the body. A longer rest is refused before it is read if
+ *        its length is known.
+ * @param seconds the maximum time, in addition to the limit and timeouts of the stream; `NETLIB_TIMEOUT_NONE` for no
+ *        maximum. Has no effect on a non-blocking stream.
+ * @return `NETLIB_OK` when the body is complete: see `netlib_response_keeps_alive`; `NETLIB_TOO_MUCH_DATA` if the rest
+ *         is longer than `max_size`, and `NETLIB_DEADLINE_EXCEEDED` after `seconds`: close the connection;
+ *         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN; all failures of `netlib_stream_read_body`, and
+ *         `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
+ * @threads one reader and one writer at the same time
+ * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
+NETLIB_MUST_USE netlib_status netlib_stream_discard_body(netlib_stream *stream, netlib_body_decoder *decoder,
+                                                         size_t max_size, double seconds, netlib_error **err);
 
 /* ==================================================================================================================
  * tls: TLS contexts, and TLS streams on descriptors, on callbacks and inside other streams.

@@ -1687,6 +1687,7 @@ class body_decoder : public detail::unique<netlib_body_decoder, netlib_body_deco
     explicit body_decoder(const netlib::response &response);
 #endif
     result<void> set_limits(std::size_t max_size_line, std::size_t max_trailer, std::size_t max_trailer_fields);
+    result<void> set_max_size(std::int64_t max_size);
     result<void> set_allow_bare_lf(bool allow);
     struct decode_result;
     result<progress<decode_result>> decode(span<const std::uint8_t> data) &;
@@ -1821,7 +1822,10 @@ class stream : public detail::unique<netlib_stream, netlib_stream_free> {
         optional_ref<connect_options> options = {}, optional_ref<netlib::limit> limit = {});
     int fd() const noexcept;
     result<progress<response>> read_response(const c_text &request_method);
+    result<progress<response>> read_any_response(const c_text &request_method);
     result<progress<std::size_t>> read_body(body_decoder &decoder, span<std::uint8_t> buf);
+    result<progress<bytes>> read_whole_body(body_decoder &decoder, std::size_t max_size);
+    result<status> discard_body(body_decoder &decoder, std::size_t max_size, netlib::seconds seconds);
     result<status> handshake();
     std::size_t peer_certificate_count() const noexcept;
     span<const std::uint8_t> peer_certificate(std::size_t index) const & noexcept;
@@ -4100,6 +4104,11 @@ inline result<void> body_decoder::set_limits(std::size_t max_size_line, std::siz
         &err);
     return detail::finish<false>(status_c, err);
 }
+inline result<void> body_decoder::set_max_size(std::int64_t max_size) {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_body_decoder_set_max_size(handle(), max_size, &err);
+    return detail::finish<false>(status_c, err);
+}
 inline result<void> body_decoder::set_allow_bare_lf(bool allow) {
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_body_decoder_set_allow_bare_lf(handle(), allow, &err);
@@ -4479,11 +4488,28 @@ inline result<progress<response>> stream::read_response(const c_text &request_me
     netlib_status status_c = netlib_stream_read_response(handle(), request_method.c_str(), &response, &err);
     return detail::finish_progress<true>(status_c, err, netlib::response(response));
 }
+inline result<progress<response>> stream::read_any_response(const c_text &request_method) {
+    netlib_response *response = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_stream_read_any_response(handle(), request_method.c_str(), &response, &err);
+    return detail::finish_progress<true>(status_c, err, netlib::response(response));
+}
 inline result<progress<std::size_t>> stream::read_body(body_decoder &decoder, span<std::uint8_t> buf) {
     std::size_t n = 0;
     netlib_error *err = nullptr;
     netlib_status status_c = netlib_stream_read_body(handle(), decoder.handle(), buf.data(), buf.size(), &n, &err);
     return detail::finish_progress<true>(status_c, err, n);
+}
+inline result<progress<bytes>> stream::read_whole_body(body_decoder &decoder, std::size_t max_size) {
+    netlib_bytes *body = nullptr;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_stream_read_whole_body(handle(), decoder.handle(), max_size, &body, &err);
+    return detail::finish_progress<true>(status_c, err, bytes(body));
+}
+inline result<status> stream::discard_body(body_decoder &decoder, std::size_t max_size, netlib::seconds seconds) {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_stream_discard_body(handle(), decoder.handle(), max_size, seconds.count(), &err);
+    return detail::finish_progress<true>(status_c, err);
 }
 inline result<status> stream::handshake() {
     netlib_error *err = nullptr;

@@ -17,6 +17,7 @@ mod progress;
 mod reason;
 mod tunnel;
 
+pub(crate) use body_decoder::Collected;
 pub use body_decoder::{BodyDecoder, ChunkedLimits, Decoded};
 pub use framing::Framing;
 pub(crate) use framing::{content_length, transfer_framing};

@@ -4,7 +4,7 @@
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
 //! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
-//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`, `write`: the parts of calls that plain streams and
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`, `rest_of_body`, `write`: the parts of calls that plain streams and
 //!   TLS streams share.
 //! - `last_response`: how much of the last response has been read.
 //! - `unread`: received application data that no read has returned yet.
@@ -21,6 +21,7 @@ mod pieces;
 mod plain;
 mod probe;
 mod read;
+mod rest_of_body;
 mod shutdown;
 mod state;
 mod tls;
@@ -45,8 +46,10 @@ use crate::tls::{Context, EarlyData, Io, Negotiated, SavedSession, SessionInfo, 
 pub use callbacks::Callbacks;
 pub use plain::PlainStream;
 pub use read::ResponseRead;
+pub use rest_of_body::BodyRead;
 pub use tls::TlsStream;
 pub use transport::Transport;
+pub use unread::Heads;
 
 /// A stream. One thread may read while another thread writes. A stream that uses this stream as its transport holds a
 /// reference of its own to this stream.
@@ -160,15 +163,26 @@ impl Stream {
         on_each!(self, stream => stream.read(buffer))
     }
 
-    /// Reads the head of the final response, and skips interim responses. The bytes that follow the head stay unread.
-    pub fn read_response(&self, request_method: &str) -> Result<ResponseRead> {
-        on_each!(self, stream => stream.core.read_response(request_method))
+    /// Reads the head of a response. The bytes that follow the head stay unread.
+    pub fn read_response(&self, request_method: &str, heads: Heads) -> Result<ResponseRead> {
+        on_each!(self, stream => stream.core.read_response(request_method, heads))
     }
 
     /// Reads bytes of a response's body, at least one unless `buffer` is empty; `Io::End` after the end of the body.
     /// The bytes that follow the body stay unread.
     pub fn read_body(&self, decoder: &mut BodyDecoder, buffer: &mut [u8]) -> Result<Io> {
         on_each!(self, stream => stream.core.read_body(decoder, buffer))
+    }
+
+    /// Reads the rest of a response's body, which may have at most `max_size` bytes. A call that could not finish keeps
+    /// the bytes that have arrived in `decoder`.
+    pub fn read_whole_body(&self, decoder: &mut BodyDecoder, max_size: u64) -> Result<BodyRead> {
+        on_each!(self, stream => stream.core.read_whole_body(decoder, max_size))
+    }
+
+    /// Reads and discards the rest of a response's body, which may have at most `max_size` bytes, in at most `seconds`.
+    pub fn discard_body(&self, decoder: &mut BodyDecoder, max_size: u64, seconds: f64) -> Result<Io> {
+        on_each!(self, stream => stream.core.discard_body(decoder, max_size, seconds))
     }
 
     /// Writes data of one piece, like [`Stream::write_pieces`].

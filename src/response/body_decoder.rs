@@ -9,10 +9,12 @@ use crate::status::Status;
 use chunked::{Chunks, Next};
 
 mod chunked;
+mod collected;
 mod size_line;
 mod trailer;
 
 pub use chunked::ChunkedLimits;
+pub(crate) use collected::Collected;
 
 /// The decoder of one body. [`BodyDecoder::decode`] copies no bytes of the body: it returns slices of its input.
 #[derive(Debug)]
@@ -22,6 +24,12 @@ pub struct BodyDecoder {
     consumed: u64,
     /// The number of bytes of the body that earlier calls have returned.
     decoded: u64,
+    /// The maximum of `decoded`.
+    max_size: u64,
+    /// The value of `decoded` when a call began to read or to discard the rest of the body.
+    rest_start: Option<u64>,
+    /// The bytes of the rest, until all of it has arrived.
+    collected: Collected,
     failure: Option<Error>,
 }
 
@@ -54,7 +62,20 @@ impl BodyDecoder {
             Framing::Chunked => Body::Chunked(Box::default()),
             Framing::UntilClose => Body::UntilClose,
         };
-        Ok(BodyDecoder { body, consumed: 0, decoded: 0, failure: None })
+        Ok(BodyDecoder {
+            body,
+            consumed: 0,
+            decoded: 0,
+            max_size: u64::MAX,
+            rest_start: None,
+            collected: Collected::default(),
+            failure: None,
+        })
+    }
+
+    /// Sets the maximum size of the body. A longer body is an error, as soon as its length is known.
+    pub fn set_max_size(&mut self, max_size: u64) {
+        self.max_size = max_size;
     }
 
     /// Sets the limits of a chunked body. Fails if a limit is out of range.
@@ -73,11 +94,31 @@ impl BodyDecoder {
         }
     }
 
+    /// Sets the maximum size of the rest of the body. Calls that continue to read the same rest change nothing.
+    pub fn limit_rest(&mut self, max_size: u64) {
+        let start = *self.rest_start.get_or_insert(self.decoded);
+        self.max_size = self.max_size.min(start.saturating_add(max_size));
+    }
+
+    /// Takes the collected bytes of the rest, to add bytes to them. Fails if other calls have read bytes of the rest.
+    pub(crate) fn take_collected(&mut self) -> Result<Collected> {
+        if self.rest_start.unwrap_or(self.decoded) + self.collected.len() as u64 != self.decoded {
+            let message = "since an earlier call for the whole body, other calls have read bytes of the body";
+            return Err(Error::new(Status::InvalidArgument, message));
+        }
+        Ok(std::mem::take(&mut self.collected))
+    }
+
+    pub(crate) fn put_collected(&mut self, collected: Collected) {
+        self.collected = collected;
+    }
+
     /// Decodes `data`, which begins where the last call stopped. After an error, every call fails with the same error.
     pub fn decode<'a>(&mut self, data: &'a [u8]) -> Result<Decoded<'a>> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
+        self.check_size(self.bytes_left().unwrap_or(0))?;
         let (start, end) = match &mut self.body {
             Body::Done(_) => return Ok(Decoded::Done(0)),
             Body::Length(left) => {
@@ -99,12 +140,23 @@ impl BodyDecoder {
                 Err(error) => return Err(self.fail(error)),
             },
         };
+        self.check_size((end - start) as u64)?;
         self.consumed += end as u64;
         self.decoded += (end - start) as u64;
         match data.get(start..end) {
             Some(piece) if !piece.is_empty() => Ok(Decoded::Piece(piece, end)),
             _ => Ok(Decoded::NeedsInput),
         }
+    }
+
+    /// Fails if the body has `more` bytes than those that were returned, and therefore more than the maximum.
+    fn check_size(&mut self, more: u64) -> Result<()> {
+        let size = self.decoded.saturating_add(more);
+        if size <= self.max_size {
+            return Ok(());
+        }
+        let message = format!("the body has {size} or more bytes; the maximum is {}", self.max_size);
+        Err(self.fail(Error::new(Status::TooMuchData, message)))
     }
 
     /// Decodes `data`, which begins where the last call stopped, and moves the body's bytes to the front of `data`.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::call::Call;
 use super::last_response::LastResponse;
 use super::state::{Core, Protocol, Role, State};
-use super::unread::Unread;
+use super::unread::{Heads, Unread};
 use super::wait_policy::WaitPolicy;
 use crate::error::{Error, Result};
 use crate::response::{BodyDecoder, Decoded, Response};
@@ -26,8 +26,8 @@ impl<P: Protocol> Core<P> {
         self.in_reader(|call, policy| call.read(buffer, policy))
     }
 
-    pub(super) fn read_response(&self, request_method: &str) -> Result<ResponseRead> {
-        self.in_reader(|call, policy| call.read_response(request_method, policy))
+    pub(super) fn read_response(&self, request_method: &str, heads: Heads) -> Result<ResponseRead> {
+        self.in_reader(|call, policy| call.read_response(request_method, heads, policy))
     }
 
     pub(super) fn read_body(&self, decoder: &mut BodyDecoder, buffer: &mut [u8]) -> Result<Io> {
@@ -35,7 +35,7 @@ impl<P: Protocol> Core<P> {
     }
 
     #[inline(always)]
-    fn in_reader<T>(&self, act: impl FnOnce(&mut Call<'_, P>, WaitPolicy<'_>) -> Result<T>) -> Result<T> {
+    pub(super) fn in_reader<T>(&self, act: impl FnOnce(&mut Call<'_, P>, WaitPolicy<'_>) -> Result<T>) -> Result<T> {
         self.classified(|| {
             let (settings, mut call) = Call::begin(self, Role::Reader)?;
             act(&mut call, settings.wait_policy())
@@ -62,10 +62,10 @@ impl<P: Protocol> Call<'_, P> {
         Ok(read)
     }
 
-    fn read_response(&mut self, request_method: &str, policy: WaitPolicy<'_>) -> Result<ResponseRead> {
+    fn read_response(&mut self, request_method: &str, heads: Heads, policy: WaitPolicy<'_>) -> Result<ResponseRead> {
         // The call owns the buffer while it receives without the stream's lock.
         let mut unread = mem::take(&mut self.state()?.unread);
-        let outcome = self.read_head(request_method, &mut unread, policy);
+        let outcome = self.read_head(request_method, heads, &mut unread, policy);
         unread.shrink();
         self.state()?.unread = unread;
         outcome
@@ -74,11 +74,12 @@ impl<P: Protocol> Call<'_, P> {
     fn read_head(
         &mut self,
         request_method: &str,
+        heads: Heads,
         unread: &mut Unread,
         policy: WaitPolicy<'_>,
     ) -> Result<ResponseRead> {
         loop {
-            if let Some(response) = unread.take_response(request_method)? {
+            if let Some(response) = unread.take_response(request_method, heads)? {
                 self.state()?.last_response = LastResponse::after_head(&response);
                 return Ok(ResponseRead::Done(response));
             }
@@ -92,7 +93,12 @@ impl<P: Protocol> Call<'_, P> {
         }
     }
 
-    fn read_body(&mut self, decoder: &mut BodyDecoder, buffer: &mut [u8], policy: WaitPolicy<'_>) -> Result<Io> {
+    pub(super) fn read_body(
+        &mut self,
+        decoder: &mut BodyDecoder,
+        buffer: &mut [u8],
+        policy: WaitPolicy<'_>,
+    ) -> Result<Io> {
         loop {
             if decoder.decode(&[])? == Decoded::Done(0) {
                 self.state()?.last_response.end_body();

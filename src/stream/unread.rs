@@ -8,6 +8,15 @@ use crate::response::{MAX_HEAD, Response};
 /// The initial size of the buffer for a response head, sufficient for most heads.
 const FIRST_ROOM: usize = 4096;
 
+/// The response heads that a call returns.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Heads {
+    /// Only those of final responses; the heads of interim responses are skipped.
+    #[default]
+    Final,
+    Any,
+}
+
 /// The unread bytes of a stream, at most [`MAX_HEAD`]. Between two calls, a stream without unread bytes holds no buffer.
 #[derive(Default)]
 pub(super) struct Unread {
@@ -15,8 +24,9 @@ pub(super) struct Unread {
     /// The unread bytes are those from `start` to `end`.
     start: usize,
     end: usize,
-    /// The state of the response parser after it has parsed the unread bytes.
+    /// The state of the response parser after it has parsed the unread bytes, and the heads that it looked for.
     parser_state: u64,
+    parsed_heads: Heads,
 }
 
 impl Unread {
@@ -60,10 +70,14 @@ impl Unread {
         Ok(())
     }
 
-    /// Parses the final response at the front, and removes its head. Returns `None` if the head is incomplete.
-    pub(super) fn take_response(&mut self, request_method: &str) -> Result<Option<Response>> {
-        let mut state = self.parser_state;
-        let found = Response::parse_final(request_method, self.bytes(), &mut state);
+    /// Parses the response at the front, and removes its head. Returns `None` if the head is incomplete.
+    pub(super) fn take_response(&mut self, request_method: &str, heads: Heads) -> Result<Option<Response>> {
+        let mut state = if heads == self.parsed_heads { self.parser_state } else { 0 };
+        self.parsed_heads = heads;
+        let found = match heads {
+            Heads::Final => Response::parse_final(request_method, self.bytes(), &mut state),
+            Heads::Any => Response::parse(request_method, self.bytes(), &mut state),
+        };
         self.parser_state = state;
         Ok(found?.map(|(response, length)| {
             self.remove_front(length);

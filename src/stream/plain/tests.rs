@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::*;
 use crate::socket::throughput::Throughput;
+use crate::stream::Heads;
 use crate::stream::callbacks::Answer;
 use crate::stream::last_response::LastResponse;
 use crate::stream::read::ResponseRead;
@@ -139,7 +140,7 @@ fn a_stream_without_unread_bytes_holds_no_buffer() {
     use std::io::Write as _;
     let (stream, _near, mut far) = idle_stream();
     let capacity = || stream.core.lock().unwrap().unread.capacity();
-    let read_response = || stream.core.read_response("GET").unwrap();
+    let read_response = || stream.core.read_response("GET", Heads::Final).unwrap();
     assert!(matches!(read_response(), ResponseRead::Want(Io::WantRead)));
     assert_eq!(capacity(), 0);
     far.write_all(b"HTTP/1.1 101 x\r\n").unwrap();

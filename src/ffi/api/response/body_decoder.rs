@@ -2,6 +2,7 @@
 
 use std::ffi::c_void;
 
+use crate::error::Error;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::headers::netlib_headers;
 use crate::ffi::api::response::netlib_response;
@@ -111,6 +112,27 @@ pub unsafe extern "C" fn netlib_body_decoder_set_limits(
     })
 }
 
+/// Sets the maximum size of the body. If the body is larger, `netlib_body_decoder_decode` and
+/// `netlib_stream_read_body` fail with `NETLIB_TOO_MUCH_DATA`: at once if the Content-Length announces it, otherwise
+/// when more bytes than the maximum have arrived. By default, there is no maximum.
+///
+/// @param max_size the maximum number of bytes of the whole body, 0 or more.
+/// @return `NETLIB_INVALID_ARGUMENT` for a negative number.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_body_decoder_set_max_size(
+    decoder: *mut netlib_body_decoder,
+    max_size: i64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let max_size = u64::try_from(max_size).map_err(|_| {
+            Error::new(Status::InvalidArgument, format!("max_size must be 0 or more; it is {max_size}"))
+        })?;
+        arg_mut!(decoder).set_max_size(max_size);
+        Ok(())
+    })
+}
+
 /// Sets whether LF without CR may end a chunk-size line, the data of a chunk or a trailer line. Default: 0, because an
 /// intermediary that does not accept LF as a line end would find the end of the body in another place.
 ///
@@ -145,7 +167,8 @@ pub unsafe extern "C" fn netlib_body_decoder_set_allow_bare_lf(
 ///         bytes are needed: receive them, or, if the peer has closed the connection, call `netlib_body_decoder_end`;
 ///         `NETLIB_END_OF_STREAM` when the body is complete: the bytes after `consumed` do not belong to the body;
 ///         `NETLIB_PROTOCOL` if the chunked transfer coding is malformed, exceeds a limit, or has a refused trailer
-///         field, and after such a failure;
+///         field, and after such a failure; `NETLIB_TOO_MUCH_DATA` if the body is larger than
+///         `netlib_body_decoder_set_max_size` allows;
 ///         `NETLIB_INCOMPLETE_READ` after `netlib_body_decoder_end` has returned this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_decode(

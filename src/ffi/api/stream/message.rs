@@ -3,15 +3,17 @@
 use std::ffi::{c_char, c_void};
 use std::sync::Arc;
 
+use crate::ffi::api::basics::bytes::netlib_bytes;
 use crate::ffi::api::basics::{netlib_error, netlib_status};
 use crate::ffi::api::response::body_decoder::netlib_body_decoder;
 use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::stream::netlib_stream;
 use crate::ffi::args::{arg_buffer, arg_kept_alive, arg_method, arg_mut};
 use crate::ffi::guard;
-use crate::ffi::out::outs;
+use crate::ffi::out::{Out, outs};
+use crate::memory::TerminatedBytes;
 use crate::status::Status;
-use crate::stream::ResponseRead;
+use crate::stream::{BodyRead, Heads, ResponseRead};
 
 /// Reads the head of the final response from a stream, and skips the heads of interim responses, as
 /// `netlib_response_parse_final` does. To read the body, make a body decoder, and call `netlib_stream_read_body`.
@@ -42,8 +44,8 @@ use crate::stream::ResponseRead;
 /// nothing has been read after that. Servers close idle connections, so a client that reuses connections must expect
 /// `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
 ///
-/// The call skips a response with the status 100. A request with `Expect: 100-continue` needs `netlib_stream_read` and
-/// `netlib_response_parse` instead, because its body is sent only after that response, or after a time without one.
+/// The call skips a response with the status 100. For a request with `Expect: 100-continue`, call
+/// `netlib_stream_read_any_response` first.
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
@@ -66,14 +68,48 @@ pub unsafe extern "C" fn netlib_stream_read_response(
 ) -> netlib_status {
     guard::status(err, || {
         let response = outs!(response);
-        Ok(match arg_kept_alive!(stream, |_| true).read_response(arg_method!(request_method))? {
-            ResponseRead::Done(received) => {
-                response.give(Arc::new(received));
-                Status::Ok
-            }
-            ResponseRead::Want(want) => want.status(),
-        })
+        let stream = arg_kept_alive!(stream, |_| true);
+        Ok(give_response(stream.read_response(arg_method!(request_method), Heads::Final)?, response))
     })
+}
+
+/// Reads the head of the next response from a stream, which may be an interim response: one with a status of 100 to 199
+/// (RFC 9110 section 15.2). The function is like `netlib_stream_read_response`, but skips no response. Read the
+/// responses until one has the status 101, or 200 or more: that response is the final one.
+///
+/// A client that sends a request with `Expect: 100-continue` sends the body of the request after a response with the
+/// status 100, or when no response has arrived after some time, such as a second: set that time with
+/// `netlib_stream_set_read_timeout`. A final response may arrive instead: then the server does not want the body. The
+/// status 103 announces header fields, such as Link, before the final response.
+///
+/// @param request_method the method of the request, a token such as "GET".
+/// @param err as for `netlib_stream_read_response`, but the error's offset counts from the start of the head.
+/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; all failures of
+///         `netlib_stream_read_response`.
+/// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_read_any_response(
+    stream: *mut netlib_stream,
+    request_method: *const c_char,
+    response: *mut *mut netlib_response,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let response = outs!(response);
+        let stream = arg_kept_alive!(stream, |_| true);
+        Ok(give_response(stream.read_response(arg_method!(request_method), Heads::Any)?, response))
+    })
+}
+
+fn give_response(read: ResponseRead, response: Out<'_, *mut netlib_response>) -> Status {
+    match read {
+        ResponseRead::Done(received) => {
+            response.give(Arc::new(received));
+            Status::Ok
+        }
+        ResponseRead::Want(want) => want.status(),
+    }
 }
 
 /// Reads the bytes of a response's body that are available, at least one and at most `len`. The call removes the
@@ -112,5 +148,72 @@ pub unsafe extern "C" fn netlib_stream_read_body(
         let done = stream.read_body(&mut decoder, arg_buffer!(buf, len))?;
         n.set(done.count());
         Ok(done.status())
+    })
+}
+
+/// Reads the rest of a response's body: all bytes that no earlier call has returned. The rules are those of
+/// `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
+///
+/// After `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again with the same decoder: the
+/// decoder keeps the bytes that have arrived.
+///
+/// @param decoder the decoder for the body of the response whose head was read last from the stream.
+/// @param max_size the maximum number of bytes of the rest of the body. A body with a larger Content-Length is refused
+///        before it is read.
+/// @param body out: the bytes.
+/// @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if
+///         `netlib_stream_read_body` has read bytes since an earlier call of this function; all failures of
+///         `netlib_stream_read_body`, and `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
+/// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_read_whole_body(
+    stream: *mut netlib_stream,
+    decoder: *mut netlib_body_decoder,
+    max_size: usize,
+    body: *mut *mut netlib_bytes,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let body = outs!(body);
+        let stream = arg_kept_alive!(stream, |_| true);
+        let mut decoder = arg_mut!(decoder);
+        Ok(match stream.read_whole_body(&mut decoder, max_size as u64)? {
+            BodyRead::Done(bytes) => {
+                body.give(Arc::new(TerminatedBytes::new(bytes)?));
+                Status::Ok
+            }
+            BodyRead::Want(want) => want.status(),
+        })
+    })
+}
+
+/// Reads and discards the rest of a response's body, so that the connection can carry another request. Close the
+/// connection instead if the rest is long: a new connection may take less time. After `NETLIB_WANT_READ`, call the
+/// function again.
+///
+/// @param decoder the decoder for the body of the response whose head was read last from the stream.
+/// @param max_size the maximum number of bytes of the rest of the body. A longer rest is refused before it is read if
+///        its length is known.
+/// @param seconds the maximum time, in addition to the limit and timeouts of the stream; `NETLIB_TIMEOUT_NONE` for no
+///        maximum. Has no effect on a non-blocking stream.
+/// @return `NETLIB_OK` when the body is complete: see `netlib_response_keeps_alive`; `NETLIB_TOO_MUCH_DATA` if the rest
+///         is longer than `max_size`, and `NETLIB_DEADLINE_EXCEEDED` after `seconds`: close the connection;
+///         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN; all failures of `netlib_stream_read_body`, and
+///         `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
+/// @threads one reader and one writer at the same time
+/// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_stream_discard_body(
+    stream: *mut netlib_stream,
+    decoder: *mut netlib_body_decoder,
+    max_size: usize,
+    seconds: f64,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || {
+        let stream = arg_kept_alive!(stream, |_| true);
+        let mut decoder = arg_mut!(decoder);
+        Ok(stream.discard_body(&mut decoder, max_size as u64, seconds)?.status())
     })
 }
