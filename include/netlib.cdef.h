@@ -982,6 +982,9 @@ int32_t netlib_attempts_sends_body(const netlib_attempts *attempts);
 const netlib_limit *netlib_attempts_limit(const netlib_attempts *attempts);
 netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netlib_request_form form,
                                       netlib_request **request, netlib_error **err);
+netlib_status netlib_attempts_set_header(netlib_attempts *attempts, const char *name, const char *value,
+                                         netlib_error **err);
+void netlib_attempts_restart_counts(netlib_attempts *attempts);
 const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts);
 netlib_status netlib_attempts_next(netlib_attempts *attempts, const netlib_response *response,
                                    const netlib_error *error, netlib_error **err);
@@ -1020,6 +1023,10 @@ const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *de
 int64_t netlib_body_decoder_bytes_decoded(const netlib_body_decoder *decoder);
 int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
 int32_t netlib_response_keeps_alive(const netlib_response *response, const netlib_body_decoder *decoder);
+netlib_status netlib_response_content_range(const netlib_response *response, int64_t *first, int64_t *last,
+                                            int64_t *total, netlib_error **err);
+const char *netlib_response_range_validator(const netlib_response *response, size_t *len);
+int32_t netlib_response_continues(const netlib_response *response, const netlib_response *earlier, int64_t offset);
 netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
 netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell, netlib_body_seek_fn seek,

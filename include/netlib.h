@@ -4028,6 +4028,21 @@ const netlib_limit *netlib_attempts_limit(const netlib_attempts *attempts);
 NETLIB_MUST_USE netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netlib_request_form form,
                                                       netlib_request **request, netlib_error **err);
 
+/** Sets a header of the present attempt and of all attempts that follow, for example Range to continue a download, or
+ * Authorization with new credentials. A redirect drops the header if its name is one of those that
+ * `netlib_decision_headers` drops.
+ * @param name the name, a token (RFC 9110 section 5.1), case-insensitive.
+ * @param value the value, which replaces each earlier value. May be NULL: the header is removed.
+ * @return `NETLIB_INVALID_HEADER` as from `netlib_headers_with`. */
+NETLIB_MUST_USE netlib_status netlib_attempts_set_header(netlib_attempts *attempts, const char *name,
+                                                         const char *value, netlib_error **err);
+
+/** Restarts the counts of failures: the next failure counts as the first one, with the shortest backoff. Call the
+ * function before you pass a failure to `netlib_attempts_next` if the attempt has made progress, for example if a
+ * download has received bytes that no earlier attempt received. The number of redirects and the dropped headers stay,
+ * and a budget or a limit still ends the request. */
+void netlib_attempts_restart_counts(netlib_attempts *attempts);
+
 /** Returns the last decision. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the
  * wait before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its
  * decision. */
@@ -4394,6 +4409,46 @@ int64_t netlib_body_decoder_bytes_left(const netlib_body_decoder *decoder);
  *        unread.
  */
 int32_t netlib_response_keeps_alive(const netlib_response *response, const netlib_body_decoder *decoder);
+
+/* ---- Ranges: continuing a download that was interrupted. ---- */
+
+/** Reads the Content-Range of a response (RFC 9110 section 14.4). A response with the status 206 (Partial Content)
+ * states the bytes that it sends; a response with the status 416 (Range Not Satisfiable) states the length of the
+ * representation. Positions count from 0.
+ * @param first out: the position of the first byte that the body contains; -1 if the response has no Content-Range,
+ *        or one without bytes, as with the status 416.
+ * @param last out: the position of the last byte that the body contains; -1 if `first` is -1.
+ * @param total out: the number of bytes of the whole representation; -1 if it is unknown.
+ * @return `NETLIB_INVALID_HEADER` if the Content-Range is malformed, has another unit than bytes, or occurs more than
+ *         once.
+ */
+NETLIB_MUST_USE netlib_status netlib_response_content_range(const netlib_response *response, int64_t *first,
+                                                            int64_t *last, int64_t *total, netlib_error **err);
+
+/** Returns the value for the header If-Range, with which a server sends the rest of a representation only if the
+ * representation has not changed (RFC 9110 section 13.1.5): the ETag if it is strong; without an ETag, Last-Modified,
+ * if it is at least 60 seconds before Date. NULL if the response has neither: the download cannot be continued safely.
+ */
+const char *netlib_response_range_validator(const netlib_response *response, size_t *len);
+
+/** Returns 1 if the body of a response continues the body of an earlier response at a position, else 0. To continue a
+ * download, send Range with "bytes=OFFSET-", and If-Range with the result of `netlib_response_range_validator` for the
+ * earlier response. If the result is then 0, do not append the body: with the status 200, the server sends the whole
+ * representation again, because it has changed or because the server ignores Range. With the status 416, the download
+ * is complete if the total length that `netlib_response_content_range` finds equals `offset`.
+ *
+ * The result is 1 if all of the following hold:
+ *     - The status is 206, and the Content-Range begins at `offset`.
+ *     - The length of the body, if it is known, is the length of the Content-Range.
+ *     - The total lengths, if both responses state them, are equal.
+ *     - Both responses have the same ETag. If neither has one, their Last-Modified are the same, or the second
+ *       response has none.
+ *
+ * The server may send fewer bytes than are left: continue again after the last byte of the Content-Range.
+ * @param response the response to the request with Range.
+ * @param earlier the response whose body was interrupted, or an earlier one of the same download.
+ * @param offset the number of bytes of the representation that have arrived. */
+int32_t netlib_response_continues(const netlib_response *response, const netlib_response *earlier, int64_t offset);
 
 /* ==================================================================================================================
  * body: Request bodies that can be rewound.

@@ -1642,6 +1642,8 @@ class attempts : public detail::unique<netlib_attempts, netlib_attempts_free> {
     borrowed<netlib::limit> limit() const & noexcept;
     borrowed<netlib::limit> limit() const && = delete;
     result<netlib::request> request(request_form form) const;
+    result<void> set_header(const c_text &name, const c_text &value);
+    void restart_counts() noexcept;
     borrowed<netlib::decision> decision() const & noexcept;
     borrowed<netlib::decision> decision() const && = delete;
     result<status> next(optional_ref<netlib::response> response, optional_ref<netlib::error> error);
@@ -1676,6 +1678,11 @@ class response : public detail::copyable<netlib_response, netlib_response_free, 
     result<framing_result> framing() const;
     result<void> check_tunnel() const;
     bool keeps_alive(optional_ref<body_decoder> decoder) const noexcept;
+    struct content_range_result;
+    result<content_range_result> content_range() const;
+    text range_validator() const & noexcept;
+    text range_validator() const && = delete;
+    bool continues(const response &earlier, std::int64_t offset) const noexcept;
 };
 
 /** The handle netlib_body_decoder. */
@@ -2130,6 +2137,13 @@ struct response::parse_final_result {
 struct response::framing_result {
     body_framing framing;
     std::int64_t length;
+};
+
+/** The results of netlib_response_content_range. */
+struct response::content_range_result {
+    std::int64_t first;
+    std::int64_t last;
+    std::int64_t total;
 };
 
 /** The results of netlib_body_decoder_decode. */
@@ -4006,6 +4020,14 @@ inline result<netlib::request> attempts::request(request_form form) const {
         &err);
     return detail::finish<false>(status_c, err, netlib::request(request));
 }
+inline result<void> attempts::set_header(const c_text &name, const c_text &value) {
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_attempts_set_header(handle(), name.c_str(), value.c_str(), &err);
+    return detail::finish<false>(status_c, err);
+}
+inline void attempts::restart_counts() noexcept {
+    netlib_attempts_restart_counts(handle());
+}
 inline borrowed<netlib::decision> attempts::decision() const & noexcept {
     return borrowed<netlib::decision>(netlib_attempts_decision(handle()));
 }
@@ -4086,6 +4108,22 @@ inline result<void> response::check_tunnel() const {
 }
 inline bool response::keeps_alive(optional_ref<body_decoder> decoder) const noexcept {
     return netlib_response_keeps_alive(handle(), decoder.handle()) != 0;
+}
+inline result<response::content_range_result> response::content_range() const {
+    std::int64_t first = 0;
+    std::int64_t last = 0;
+    std::int64_t total = 0;
+    netlib_error *err = nullptr;
+    netlib_status status_c = netlib_response_content_range(handle(), &first, &last, &total, &err);
+    return detail::finish<false>(status_c, err, content_range_result{first, last, total});
+}
+inline text response::range_validator() const & noexcept {
+    std::size_t len = 0;
+    auto *data = netlib_response_range_validator(handle(), &len);
+    return text(data, len);
+}
+inline bool response::continues(const response &earlier, std::int64_t offset) const noexcept {
+    return netlib_response_continues(handle(), earlier.handle(), offset) != 0;
 }
 inline result<body_decoder> body_decoder::make(const netlib::response &response) {
     netlib_body_decoder *decoder = nullptr;

@@ -12,6 +12,7 @@ pub mod callback;
 mod digest;
 pub mod error;
 mod fork;
+mod http_date;
 pub mod limit;
 mod memory;
 mod name_set;

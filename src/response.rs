@@ -14,6 +14,7 @@ mod framing;
 mod head;
 mod keeps_alive;
 mod progress;
+mod range;
 mod reason;
 mod tunnel;
 
@@ -22,6 +23,7 @@ pub use body_decoder::{BodyDecoder, ChunkedLimits, Decoded};
 pub use framing::Framing;
 pub(crate) use framing::{content_length, transfer_framing};
 pub use head::MAX_HEAD;
+pub use range::ContentRange;
 
 /// The head of a response, and the method of its request. A response is immutable.
 #[derive(Debug)]

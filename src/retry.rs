@@ -11,7 +11,6 @@ mod constants;
 mod count;
 mod decide;
 mod history;
-mod http_date;
 mod increment;
 mod outcome;
 mod policy;

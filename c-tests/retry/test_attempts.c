@@ -254,6 +254,79 @@ static void attempts_make_the_heads_of_their_requests(void) {
     netlib_attempts_free(attempts);
 }
 
+/* The recommended policy: 3 retries and 10 redirects. urllib3's policy, whose total counts redirects: 2 in all. */
+static void after_progress_failures_count_from_the_start_but_redirects_stay(void) {
+    enum { RESTART = -1 };
+    static const struct {
+        bool recommended;
+        struct {
+            int status; /* 503, a redirect, or RESTART */
+            netlib_status expected;
+            double slept;
+        } steps[7];
+    } rows[] = {
+        {true,
+         {{503, NETLIB_SEND_AGAIN, 0},
+          {503, NETLIB_SEND_AGAIN, 2},
+          {RESTART, NETLIB_OK, 0},
+          {503, NETLIB_SEND_AGAIN, 0},
+          {503, NETLIB_SEND_AGAIN, 2},
+          {503, NETLIB_SEND_AGAIN, 4},
+          {503, NETLIB_MAX_RETRY, 0}}},
+        {false,
+         {{302, NETLIB_SEND_AGAIN, 0},
+          {503, NETLIB_SEND_AGAIN, 0},
+          {RESTART, NETLIB_OK, 0},
+          {503, NETLIB_SEND_AGAIN, 0},
+          {503, NETLIB_MAX_RETRY, 0}}},
+        {false,
+         {{302, NETLIB_SEND_AGAIN, 0},
+          {RESTART, NETLIB_OK, 0},
+          {302, NETLIB_SEND_AGAIN, 0},
+          {RESTART, NETLIB_OK, 0},
+          {302, NETLIB_MAX_RETRY, 0}}},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        double slept = 0;
+        netlib_retry_options *options = usual(&slept);
+        if (!rows[i].recommended) {
+            netlib_retry_options_set_total(options, 2);
+            netlib_retry_options_set_total_counts_redirects(options, 1);
+        }
+        netlib_attempts *attempts = attempts_of(options, "GET", NULL);
+        for (size_t j = 0; j < 7 && rows[i].steps[j].status != 0; j++) {
+            netlib_error *err = NULL;
+            if (rows[i].steps[j].status == RESTART) {
+                netlib_attempts_restart_counts(attempts);
+                continue;
+            }
+            struct outcome outcome = {rows[i].steps[j].status, "Location: http://a/y\r\n", 0};
+            unsigned long failed_before = checks_failed;
+            slept = 0;
+            CHECK_STATUS(rows[i].steps[j].expected, take(attempts, outcome, true, &err));
+            CHECK_DOUBLE(rows[i].steps[j].slept, slept);
+            if (checks_failed != failed_before) fprintf(stderr, "    row %zu, step %zu\n", i, j);
+        }
+        netlib_attempts_free(attempts);
+    }
+    netlib_attempts_restart_counts(NULL);
+}
+
+static void a_header_is_set_for_all_attempts_that_follow(void) {
+    netlib_error *err = NULL;
+    double slept = 0;
+    netlib_attempts *attempts = attempts_of(usual(&slept), "GET", NULL);
+    CHECK_OK(netlib_attempts_set_header(attempts, "Range", "bytes=5-", &err));
+    CHECK_OK(netlib_attempts_set_header(attempts, "content-type", NULL, &err));
+    CHECK_STR("Authorization: secret\r\nRange: bytes=5-\r\n",
+              netlib_headers_to_wire(netlib_attempts_headers(attempts), NULL));
+    CHECK_STATUS(NETLIB_SEND_AGAIN, take(attempts, (struct outcome){302, "Location: http://b/\r\n", 0}, true, &err));
+    CHECK_STR("Range: bytes=5-\r\n", netlib_headers_to_wire(netlib_attempts_headers(attempts), NULL));
+    CHECK_STATUS(NETLIB_INVALID_HEADER, netlib_attempts_set_header(attempts, "Range", "a\nb", &err));
+    CHECK_STR("Range: bytes=5-\r\n", netlib_headers_to_wire(netlib_attempts_headers(attempts), NULL));
+    netlib_attempts_free(attempts);
+}
+
 static void invalid_arguments_make_no_attempts(void) {
     static const struct {
         const char *method;
@@ -277,6 +350,8 @@ int main(void) {
     an_error_of_the_body_is_not_reported_to_the_budget_again();
     attempts_are_busy_while_they_wait();
     attempts_make_the_heads_of_their_requests();
+    after_progress_failures_count_from_the_start_but_redirects_stay();
+    a_header_is_set_for_all_attempts_that_follow();
     invalid_arguments_make_no_attempts();
     return report("attempts");
 }

@@ -17,6 +17,9 @@ use crate::url::Url;
 #[derive(Debug)]
 pub struct Attempts {
     retry: Arc<Retry>,
+    /// The Retry of the first attempt.
+    first_retry: Arc<Retry>,
+    redirects: usize,
     method: CString,
     url: Url,
     headers: Arc<Headers>,
@@ -48,6 +51,8 @@ impl Attempts {
     ) -> Result<Attempts> {
         name_set::check_token("method", method)?;
         Ok(Attempts {
+            first_retry: Arc::clone(&retry),
+            redirects: 0,
             retry,
             method: name_set::copy(method)?,
             url,
@@ -91,6 +96,17 @@ impl Attempts {
         self.decision.as_ref()
     }
 
+    /// Sets or removes a header of the present attempt and of those that follow.
+    pub fn set_header(&mut self, name: &CStr, value: Option<&CStr>) -> Result<()> {
+        self.headers = Arc::new(self.headers.with(name.to_bytes(), value.map(CStr::to_bytes))?);
+        Ok(())
+    }
+
+    /// Counts failures from the start again, because the request has made progress.
+    pub fn restart_counts(&mut self) {
+        self.retry = Arc::new(self.retry.with_failures_of(&self.first_retry, self.redirects));
+    }
+
     /// Takes the outcome of the present attempt. Returns `SendAgain` when the next attempt has become the present one,
     /// and `Ok` if `response` is the result of the request.
     pub fn decide(&mut self, response: Option<&Response>, error: Option<&Arc<Error>>) -> Result<Status> {
@@ -121,6 +137,7 @@ impl Attempts {
             self.state = State::Answered;
             return Ok(Status::Ok);
         }
+        self.redirects += usize::from(decision.action() == Action::Redirect);
         self.headers = Arc::new(decision.headers(&self.headers)?);
         self.method = name_set::copy(decision.method())?;
         self.url = decision.url().clone();

@@ -63,6 +63,16 @@ impl Retry {
         Ok(next)
     }
 
+    /// Returns a Retry whose failures are those of an earlier Retry of the same request. The redirects since then,
+    /// whose number is `redirects`, still count.
+    pub(super) fn with_failures_of(&self, earlier: &Retry, redirects: usize) -> Retry {
+        let mut counts = Counts { redirect: self.counts.redirect, ..earlier.counts };
+        if self.policy.total_counts_redirects {
+            counts.total = (0..redirects).fold(counts.total, |total, _| total.decremented());
+        }
+        Retry { counts, history: earlier.history.clone(), backoff_draw: earlier.backoff_draw, ..self.clone() }
+    }
+
     /// Returns the error of the outcome if the policy does not count it as a failed attempt, but returns it to the
     /// caller.
     pub(super) fn uncounted_error(&self, outcome: &Outcome<'_>, method: Option<&CStr>) -> Option<Error> {

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::callback::{self, WallClock};
 use crate::error::{Error, Result};
+use crate::http_date;
 use crate::retry::constants::RETRY_AFTER_STATUS_CODES;
-use crate::retry::http_date;
 use crate::status::Status;
 
 /// The action if a Retry-After exceeds the maximum.

@@ -1,6 +1,7 @@
 //! Response heads, and the framing and decoding of bodies.
 
 pub mod body_decoder;
+pub mod range;
 
 use std::ffi::c_char;
 use std::sync::Arc;

@@ -11,7 +11,9 @@ use crate::ffi::api::response::netlib_response;
 use crate::ffi::api::retry::decision::netlib_decision;
 use crate::ffi::api::retry::netlib_retry;
 use crate::ffi::api::url::netlib_url;
-use crate::ffi::args::{arg, arg_bool, arg_cstr, arg_enum, arg_mut, arg_opt, arg_shared, arg_shared_opt};
+use crate::ffi::args::{
+    arg, arg_bool, arg_cstr, arg_cstr_opt, arg_enum, arg_mut, arg_opt, arg_shared, arg_shared_opt,
+};
 use crate::ffi::enums::enum_netlib_request_form;
 use crate::ffi::out::outs;
 use crate::ffi::strings::{lend_text, read, read_bool};
@@ -131,6 +133,35 @@ pub unsafe extern "C" fn netlib_attempts_request(
         request.give(Arc::new(arg!(attempts).request(form)?));
         Ok(())
     })
+}
+
+/// Sets a header of the present attempt and of all attempts that follow, for example Range to continue a download, or
+/// Authorization with new credentials. A redirect drops the header if its name is one of those that
+/// `netlib_decision_headers` drops.
+///
+/// @param name the name, a token (RFC 9110 section 5.1), case-insensitive.
+/// @param value the value, which replaces each earlier value. May be NULL: the header is removed.
+/// @return `NETLIB_INVALID_HEADER` as from `netlib_headers_with`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_attempts_set_header(
+    attempts: *mut netlib_attempts,
+    name: *const c_char,
+    value: *const c_char,
+    err: *mut *mut netlib_error,
+) -> netlib_status {
+    guard::status(err, || arg_mut!(attempts).set_header(arg_cstr!(name), arg_cstr_opt!(value)))
+}
+
+/// Restarts the counts of failures: the next failure counts as the first one, with the shortest backoff. Call the
+/// function before you pass a failure to `netlib_attempts_next` if the attempt has made progress, for example if a
+/// download has received bytes that no earlier attempt received. The number of redirects and the dropped headers stay,
+/// and a budget or a limit still ends the request.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn netlib_attempts_restart_counts(attempts: *mut netlib_attempts) {
+    guard::value((), || {
+        arg_mut!(attempts).restart_counts();
+        Ok(())
+    });
 }
 
 /// Returns the last decision. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the

@@ -3,7 +3,7 @@
 //! month may be swapped, and the zone may be a name or an offset, stand before the year, or be missing (UTC).
 
 /// Parses a date into seconds since 1970-01-01 00:00:00 UTC. `None` if the text is not a date.
-pub(super) fn parse(text: &[u8]) -> Option<f64> {
+pub(crate) fn parse(text: &[u8]) -> Option<f64> {
     let words = DateFields::split(text)?;
     let [mut day, mut month, mut year, mut clock, mut zone] = words.0;
     if day.is_empty() || month.is_empty() || year.is_empty() {
@@ -159,7 +159,7 @@ fn without_comma(word: &[u8]) -> &[u8] {
     word.strip_suffix(b",").unwrap_or(word)
 }
 
-pub(super) fn is_space(byte: u8) -> bool {
+pub(crate) fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }
 
