@@ -134,6 +134,46 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         ],
     ),
     // Paths whose first request gets no response, an invalid response, or a response that does not end.
+    // Downloads that continue after an interruption. A client that asks for another offset starts again, and fails.
+    (
+        "/resume",
+        &[
+            Say("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 12\r\n\r\nhello", End::Reset),
+            Say(
+                "HTTP/1.1 206 Partial\r\nETag: \"a\"\r\nContent-Range: bytes 5-11/12\r\n\
+                Content-Length: 7\r\n\r\n wo",
+                End::Close,
+            ),
+            Say(
+                "HTTP/1.1 206 Partial\r\nETag: \"a\"\r\nContent-Range: bytes 8-9/12\r\n\
+                Content-Length: 2\r\n\r\nrl",
+                End::Close,
+            ),
+            Say(
+                "HTTP/1.1 206 Partial\r\nETag: \"a\"\r\nContent-Range: bytes 10-11/12\r\n\
+                Content-Length: 2\r\n\r\nd\n",
+                End::Close,
+            ),
+        ],
+    ),
+    (
+        "/resume-changed",
+        &[
+            Say("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 12\r\n\r\nhello", End::Close),
+            Say("HTTP/1.1 200 OK\r\nETag: \"b\"\r\nContent-Length: 6\r\n\r\nother\n", End::Close),
+        ],
+    ),
+    (
+        "/resume-mixed",
+        &[
+            Say("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 12\r\n\r\nhello", End::Close),
+            Say(
+                "HTTP/1.1 206 Partial\r\nETag: \"b\"\r\nContent-Range: bytes 5-11/12\r\n\
+                Content-Length: 7\r\n\r\n world\n",
+                End::Close,
+            ),
+        ],
+    ),
     ("/never", &[NeverAnswer]),
     ("/hang-up", &[HangUp]),
     ("/hang-up-once", &[HangUp, Echo]),

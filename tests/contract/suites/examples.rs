@@ -64,6 +64,32 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
     ("get", "https://127.0.0.1:{untrusted}/hello?get", 1, "", "\n  advice: "),
     ("get", "http://127.0.0.1:{closed}/", 1, "", "\n  cause: 127.0.0.1 port {closed}: Connection refused"),
     ("get", "https:example.com", 1, "", "the scheme is not followed by \"://\" at byte 5\n"),
+    ("download", "https://127.0.0.1:{https}/hello?download /dev/stdout", 0, "hello\n", ""),
+    ("download", "https://127.0.0.1:{https}/resume?download /dev/stdout", 0, "hello world\n", ""),
+    ("download", "http://127.0.0.1:{http}/resume?download /dev/stdout", 0, "hello world\n", ""),
+    (
+        "download",
+        "https://127.0.0.1:{https}/cut-length?download /dev/stdout",
+        1,
+        "only this\nonly this\nonly this\nonly this\n",
+        "after 10 of 100 bytes of the body\n",
+    ),
+    // A file would be overwritten; the pipe shows both bodies.
+    ("download", "https://127.0.0.1:{https}/resume-changed?download /dev/stdout", 0, "helloother\n", ""),
+    (
+        "download",
+        "https://127.0.0.1:{https}/resume-mixed?download /dev/stdout",
+        1,
+        "hello",
+        "the response has the status 206\nthe response does not contain the file\n",
+    ),
+    (
+        "download",
+        "https://127.0.0.1:{https}/missing?download /dev/stdout",
+        1,
+        "",
+        "the response has the status 404\nthe response does not contain the file\n",
+    ),
     (
         "pool",
         three_origins!("1 200", "keep-alive"),
