@@ -1079,19 +1079,19 @@ void netlib_limit_cancel(const netlib_limit *limit);
  */
 NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netlib_error **err);
 
-/** Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
- * An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the loop.
- * The deadline does not make the descriptor readable: use a timer for the time that `netlib_limit_remaining` returns.
- * All references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with
- * the limit opens another descriptor for it.
+/** Stores a descriptor that becomes readable when the limit ends, and stays readable: when the limit or one of its
+ * ancestors is cancelled, and when the deadline of one of them passes. An application that waits for a non-blocking
+ * stream in its own event loop adds the limit's descriptor to the loop, and needs no timer for the limit. All
+ * references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with the
+ * limit opens another descriptor for it.
  *
  * Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
  * the child's copy of the limit has a descriptor of its own.
  * @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
  *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
- *         descriptor of a limit with a parent is an epoll instance or a kqueue, and netlib opens one further
- *         descriptor for the limit and one for each ancestor.
+ *         descriptor of a limit with a parent or with a deadline is an epoll instance or a kqueue, and netlib opens
+ *         one further descriptor for the limit, one for each ancestor and, on Linux, one for the deadline.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 

@@ -3,6 +3,7 @@
 mod per_process;
 
 use std::fmt;
+use std::io;
 use std::iter;
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use per_process::PerProcess;
 
 use crate::error::{Error, Result};
 use crate::fork::Process;
-use crate::socket::sys::{self, Wake};
+use crate::socket::sys::{self, Alarm, Wake};
 use crate::status::Status;
 
 /// A deadline and a cancel flag, shared by all calls that must stop together. A limit with a parent ends when either of
@@ -32,6 +33,9 @@ pub struct Limit {
     /// For a limit with a parent: one descriptor per process, which becomes readable when this limit or an ancestor is
     /// cancelled.
     group_wakes: PerProcess<OwnedFd>,
+    /// For a limit with a deadline whose descriptor the application has asked for: one descriptor per process, which
+    /// also becomes readable at the deadline. netlib's own waits have a timeout instead.
+    alarms: PerProcess<Alarm>,
 }
 
 /// A callback that a waiting thread calls after a signal has interrupted its wait. If the callback returns an error,
@@ -58,6 +62,7 @@ impl Limit {
             interrupt_check: None,
             own_wakes: PerProcess::default(),
             group_wakes: PerProcess::default(),
+            alarms: PerProcess::default(),
         })
     }
 
@@ -159,11 +164,26 @@ impl Limit {
 
     /// Opens a new descriptor that becomes readable when the limit or one of its ancestors is cancelled.
     pub(crate) fn open_wake_fd(&self) -> Result<OwnedFd> {
-        // Watches the `own_wakes` of each ancestor and not the `group_wakes`, because epoll instances can be nested
-        // only five levels deep, and the application may nest the descriptor in further epoll instances.
-        let fds = self.with_ancestors().map(Limit::own_wake_fd).collect::<Result<Vec<RawFd>>>()?;
-        sys::open_poll_group(&fds)
-            .map_err(|error| Error::from_io(Status::Io, "cannot watch the limit's descriptor", &error))
+        sys::open_poll_group(&self.own_wake_fds()?).map_err(|error| cannot_watch(&error))
+    }
+
+    /// Returns a descriptor that becomes readable when the limit ends: when the limit or one of its ancestors is
+    /// cancelled, and at the deadline.
+    pub(crate) fn end_fd(&self) -> Result<RawFd> {
+        let Some(remaining) = self.remaining() else { return self.wake_fd() };
+        let process = Process::current();
+        if let Some(alarm) = self.alarms.for_process(process) {
+            return Ok(alarm.fd());
+        }
+        let alarm = Alarm::open(&self.own_wake_fds()?, remaining).map_err(|error| cannot_watch(&error))?;
+        Ok(self.alarms.add(process, alarm).fd())
+    }
+
+    /// Returns the descriptors of the limit and of its ancestors. A group watches these and not the `group_wakes`,
+    /// because epoll instances can be nested only five levels deep, and the application may nest the group in further
+    /// epoll instances.
+    fn own_wake_fds(&self) -> Result<Vec<RawFd>> {
+        self.with_ancestors().map(Limit::own_wake_fd).collect()
     }
 
     /// Returns a descriptor that becomes readable when this limit is cancelled.
@@ -180,6 +200,10 @@ impl Limit {
         }
         Ok(wake.fd())
     }
+}
+
+fn cannot_watch(error: &io::Error) -> Error {
+    Error::from_io(Status::Io, "cannot watch the limit's descriptor", error)
 }
 
 impl fmt::Debug for Limit {

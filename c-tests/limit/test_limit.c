@@ -178,14 +178,14 @@ static int fd_of(const netlib_limit *limit) {
     return fd;
 }
 
-static void the_descriptor_of_a_limit_becomes_readable_at_a_cancel_not_at_a_deadline(void) {
+static void the_descriptor_of_a_limit_becomes_readable_at_a_cancel_and_at_a_deadline(void) {
     for (int row = 0; row < 4; row++) {
         bool passed = row & 1, early = row & 2;
         netlib_limit *limit = limit_of(passed ? 0.0 : NETLIB_TIMEOUT_NONE);
         netlib_limit *clone = netlib_limit_clone(limit);
         if (early) netlib_limit_cancel(limit);
         int fd = fd_of(limit);
-        CHECK_INT(early, is_readable(fd));
+        CHECK_INT(early || passed, is_readable(fd));
         if (!passed && !early) CHECK_INT(NETLIB_OK, netlib_limit_check(limit, NULL));
         netlib_limit_free(limit);
         CHECK_INT(fd, fd_of(clone));
@@ -197,6 +197,22 @@ static void the_descriptor_of_a_limit_becomes_readable_at_a_cancel_not_at_a_dead
         CHECK_INT(fd, fd_of(clone));
         netlib_limit_free(clone);
         CHECK(fcntl(fd, F_GETFD) < 0);
+    }
+}
+
+/* Without the deadline of the child or of its parent, the poll would wait for 30 seconds. */
+static void a_poll_on_the_descriptor_of_a_limit_ends_at_the_deadline(void) {
+    static const double rows[][2] = {{0.02, NETLIB_TIMEOUT_NONE}, {3600.0, 0.02}, {0.02, 3600.0}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        netlib_error *err = NULL;
+        netlib_limit *parent = limit_of(rows[i][0]), *child = NULL;
+        CHECK_OK(netlib_limit_new(rows[i][1], parent, &child, &err));
+        struct pollfd one = {fd_of(child), POLLIN, 0};
+        CHECK_INT(1, poll(&one, 1, 30000));
+        CHECK_STATUS(NETLIB_DEADLINE_EXCEEDED, netlib_limit_check(child, &err));
+        CHECK_INT(1, poll(&one, 1, 0));
+        netlib_limit_free(parent);
+        netlib_limit_free(child);
     }
 }
 
@@ -264,7 +280,8 @@ int main(void) {
     one_cancel_wakes_all_waiting_threads();
     a_cancel_in_a_signal_handler_ends_the_wait();
     a_wait_ends_at_the_deadline();
-    the_descriptor_of_a_limit_becomes_readable_at_a_cancel_not_at_a_deadline();
+    the_descriptor_of_a_limit_becomes_readable_at_a_cancel_and_at_a_deadline();
+    a_poll_on_the_descriptor_of_a_limit_ends_at_the_deadline();
     a_cancel_wakes_a_poll_on_the_descriptor_of_the_limit();
     a_limit_has_its_own_descriptor_in_a_forked_child();
     limit_fd_fails_without_a_free_descriptor();

@@ -19,9 +19,9 @@ use crate::status::Status;
 
 pub(crate) use cancellation::DisableCancellation;
 pub(crate) use file::{is_blocking, is_open, read, remaining_file_size, seek, tell, write_without_signal};
-pub(crate) use poll_group::open_poll_group;
 #[cfg(any(target_os = "linux", target_os = "android"))]
 use poll_group::owned_fd;
+pub(crate) use poll_group::{Alarm, open_poll_group};
 #[cfg(test)]
 pub(crate) use process::is_signal_blocked;
 pub(crate) use process::{

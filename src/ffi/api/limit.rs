@@ -155,11 +155,11 @@ pub unsafe extern "C" fn netlib_limit_check(
     guard::status(err, || arg!(limit).check())
 }
 
-/// Stores a descriptor that becomes readable when the limit or one of its ancestors is cancelled, and stays readable.
-/// An application that waits for a non-blocking stream in its own event loop adds the limit's descriptor to the loop.
-/// The deadline does not make the descriptor readable: use a timer for the time that `netlib_limit_remaining` returns.
-/// All references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with
-/// the limit opens another descriptor for it.
+/// Stores a descriptor that becomes readable when the limit ends, and stays readable: when the limit or one of its
+/// ancestors is cancelled, and when the deadline of one of them passes. An application that waits for a non-blocking
+/// stream in its own event loop adds the limit's descriptor to the loop, and needs no timer for the limit. All
+/// references to a limit share one descriptor, so add it to an epoll instance only once. A `netlib_connect` with the
+/// limit opens another descriptor for it.
 ///
 /// Do not read from the descriptor, write to it or close it. After fork(2), call `netlib_limit_fd` again in the child:
 /// the child's copy of the limit has a descriptor of its own.
@@ -167,8 +167,8 @@ pub unsafe extern "C" fn netlib_limit_check(
 /// @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
 /// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
 ///         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
-///         descriptor of a limit with a parent is an epoll instance or a kqueue, and netlib opens one further
-///         descriptor for the limit and one for each ancestor.
+///         descriptor of a limit with a parent or with a deadline is an epoll instance or a kqueue, and netlib opens
+///         one further descriptor for the limit, one for each ancestor and, on Linux, one for the deadline.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn netlib_limit_fd(
 ) -> netlib_status {
     guard::status(err, || {
         let fd = out_fd!(fd);
-        fd.set(arg!(limit).wake_fd()?);
+        fd.set(arg!(limit).end_fd()?);
         Ok(())
     })
 }
