@@ -14,7 +14,8 @@ use crate::servers::Server;
 use crate::timing::{median, median_ratio};
 
 const ROUNDS: usize = 15;
-const OWN: &str = "benches/programs/own";
+/// The script that runs the program with the language's own client, and the one that runs the program of the README.
+const SCRIPTS: [&str; 2] = ["benches/programs/own", "benches/programs/first"];
 const LANGUAGES: [&str; 7] = ["c", "go", "java", "node", "php", "python", "ruby"];
 /// The file that the server sends.
 const BODY: &str = "target/bench/servers/body";
@@ -41,8 +42,7 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
         for round in 0..=ROUNDS {
             rng.shuffle(&mut order);
             for i in order {
-                let mut command = Command::new(if i == 0 { OWN.to_owned() } else { program(language) });
-                let ms = time(command.args((i == 0).then_some(language)).arg(&url), &body)?;
+                let ms = time(Command::new(SCRIPTS[i]).args([language, &url[..]]), &body)?;
                 if round > 0 {
                     times[i].push(ms);
                 }
@@ -63,19 +63,11 @@ pub fn run(rng: &mut Rng) -> Result<(), String> {
     chart::write("programs", "First programs: wall time of one HTTPS download", &groups)
 }
 
-/// The file that states that the package of a language is built.
+/// The file that states that the programs of a language can run.
 fn built(language: &str) -> String {
     match language {
-        "c" => program(language),
+        "c" => "target/bench/programs-first-c".to_owned(),
         _ => format!("target/bench/built-{language}"),
-    }
-}
-
-/// The program of the README.
-fn program(language: &str) -> String {
-    match language {
-        "c" => "target/bench/programs-get".to_owned(),
-        _ => format!("bindings/{language}/program"),
     }
 }
 
