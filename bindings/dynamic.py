@@ -1,9 +1,13 @@
 """The part that the generators for LuaJIT, PHP and Ruby share. It writes the steps of each call in their order. A
-subclass of Writer contains the syntax of the language, and the names of the functions in its runtime."""
+subclass of Writer contains the syntax of the language, and the names of the functions in its runtime. `comment_of`
+makes the comments in the words of the language."""
 
+import os.path
 import re
+import textwrap
+from dataclasses import dataclass
 
-from model import class_name, pointed
+from model import class_name, in_language, pointed
 
 CLASSES = {"netlib_error": "ErrorInfo"}  # Error is the exception
 AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
@@ -285,7 +289,117 @@ class Writer:
             optional -= 1
         return [(value, at >= optional) for at, value in enumerate(inputs)]
 
-    # ---- Callbacks.
+
+# ---- Comments.
+
+
+def names_of(api, null, path_of, **paths):
+    """The table of `in_language`. `path_of` maps a call to the function's name as the reader calls it. `paths` contains
+    the name patterns of a "constant", a "handle" and a "callback", such as "Netlib::%s" for a constant."""
+    constant = paths["constant"]
+    names = {call.c_name: path_of(call) for call in api.calls}
+    for c_name, value in api.macros.items():
+        function = c_name.lower()
+        if function in names:
+            names[c_name] = names[function]
+        elif isinstance(value, (int, float, str)):
+            names[c_name] = constant % constant_name(c_name)
+    names |= {c_name: constant % constant_name(c_name) for c_name in api.constants}
+    names |= {c_name: constant % members_of(item) for c_name, item in api.enums.items()}
+    names |= {c_name: paths["handle"] % class_of(c_name) for c_name in api.handles}
+    names |= {c_name: paths["callback"] % callback_name(c_name) for c_name in api.callbacks}
+    # A function has the same name as this enum, and a comment names the function.
+    names["netlib_certificate_name_kind"] = path_of(
+        next(call for call in api.calls if call.c_name == "netlib_certificate_name_kind")
+    )
+    return names | {"NULL": null, "NETLIB_TIMEOUT_NONE": null}
+
+
+def members_of(enum):
+    """The name pattern of an enum's constants: "ACTION_*"."""
+    members = [constant_name(value["name"]) for value in enum["values"]]
+    prefix = re.sub(r"[^_]*$", "", os.path.commonprefix(members))
+    return f"{prefix}*" if prefix else members[0]
+
+
+def callback_name(c_name):
+    """Converts "netlib_wall_clock_fn" to "wall_clock_callback"."""
+    return c_name.removeprefix("netlib_").removesuffix("_fn") + "_callback"
+
+
+def words(text, names):
+    """A comment of netlib.h in the words of the language. Examples in C, and parts about `ctx_free`, are left out."""
+    if not text:
+        return ""
+    text = re.sub(r"(?:^    .*(?:\n|\Z)|^\n(?=    ))+", lambda found: "" if ";" in found[0] else found[0], text, flags=re.M)
+    text = "\n\n".join(without_lead_in(part) for part in re.split(r"\n\n+(?!    )", text.strip()))
+    text = re.sub(r"; [^.;]*`ctx_free`[^.;]*|(?<=[.])\s[^.]*`ctx_free`[^.]*[.]|^[^.]*`ctx_free`[^.]*[.]\s*", "", text)
+    text = re.sub(r"\benum\s+(?=netlib_)", "", text)
+    return in_language(text, names).strip()
+
+
+def without_lead_in(paragraph):
+    """A paragraph without the sentences that introduce the example after it. Text and lists stay."""
+    if not paragraph.endswith(":"):
+        return paragraph
+    rest = re.sub(r"(?:^|(?<=[.])\s+)(?:The following [^.]*<[^>]*>[.]\s+)?[A-Z](?:[^.]|[.](?=\S))*:\Z", "", paragraph)
+    return rest or paragraph[:-1] + "."
+
+
+def truth_words(text):
+    """A comment about a truth value with "true" and "false" for 1 and 0."""
+    text = re.sub(r"\b0 or 1\b", "true or false", text)
+    before = r"\b(?:[Rr]eturns|else|is|gives|With|Default:|Recommended:)\s"
+    pattern = rf"({before})([01])\b|\b()([01])(?= (?:if|for|to|when)\b)"
+    return re.sub(pattern, lambda found: (found[1] or "") + ("true" if "1" in found.groups() else "false"), text)
+
+
+@dataclass
+class Comment:
+    """The parts of a function's comment in the words of the language. A part without a text is empty."""
+
+    text: str
+    params: dict  # by the name of the input
+    results: list  # in the order of `results_of`
+    errors: str  # the statuses of a failure
+    waits: str  # when the function waits
+
+
+def comment_of(call, names):
+    returns = call.item["returns"]
+
+    def value_words(value):
+        text = words(value.doc, names)
+        return truth_words(text) if value.kind == "truth_value" else text
+
+    text = words(call.doc, names)
+    if returns["kind"] == "truth_value" or call.is_setter and call.inputs and call.inputs[0].kind == "truth_value":
+        text = truth_words(text)
+    docs = {output.name: value_words(output) for output in call.outputs}
+    docs |= {value.name: value_words(value) for value in call.inputs if value.kind == "buffer"}
+    return Comment(
+        text=text,
+        params={value.name: value_words(value) for value in call.inputs if value.kind != "ctx_free"},
+        results=[docs[item if isinstance(item, str) else item.name] for item in results_of(call)],
+        errors=words(returns["doc"], names) if call.fails else "",
+        waits=words(call.item["blocks"], names),
+    )
+
+
+def wrapped(text, width):
+    """The lines of a comment. List items get hanging indents. Tables and examples, which are indented, stay."""
+    lines = []
+    for paragraph in re.split(r"\n\n+", text):
+        lines += [""] if lines else []
+        for part in re.split(r"\n(?=- )", paragraph):
+            if part.startswith("    "):
+                lines += part.splitlines()
+                continue
+            hanging = "  " if part.startswith("- ") else ""
+            lines += textwrap.wrap(
+                part, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
+            )
+    return lines
 
 
 def one_line(text):
