@@ -1,17 +1,20 @@
-"""Writes lib/netlib/generated.rb, the generated layer of the gem: the prototypes, the constants, a class for each
-handle, the functions and the callbacks.
+"""Writes the generated layer of the gem: lib/netlib/generated.rb with the prototypes, the constants, a class for each
+handle, the functions and the callbacks; lib/netlib/names.rb with the names of the functions; and sig/generated.rbs with
+the types.
 
-usage: generate.py FILE netlib.api.json
+usage: generate.py DIRECTORY netlib.api.json
 """
 
 import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
+from dynamic import Writer, callback_name, class_of, constant_name, words, wrapped  # noqa: E402
 from model import Api, callback_decision, callback_inputs, callback_outputs  # noqa: E402
+from signatures import (  # noqa: E402
+    callback_lines, callback_type, comment_lines, method_name, parameter_name, ruby_names, signature,
+)  # fmt: skip
 
-KEYWORDS = {"end", "next", "class", "begin", "raise", "retry", "when", "then", "in", "module", "self", "redo", "rescue"}
 TYPES = {"void": "void", "double": "double", "size_t": "size_t", "int": "int", "netlib_status": "int32"}
 
 
@@ -19,8 +22,20 @@ class Ruby(Writer):
     indent = "  "
     this, null, strict = "self", "nil", False
 
+    def __init__(self, api):
+        super().__init__(api)
+        self.names = ruby_names(api)
+
     def name(self, text):
-        return f"{text}_" if text in KEYWORDS else text
+        return parameter_name(text)
+
+    def comment(self, lines):
+        for line in lines:
+            self.line(f"# {line}".rstrip())
+
+    @property
+    def width(self):
+        return 118 - len(self.indent) * self.depth
 
     def statement(self, text):
         return text.removeprefix("return ")
@@ -139,11 +154,6 @@ class Ruby(Writer):
     def give_back(self, results):
         self.line(results[0] if len(results) == 1 else f"[{', '.join(results)}]")
 
-    def method_name(self, call):
-        results = results_of(call)
-        is_truth = len(results) == 1 and not isinstance(results[0], str) and results[0].kind == "truth_value"
-        return call.name.removeprefix("is_") + "?" if is_truth and not call.progress else call.name
-
     def function(self, call):
         if call.c_name.endswith("_free") and call.is_member:
             return
@@ -155,9 +165,9 @@ class Ruby(Writer):
         if block:
             params = [self.parameter(value) + (" = nil" if optional or at == len(given) - 1 else "")
                       for at, (value, optional) in enumerate(given)] + ["&block"]  # fmt: skip
-        name = "initialize" if adopts else self.method_name(call)
+        name = "initialize" if adopts else method_name(call)
         prefix = "" if call.is_member or adopts else "self."
-        self.line(f"# {one_line(call.doc)}")
+        self.comment(comment_lines(self.api, call, self.names, self.width))
         self.line(f"def {prefix}{name}{'(' + ', '.join(params) + ')' if params else ''}")
         self.depth += 1
         if adopts:
@@ -241,19 +251,92 @@ class Ruby(Writer):
         options = ", blocking: true" if call.blocks else ""
         self.line(f"attach_function :{call.c_name}, [{', '.join(':' + item for item in types)}], :{result}{options}")
 
-    def module(self):
-        api = self.api
+    def constants(self):
+        macros = {name: value for name, value in self.api.macros.items() if is_number(value) and name != "NETLIB_VERSION"}
+        for name, value in macros.items():
+            self.line(f"{constant_name(name)} = {value}")
+        for item in self.api.data["enums"]:
+            self.line()
+            if item["name"]:
+                self.comment(wrapped(words(item["doc"], self.names), self.width))
+                self.line()
+            for value in item["values"]:
+                self.comment(wrapped(words(value["doc"], self.names), self.width))
+                self.line(f"{constant_name(value['name'])} = {value['value']}")
+        self.line()
+
+    def callback_types(self):
+        """The comment about the types of callbacks."""
+        self.comment(["The types of callbacks:"])
+        for item in self.api.callbacks.values():
+            if item["name"] != "netlib_ctx_free_fn":
+                self.comment(["", f"== {callback_name(item['name'])}", ""])
+                self.comment(callback_lines(item, self.names, self.width))
+
+    def signatures(self):
+        api, self.lines = self.api, []
+        self.comment(["bindings/ruby/generate.py writes this file from netlib.api.json."])
+        self.line("module Netlib")
+        self.depth += 1
+        self.line("VERSION: String")
+        values = {**api.macros, **api.constants}
+        for name, value in values.items():
+            if is_number(value) and name != "NETLIB_VERSION":
+                self.line(f"{constant_name(name)}: {'Float' if isinstance(value, float) else 'Integer'}")
+        self.line()
+        for item in api.callbacks.values():
+            if item["name"] != "netlib_ctx_free_fn":
+                self.line(f"type {callback_name(item['name'])} = {callback_type(item)}")
+        for handle in api.handles:
+            self.line()
+            self.line(f"class {class_of(handle)} < Handle")
+            self.depth += 1
+            for call in api.class_calls(handle):
+                if call.name != "free":
+                    self.line(signature(api, call))
+            self.depth -= 1
+            self.line("end")
+        self.line()
+        for call in api.calls:
+            if not call.owner:
+                self.line(signature(api, call))
+        self.depth -= 1
+        self.line("end")
+        return self.lines
+
+    def names_file(self):
+        """The names of the functions and enums of C, which messages of errors contain."""
+        self.lines = []
         self.line("# frozen_string_literal: true")
         self.line()
         self.line("# bindings/ruby/generate.py writes this file from netlib.api.json.")
         self.line("module Netlib")
         self.depth += 1
+        self.comment(["The names of the functions, types and enums of C."])
+        self.line("C_NAMES = {")
+        self.depth += 1
+        for c_name, name in self.names.items():
+            if c_name.startswith("netlib_"):
+                self.line(f"{c_name}: '{name}',")
+        self.lines[-1] = self.lines[-1].removesuffix(",")
+        self.depth -= 1
+        self.line("}.freeze")
+        self.depth -= 1
+        self.line("end")
+        return self.lines
+
+    def module(self):
+        api = self.api
+        self.line("# frozen_string_literal: true")
+        self.line()
+        self.line("# bindings/ruby/generate.py writes this file from netlib.api.json.")
+        self.line()
+        self.callback_types()
+        self.line("module Netlib")
+        self.depth += 1
         self.line(f"VERSION = '{api.version}' unless const_defined?(:VERSION)")
         self.line("Runtime.load_library(VERSION)")
-        for name, value in {**api.constants, **api.macros}.items():
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and constant_name(name) != "VERSION":
-                self.line(f"{constant_name(name)} = {value}")
-        self.line()
+        self.constants()
         self.line("# The functions of netlib.h.")
         self.line("module C")
         self.depth += 1
@@ -266,7 +349,7 @@ class Ruby(Writer):
             self.line(f"class {class_of(handle)} < Handle; end")
         for handle, item in api.handles.items():
             self.line()
-            self.line(f"# A handle of the type {handle}.")
+            self.comment(wrapped(words(item["doc"], self.names), self.width))
             self.line(f"class {class_of(handle)}")
             self.depth += 1
             self.line(f"FREE = C.method(:{item['free']})")
@@ -286,9 +369,18 @@ class Ruby(Writer):
         return self.lines
 
 
+def is_number(value):
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
 def main():
-    path = Path(sys.argv[1])
-    path.write_text("\n".join(Ruby(Api(sys.argv[2])).module()) + "\n", encoding="utf-8")
+    directory, ruby = Path(sys.argv[1]), Ruby(Api(sys.argv[2]))
+    for path, lines in [
+        ("lib/netlib/generated.rb", ruby.module()),
+        ("lib/netlib/names.rb", ruby.names_file()),
+        ("sig/generated.rbs", ruby.signatures()),
+    ]:
+        (directory / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -422,6 +422,8 @@ test('the_program_of_the_readme_is_get_rb') do
   raise 'the programs differ' unless File.read("#{__dir__}/get.rb").include?(program)
 end
 
+Dir["#{__dir__}/tests_*.rb"].each { |file| require file }
+
 failed = TESTS.count do |name, block|
   block.call
   false
