@@ -1,3 +1,3 @@
-module netlib
+module netlib.example/netlib
 
 go 1.19

@@ -11,7 +11,7 @@ import (
 	"os"
 	"time"
 
-	"netlib"
+	"netlib.example/netlib"
 )
 
 func run(address string) error {

@@ -1,6 +1,6 @@
 // scenario runs the steps of bindings/scenario.md.
 //
-//	go run ./scenario SERVER CERTIFICATES TAG
+//	go run ./internal/scenario SERVER CERTIFICATES TAG
 package main
 
 import (
@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"netlib"
+	"netlib.example/netlib"
 )
 
 var (

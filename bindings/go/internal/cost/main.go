@@ -1,7 +1,7 @@
 // cost parses a URL and gets five components, COUNT times for each line of standard input, and prints the sum of the
 // results.
 //
-//	go run ./cost URL COUNT
+//	go run ./internal/cost URL COUNT
 package main
 
 import (
@@ -10,7 +10,7 @@ import (
 	"os"
 	"strconv"
 
-	"netlib"
+	"netlib.example/netlib"
 )
 
 func parse(text string, count int) (sum int, err error) {
