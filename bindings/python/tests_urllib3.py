@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import http.server
 import select
@@ -19,7 +18,6 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-import httpx
 import netlib.urllib3
 import requests
 import urllib3
@@ -126,57 +124,6 @@ def trusting(ca: str = CA) -> netlib.urllib3.SSLContext:
     context = netlib.urllib3.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.load_verify_locations(ca)
     return context
-
-
-class Httpx(Test):
-    def test_a_client_uses_the_context_that_verify_names(self) -> None:
-        server = self.serve()
-        with httpx.Client(verify=trusting()) as client:
-            self.assertEqual(client.get(f"{server.url}/").text, "TLSv1.3")
-            self.assertEqual(client.get(f"{server.url}/body").content, BODY)
-            stream = client.get(f"{server.url}/").extensions["network_stream"]
-            self.assertIsInstance(stream.get_extra_info("socket"), netlib.urllib3.SSLSocket)
-        self.assertEqual(server.connections, 1)
-
-    def test_an_asynchronous_client_uses_the_context_that_verify_names(self) -> None:
-        server = self.serve()
-
-        async def get() -> tuple[bytes, bool]:
-            async with httpx.AsyncClient(verify=trusting()) as client:
-                response = await client.get(f"{server.url}/body")
-                used = response.extensions["network_stream"].get_extra_info("ssl_object")
-                return response.content, isinstance(used, netlib.urllib3.SSLObject)
-
-        self.assertEqual(asyncio.run(get()), (BODY, True))
-
-    def test_a_certificate_for_another_name_is_a_connect_error(self) -> None:
-        server = self.serve("wrong-name")
-        refused = self.assertRaisesRegex(httpx.ConnectError, "is not valid for 'localhost'")
-        with httpx.Client(verify=trusting()) as client, refused:
-            client.get(f"{server.url}/")
-
-    def test_a_timeout_is_a_read_timeout(self) -> None:
-        server = self.serve()
-        with httpx.Client(verify=trusting(), timeout=0.2) as client:
-            self.assertRaises(httpx.ReadTimeout, client.get, f"{server.url}/slow")
-
-    def test_an_asynchronous_client_makes_tls_in_tls(self) -> None:
-        target, proxy = self.serve(), self.serve()
-
-        async def get() -> str:
-            through = httpx.Proxy(proxy.url, ssl_context=trusting())
-            async with httpx.AsyncClient(verify=trusting(), proxy=through) as client:
-                return str((await client.get(f"{target.url}/")).text)
-
-        self.assertEqual(asyncio.run(get()), "TLSv1.3")
-        self.assertEqual((target.connections, proxy.connections), (1, 1))
-
-    def test_tls_in_tls_of_the_synchronous_client_is_refused(self) -> None:
-        target, proxy = self.serve(), self.serve()
-        through = httpx.Proxy(proxy.url, ssl_context=trusting())
-        refused = self.assertRaisesRegex(ValueError, "only with wrap_bio")
-        with httpx.Client(verify=trusting(), proxy=through) as client, refused:
-            client.get(f"{target.url}/")
 
 
 class Injection(Test):
@@ -525,7 +472,7 @@ class Contexts(Test):
             self.assertEqual(Path(directory, "log").stat().st_mode & 0o777, 0o600)
 
     def test_a_private_key_is_not_kept_after_its_contexts(self) -> None:
-        shared = netlib.urllib3._shared_contexts._contexts
+        shared = netlib.ssl._shared_contexts._contexts
         context = trusting()
         context.load_cert_chain(*CLIENT)
         self.connect(self.serve(client_ca=CA), context)

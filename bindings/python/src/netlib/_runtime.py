@@ -28,11 +28,12 @@ except ImportError:
     IS_COMPILED = False
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer
     from typing_extensions import Self as Self
 
     from ._api import Limit
 else:
-    Self = Any
+    Buffer = Self = Any
 
 NULL: Any = ffi.NULL
 CHAR_ARRAY: Any = ffi.typeof("char[]")
@@ -40,7 +41,7 @@ new = ffi.new
 
 Text = Union[str, bytes]
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
-Data = Union[bytes, bytearray, memoryview]
+Data = Buffer
 WritableData = Union[bytearray, memoryview]
 Seconds = Union[float, None]
 """A time in seconds; None means no time limit."""
