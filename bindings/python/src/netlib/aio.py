@@ -1,4 +1,4 @@
-"""netlib with asyncio: connecting, streams and retries without a thread for each connection.
+"""netlib with asyncio and trio: connecting, streams and retries without a thread for each connection.
 
     attempts = netlib.Attempts(netlib.Retry.recommended(), "GET", url, None, False)
     status = Status.SEND_AGAIN
@@ -13,7 +13,8 @@
         except netlib.Error as error:
             status = await netlib.aio.next_attempt(attempts, error=error)
 
-A limit, `asyncio.timeout` and the cancellation of a task end every wait.
+A limit, `asyncio.timeout`, `trio.fail_after` and the cancellation of a task end every wait. anyio works with both event
+loops.
 """
 
 from __future__ import annotations
@@ -23,7 +24,9 @@ import math
 import os
 import select
 import socket
+import sys
 from collections.abc import AsyncIterator, Iterable
+from typing import TYPE_CHECKING
 
 from . import _api
 from ._api import (
@@ -43,6 +46,9 @@ from ._api import (
 from ._errors import Error
 from ._runtime import Data
 
+if TYPE_CHECKING:
+    from ._aio_trio import TrioWaits
+
 __all__ = ["Stream", "connect", "next_attempt"]
 
 Event = tuple[int, bool]  # a descriptor, and whether to wait until it is writable
@@ -52,7 +58,7 @@ _BURST, _CALL = 256 * 1024, 4096
 
 
 class _Waits:
-    """Waits for descriptors with the running event loop, until a limit ends. Several tasks may wait at once."""
+    """Waits for descriptors with the event loop of asyncio, until a limit ends. Several tasks may wait at once."""
 
     def __init__(self, limit: Limit | None) -> None:
         self._loop = asyncio.get_running_loop()
@@ -73,6 +79,11 @@ class _Waits:
             self._loop.remove_reader(self._cancel_fd)
             os.close(self._cancel_fd)
             self._cancel_fd = -1
+
+    @staticmethod
+    async def turn() -> None:
+        """Lets other tasks run."""
+        await asyncio.sleep(0)
 
     async def wait(self, events: Iterable[Event], seconds: float = math.inf) -> None:
         """Waits until one of the events occurs, the seconds have passed or the limit ends."""
@@ -126,10 +137,19 @@ def _wake(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
+def _make_waits(limit: Limit | None) -> _Waits | TrioWaits:
+    trio = sys.modules.get("trio")
+    if trio is not None and trio.lowlevel.in_trio_task():
+        from ._aio_trio import TrioWaits
+
+        return TrioWaits(limit)
+    return _Waits(limit)
+
+
 class Stream:
     """A connection in an event loop. One task may read while another one writes."""
 
-    def __init__(self, stream: _api.Stream, connection: socket.socket, waits: _Waits) -> None:
+    def __init__(self, stream: _api.Stream, connection: socket.socket, waits: _Waits | TrioWaits) -> None:
         self.stream = stream
         """The stream, whose getters describe the connection. It is not blocking."""
         self._socket, self._waits = connection, waits
@@ -155,7 +175,7 @@ class Stream:
         because it waits before its next call."""
         if self._burst >= _BURST:
             self._burst = 0
-            await asyncio.sleep(0)
+            await self._waits.turn()
 
     def _transferred(self, count: int) -> None:
         self._burst += max(count, _CALL)
@@ -230,13 +250,14 @@ async def connect(
     limit: Limit | None = None,
 ) -> Stream:
     """Connects to the server of a URL, and makes the TLS handshake for https, as `netlib.connect` does. The timeouts of
-    the options apply to connecting; for the stream, use a limit or `asyncio.timeout`."""
+    the options apply to connecting; for the stream, use a limit
+    or a timeout of the event loop."""
     url = _api.parse_url_strict(url) if isinstance(url, str) else url
     is_tls = url.scheme() == "https"
     if context is None and is_tls:
         context = TlsContext()
     host = url.host() or ""
-    waits = _Waits(limit)
+    waits = _make_waits(limit)
     connection: socket.socket | None = None
     try:
         connection = await _race(host, url.port_or_default(), options, limit, waits)
@@ -259,7 +280,7 @@ async def connect(
 
 
 async def _race(
-    host: str, port: int, options: ConnectOptions | None, limit: Limit | None, waits: _Waits
+    host: str, port: int, options: ConnectOptions | None, limit: Limit | None, waits: _Waits | TrioWaits
 ) -> socket.socket:
     with Connect(host, port, options) as race:
         race.set_limit(limit)
@@ -281,7 +302,7 @@ async def next_attempt(attempts: Attempts, response: Response | None = None, err
     decision = attempts.decision()
     if status == Status.SEND_AGAIN and decision is not None:
         try:
-            waits = _Waits(attempts.limit())
+            waits = _make_waits(attempts.limit())
             try:
                 await waits.wait([], decision.delay())
             finally:
