@@ -9,22 +9,79 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from dynamic import Writer, class_of, constant_name, one_line, results_of  # noqa: E402
+from dynamic import AS_BYTES, Writer, class_of, constant_name, results_of  # noqa: E402
 from model import Api, callback_decision, callback_inputs, callback_outputs, camel  # noqa: E402
+from phpdoc import WIDTH, Comments, text_block  # noqa: E402
 
 HEAD = """<?php
+
 // bindings/php/generate.py writes this file from netlib.api.json.
 
 declare(strict_types=1);
 
 namespace Netlib;
 """
-# The traits of src/natural.php, which contain the methods written by hand.
-NATURAL = {"netlib_url": "UrlMethods", "netlib_stream": "StreamMethods"}
+# The traits in src, which contain the methods written by hand, with the interfaces that they implement.
+NATURAL = {
+    "netlib_headers": ("PairMethods", "\\IteratorAggregate, \\Countable"),
+    "netlib_query": ("PairMethods", "\\IteratorAggregate, \\Countable"),
+    "netlib_stream": ("StreamMethods", ""),
+    "netlib_url": ("UrlMethods", "\\Stringable"),
+}
+# The text of these handles contains no NUL: see their comments in netlib.h. PHP's FFI makes a string of such text, and
+# of text without a length, without the help of the binding.
+WITHOUT_NUL = {"netlib_certificate", "netlib_headers", "netlib_url"}
+SECRETS = {"password"}  # hidden in the stack trace of an exception
+
+
+def ends_at_nul(call):
+    """True if PHP's FFI converts the text that a function returns."""
+    output = next((output for output in call.outputs if output.name == "return"), None)
+    is_text = output is not None and output.kind == "text" and call.c_name not in AS_BYTES
+    return is_text and (not output.length or call.owner in WITHOUT_NUL)
+
+
+def broken(line, width):
+    """The lines of a statement that is too long: each argument of its longest call is on a line of its own."""
+    groups, starts = [], []
+    quoted = False
+    for at, char in enumerate(line):
+        quoted ^= char == "'"
+        if not quoted and char in "([":
+            starts.append(at)
+        elif not quoted and char in ")]" and starts:
+            start = starts.pop()
+            if not starts and at > start + 1:
+                groups.append((start, at))
+    if len(line) <= width or not groups:
+        return [line]
+    start, end = max(groups, key=lambda group: group[1] - group[0])
+    parts, depth, last = [], 0, start + 1
+    for at in range(start + 1, end):
+        depth += (line[at] in "([") - (line[at] in ")]")
+        if line[at] == "," and depth == 0:
+            parts.append(line[last : at + 1].strip())
+            last = at + 1
+    parts.append(line[last:end].strip() + ("," if parts else ""))
+    inner = [text for part in parts for text in broken(part, width - 4)]
+    return broken(line[: start + 1], width) + ["    " + text for text in inner] + broken(line[end:], width)
 
 
 class Php(Writer):
     this, null, strict = "$this", "null", True
+
+    def __init__(self, api):
+        super().__init__(api)
+        self.comments = Comments(api)
+        self.unused = None  # the variable for the length of text that ends at its NUL
+
+    def line(self, text=""):
+        for part in broken(text, WIDTH - len(self.indent) * self.depth):
+            super().line(part)
+
+    def comment(self, lines):
+        for text in lines:
+            super().line(text)
 
     def var(self, name):
         return "$" + camel(name)
@@ -41,21 +98,56 @@ class Php(Writer):
     def assign(self, name, expression):
         self.line(f"{self.var(name)} = {expression};")
 
-    def set(self, name, expression):
-        self.line(f"{name} = {expression};")
+    def cell(self, cells, name, c_type, value=None):
+        if name != self.unused:
+            super().cell(cells, name, c_type, value)
 
     def new_cell(self, c_type, value=None):
-        c_type = c_type.replace("const ", "").replace("uint8_t", "char")
-        return f"Runtime::cell('{c_type}'{', ' + value if value else ''})"
+        """An array with one element. Each call makes its own, because a signal handler or a destructor can interrupt
+        the call with another call of the same function."""
+        c_type = c_type.replace("const ", "").replace("uint8_t", "char") + "[1]"
+        if value:
+            return f"Runtime::cell('{c_type}', {value})"
+        return f"Runtime::$c->new(Runtime::$types['{c_type}'] ?? Runtime::type('{c_type}'))"
 
     def address(self, variable, c_type):
-        return f"\\FFI::addr({variable})"
+        return self.null if self.unused and variable == self.var(self.unused) else variable
 
     def content(self, variable, c_type):
-        return variable if c_type.endswith("*") else f"{variable}->cdata"
+        return f"{variable}[0]"
 
     def or_zero(self, name):
         return f"{name} ?? 0"
+
+    def own_pointer(self, call):
+        return "$this->pointer ?? $this->pointer()"
+
+    def handle_pointer(self, function, name, value):
+        if function in ("limit_pointer", "error_pointer"):
+            return self.helper(function, name)
+        return f"{name}->pointer()" if function == "pointer" else f"{name}?->pointer()"
+
+    def convert(self, value, call):
+        name = self.parameter(value)
+        if value.kind == "bytes" or value.kind == "text" and value.has_length:
+            return name
+        if value.kind == "truth_value":
+            return f"(int) {name}"
+        if value.kind == "seconds" and not value.is_pointer:
+            return f"{name} ?? \\INF"
+        if value.kind == "descriptor":
+            return name
+        return super().convert(value, call)
+
+    def result(self, item, call, cells, keep):
+        if not isinstance(item, str) and item.name == "return" and item.kind in ("text", "bytes"):
+            if ends_at_nul(call):
+                return "$result"
+            length = self.content(self.var(item.length + "_out"), "")
+            text = f"$result === null ? null : \\FFI::string($result, {length})"
+            is_message = call.owner == "netlib_error" and call.name in ("message", "advice", "report")
+            return self.helper("words", text) if is_message else text
+        return super().result(item, call, cells, keep)
 
     def length(self, value):
         name = self.parameter(value)
@@ -95,7 +187,7 @@ class Php(Writer):
         return f"{target}->{name}()"
 
     def own(self, handle, value, keep):
-        return f"Runtime::own({class_of(handle)}::class, {value}{', ' + keep[0] if keep else ''})"
+        return f"{class_of(handle)}::own({value}{', ' + keep[0] if keep else ''})"
 
     def new_limit(self, name):
         self.line(f"{name} ??= new Limit(null);")
@@ -104,11 +196,11 @@ class Php(Writer):
         return f"Runtime::withLimit({made})"
 
     def borrow(self, handle, value, lenders):
-        return f"Runtime::borrow({class_of(handle)}::class, {value}, [{', '.join(lenders)}])"
+        return f"{class_of(handle)}::borrow({value}, [{', '.join(lenders)}])"
 
     def adopt(self, call, cells, keep):
         output = next(item for item in call.outputs if item.kind == "handle")
-        value = "$result" if output.name == "return" else self.var(f"{output.name}_out")
+        value = "$result" if output.name == "return" else self.content(self.var(f"{output.name}_out"), "")
         self.line(f"$this->adopt({value}{', ' + keep[0] if keep else ''});")
 
     def give_back(self, results):
@@ -126,48 +218,68 @@ class Php(Writer):
             return name
         return name + "|null" if "|" in name else "?" + name
 
-    def result_type(self, call, adopts):
-        if adopts:
-            return ""
+    def result_types(self, call):
+        """The types of the results, the status included. None for a setter, which returns its object."""
         if call.is_setter:
-            return ": static"
-        results = results_of(call)
-        count = len(results) + bool(call.progress)
-        if count == 0:
-            return ": void"
-        if count > 1:
-            return ": array"
-        item = results[0] if results else None
-        if item is None:
-            return ": int"
+            return None
+        return [self.output_type(item) for item in results_of(call)] + ["int"] * bool(call.progress)
+
+    def output_type(self, item):
         if isinstance(item, str):
-            return ": string"
+            return "string"
         kinds = {"text": "?string", "bytes": "?string", "truth_value": "bool", "array": "array", "ctx": "mixed"}
         if item.kind == "handle":
             always = item.name != "return" or item.is_owned
-            return f": {'' if always else '?'}{class_of(item.handle)}"
+            return f"{'' if always else '?'}{class_of(item.handle)}"
         if item.kind == "descriptor" and item.is_owned:
-            return ": ?int"
-        return ": " + kinds.get(item.kind, "float" if item.c_type == "double" else "int")
+            return "?int"
+        return kinds.get(item.kind, "float" if item.c_type == "double" else "int")
 
     def function(self, call):
         if call.c_name.endswith("_free") and call.is_member:
             return
         adopts = call.makes and call.name == "new"
-        params = [
-            f"{self.input_type(value)} {self.parameter(value)}" + (" = null" if optional else "")
+        params = [(value, self.input_type(value)) for value, _ in self.parameters(call)]
+        results = self.result_types(call)
+        signature = [
+            ("#[\\SensitiveParameter] " if value.name in SECRETS else "")
+            + f"{self.input_type(value)} {self.parameter(value)}"
+            + (" = null" if optional else "")
             for value, optional in self.parameters(call)
         ]
         name = "__construct" if adopts else camel(call.name) if call.owner else call.name
-        kind = "function" if not call.owner else "public function" if call.is_member or adopts else "public static function"
-        self.line(f"/** {one_line(call.doc).replace('*/', '* /')} */")
-        self.line(f"{kind} {name}({', '.join(params)}){self.result_type(call, adopts)}")
-        self.line("{")
+        is_static = call.owner and not call.is_member and not adopts
+        kind = f"{'public ' if call.owner else ''}{'static ' if is_static else ''}function"
+        kinds = {0: ["void"], 1: results}.get(len(results), ["array"]) if results is not None else ["static"]
+        returned = "" if adopts else ": " + kinds[0]
+        documented = [] if adopts else results and self.documented_types(call, results)
+        self.comment(self.comments.function(call, params, results and documented, self.depth))
+        head = f"{kind} {name}({', '.join(signature)}){returned}"
+        if len(head) + len(self.indent) * self.depth <= WIDTH:
+            self.line(head)
+            self.line("{")
+        else:
+            self.line(f"{kind} {name}(")
+            for text in signature:
+                self.line(f"    {text},")
+            self.line(f"){returned} {{")
         self.depth += 1
+        self.unused = f"{call.outputs[0].length}_out" if ends_at_nul(call) and call.outputs[0].length else None
         self.body(call, adopts)
         self.depth -= 1
         self.line("}")
         self.line()
+
+    def documented_types(self, call, results):
+        """The types for PHPDoc: the element type of a list; a handle that is absent after an early end."""
+        kinds = []
+        for item, kind in zip([*results_of(call), None], results):
+            if kind == "array":
+                kind = "list<string>" if "char" in item.element else "list<int>"
+            elif call.progress and (isinstance(item, str) or item is not None and kind[0].isupper()):
+                kind = f"?{kind}"  # null after an early end
+            kinds.append(kind)
+        return kinds
 
     def callback(self, item):
         name, decision = item["name"], callback_decision(item)
@@ -178,20 +290,12 @@ class Php(Writer):
             at = self.var(param["name"])
             given.append({
                 "bytes": f"\\FFI::string({at}, {self.var(param.get('length') or '')})", "text": f"Runtime::toText({at}{', ' + self.var(param['length']) if param.get('length') else ''})",
-                "handle": f"Runtime::borrow({class_of(param['handle'])}::class, {at}, [])" if param["kind"] == "handle" else "",
+                "handle": f"{class_of(param['handle'])}::borrow({at}, [])" if param["kind"] == "handle" else "",
                 "buffer": self.var(param.get("length") or ""),
             }.get(param["kind"], at))  # fmt: skip
         outputs = callback_outputs(item)
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = ", ".join(self.var(param["name"]) for param in item["params"])
-        if decision:
-            # After an exception, `try` returns 0, which means failure.
-            self.line(f"'{name}' => static function ({params}): void {{")
-            self.depth += 1
-            self.line(f"{self.var(decision['name'])}[0] = Runtime::try($ctx, '{name}', 0,")
-        else:
-            self.line(f"'{name}' => static fn ({params}): int => Runtime::try($ctx, '{name}', -1,")
-        self.depth += 1
         stores = "null"
         if decision and decision["enum"] == "netlib_outcome":
             stores = "static fn (mixed $result): int => 1"
@@ -212,25 +316,36 @@ class Php(Writer):
         else:
             stores = "static fn (mixed $result): int => 0"
         arguments = "".join(", " + value for value in given)
-        self.line(f"{stores}{arguments});" if decision else f"{stores}{arguments}),")
-        self.depth -= 1
         if decision:
+            # After an exception, `try` returns 0, which means failure.
+            self.line(f"'{name}' => static function ({params}): void {{")
+            self.depth += 1
+            self.line(f"{self.var(decision['name'])}[0] = Runtime::try($ctx, '{name}', 0, {stores}{arguments});")
             self.depth -= 1
             self.line("},")
+        else:
+            self.line(
+                f"'{name}' => static fn ({params}): int => Runtime::try($ctx, '{name}', -1, {stores}{arguments}),"
+            )
 
     def file(self, path):
-        path.write_text(re.sub(r"\n\n(\s*})", r"\n\1", HEAD + "\n" + "\n".join(self.lines) + "\n"), encoding="utf-8")
+        text = re.sub(r"\n\n(\s*})", r"\n\1", HEAD + "\n" + "\n".join(self.lines)).rstrip()
+        path.write_text(text + "\n", encoding="utf-8")
         self.lines = []
 
     def write(self, directory):
         api = self.api
+        names = self.comments.names
         for handle, item in api.handles.items():
-            self.line(f"/** A handle of the type {handle}. */")
-            self.line(f"final class {class_of(handle)} extends Handle")
+            trait, interfaces = NATURAL.get(handle, ("", ""))
+            self.comment(text_block(item["doc"], names))
+            self.line(
+                f"final class {class_of(handle)} extends Handle" + (f" implements {interfaces}" if interfaces else "")
+            )
             self.line("{")
             self.depth += 1
-            if handle in NATURAL:
-                self.line(f"use {NATURAL[handle]};")
+            if trait:
+                self.line(f"use {trait};")
                 self.line()
             self.line(f"protected const FREE = '{item['free']}';")
             self.line()
@@ -239,16 +354,27 @@ class Php(Writer):
             self.depth -= 1
             self.line("}")
             self.file(directory / f"{class_of(handle)}.php")
-        for name, value in {**api.constants, **api.macros}.items():
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and constant_name(name) != "VERSION":
-                self.line(f"const {constant_name(name)} = {value};")
+        docs = {value["name"]: value["doc"] for item in api.data["enums"] for value in item["values"]}
         self.line(f"const VERSION = '{api.version}';")
+        for name, value in {**api.constants, **api.macros}.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
+                self.comment(text_block(docs.get(name), names) if docs.get(name) else [])
+                self.line(f"const {constant_name(name)} = {value};")
         self.line()
         for call in api.calls:
             if not call.owner:
                 self.function(call)
         self.file(directory / "functions.php")
-        self.line("/** The functions that C calls. */")
+        self.line("// The name in PHP of each name of C that an error's text may contain.")
+        self.line()
+        self.line("return [")
+        for c_name, name in names.items():
+            if c_name.startswith("netlib_"):
+                self.line(f"    '{c_name}' => '{name}',")
+        self.line("];")
+        self.file(directory / "names.php")
+        self.line("// The functions that C calls.")
+        self.line()
         self.line("return [")
         self.depth += 1
         for item in api.callbacks.values():
@@ -258,7 +384,7 @@ class Php(Writer):
         self.file(directory / "callbacks.php")
 
 
-def declarations(text):
+def declarations(text, calls):
     """The declarations as PHP's FFI needs them. PHP passes strings as `char *`, ends returned text of the type `const
     char *` at its NUL, and has numbers but no pointers as array keys."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
@@ -266,13 +392,16 @@ def declarations(text):
     text = re.sub(r"\bconst ", "", text)
     text = text.replace("*const *", "**").replace("void *ctx", "intptr_t ctx")
     text = text.replace("void *netlib_error_user_data", "intptr_t netlib_error_user_data")
+    for call in filter(ends_at_nul, calls):
+        text = text.replace(f"char *{call.c_name}(", f"const char *{call.c_name}(")
     return text
 
 
 def main():
     directory, headers = Path(sys.argv[1]), Path(sys.argv[2])
-    Php(Api(headers / "netlib.api.json")).write(directory)
-    text = declarations((headers / "netlib.cdef.h").read_text(encoding="utf-8"))
+    api = Api(headers / "netlib.api.json")
+    Php(api).write(directory)
+    text = declarations((headers / "netlib.cdef.h").read_text(encoding="utf-8"), api.calls)
     (directory / "netlib.h").write_text(text, encoding="utf-8")
 
 

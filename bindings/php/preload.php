@@ -1,7 +1,7 @@
 <?php
 
-// Writes the declarations for PHP's setting ffi.preload to standard output. With this setting, PHP loads the declarations
-// once, when a server starts.
+// Writes the declarations for PHP's setting ffi.preload to standard output. With this setting, PHP loads the
+// declarations once, when a server starts.
 //
 // usage: php preload.php >/etc/php/netlib.h
 

@@ -138,9 +138,12 @@ function failed_download(string $path): string
     return "{$error->name()} $done->number " . thousandths($done->waits) . ' ' . implode('|', $messages);
 }
 
+/** The error with the names of C in its advice, as in scenario.tsv. */
 function described(Error $error): string
 {
-    return $error->name() . ' ' . count($error->causes) . " {$error->getMessage()}|" . ($error->advice ?? '-');
+    $methods = preg_grep('/::/', require PACKAGE . '/src/names.php');
+    $advice = strtr($error->advice ?? '-', array_flip($methods));
+    return $error->name() . ' ' . count($error->causes) . " {$error->getMessage()}|$advice";
 }
 
 function handshake_error(string $port, TlsOptions $options): string

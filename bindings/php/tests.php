@@ -4,7 +4,8 @@
 
 declare(strict_types=1);
 
-require __DIR__ . '/../../target/bindings/php/autoload.php';
+const BUILT = __DIR__ . '/../../target/bindings/php';
+require BUILT . '/autoload.php';
 
 use Netlib\{Attempts, Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout};
 use Netlib\{TlsContext, TlsOptions};
@@ -24,6 +25,20 @@ function thrown(callable $call): Throwable
         return $error;
     }
     throw new LogicException('the call succeeded');
+}
+
+/** True if a name in a comment or in the text of an error exists: "Url::host", "new Url", "parse_url" or "ACTION_*". */
+function exists(string $name): bool
+{
+    if (str_contains($name, '*')) {
+        $names = array_keys(get_defined_constants(true)['user']);
+        return preg_grep('/^Netlib.' . str_replace('*', '\w+', $name) . '$/i', $names) !== [];
+    }
+    $class = 'Netlib\\' . preg_replace('/^new |::.*/', '', $name);
+    if (str_contains($name, '::')) {
+        return method_exists($class, substr($name, strpos($name, '::') + 2));
+    }
+    return class_exists($class) || function_exists($class) || defined($class);
 }
 
 /** The attempts of a request to http://a/x with a body. */
@@ -77,6 +92,123 @@ $tests = [
     'a_setter_throws_the_error_of_a_refused_value' => static function () {
         $error = thrown(static fn () => (new HeadersOptions())->addHeader('a b', 'c'));
         equal([get_class($error), $error->name()], [Netlib\ArgumentError::class, 'NETLIB_INVALID_HEADER']);
+    },
+    'a_name_of_c_has_an_existing_name_in_php' => static function () {
+        foreach (require BUILT . '/src/names.php' as $c => $name) {
+            if (str_ends_with($c, '_fn') || in_array($name, ['int', 'array', 'string'], true)) {
+                continue;
+            }
+            equal([$c, exists($name)], [$c, true]);
+        }
+    },
+    'comments_name_existing_functions_and_no_c' => static function () {
+        foreach (glob(BUILT . '/src/*.php') as $file) {
+            foreach (array_filter(token_get_all(file_get_contents($file)), is_array(...)) as [$kind, $text]) {
+                if ($kind !== T_DOC_COMMENT) {
+                    continue;
+                }
+                equal(preg_match('/^.*(?<!")\b(?:netlib_|NETLIB_|NULL\b).*$/m', $text, $found) ? $found[0] : null, null);
+                preg_match_all('/`(new \w+|\w+::\w+)`/', $text, $found);
+                foreach ($found[1] as $name) {
+                    equal([basename($file), $name, exists($name)], [basename($file), $name, true]);
+                }
+            }
+        }
+    },
+    'a_method_has_its_parameters_result_and_errors_in_its_comment' => static function () {
+        $comment = (new ReflectionMethod(Netlib\TlsOptions::class, 'addCaFile'))->getDocComment();
+        foreach (['@param string $path ', '@return $this'] as $text) {
+            equal([$text, str_contains($comment, $text)], [$text, true]);
+        }
+        $comment = (new ReflectionMethod(Netlib\Stream::class, 'read'))->getDocComment();
+        foreach (['@param int $buf ', '@return array{?string, int} ', '@throws Error ', 'Waits if '] as $text) {
+            equal([$text, str_contains($comment, $text)], [$text, true]);
+        }
+    },
+    'the_advice_of_an_error_names_the_method_of_php' => static function () {
+        $certificates = __DIR__ . '/../../tests/certs';
+        $context = new TlsContext((new TlsOptions())->systemTrust(false)->addCaFile("$certificates/ca.pem"));
+        $chain = file_get_contents("$certificates/self-signed.pem");
+        $error = thrown(static fn () => $context->verifyChain($chain, Netlib\PURPOSE_SERVER_AUTH));
+        equal($error->advice, 'to trust it: TlsOptions::addCaFile');
+        equal(str_ends_with($error->report(), "advice: $error->advice"), true);
+    },
+    'the_message_of_a_refused_value_names_the_method_of_php' => static function () {
+        $error = thrown(static fn () => (new TlsOptions())->ciphers('nonsense'));
+        equal(strtok($error->getMessage(), ' '), 'TlsOptions::ciphers:');
+    },
+    'an_unknown_name_of_c_is_unchanged' => static function () {
+        $error = Netlib\make_error(Netlib\IO, 'enum netlib_tls_version, netlib_unknown, netlib_parse_url');
+        equal($error->getMessage(), 'TLS_VERSION_*, netlib_unknown, parse_url');
+    },
+    'a_part_of_a_url_is_complete_after_an_encoded_nul' => static function () {
+        $url = Netlib\parse_url("http://u%00:p@a/\0x?\0y#\0z");
+        $parts = [$url->auth(), $url->path(), $url->query(), $url->fragment(), $url->requestUri(), (string) $url];
+        $text = 'http://u%00:p@a/%00x?%00y#%00z';
+        equal($parts, ['u%00:p', '/%00x', '%00y', '%00z', '/%00x?%00y', $text]);
+        equal(thrown(static fn () => $url->username())->name(), 'NETLIB_INVALID_URL');
+    },
+    'urls_are_equal_if_their_normalised_texts_are_equal' => static function () {
+        $url = Netlib\parse_url('http://u@a/x');
+        $rows = [['HTTP://u@A/y/../x', true], ['http://u@a/x?', false], ['http://a/x', false]];
+        foreach ($rows as [$text, $wanted]) {
+            equal([$text, $url->equals(Netlib\parse_url($text))], [$text, $wanted]);
+        }
+        equal($url->equals(null), false);
+    },
+    'a_url_is_shown_without_its_password' => static function () {
+        $url = Netlib\parse_url('http://user:secret@a/?key=secret');
+        $shown = print_r($url, true);
+        equal([str_contains($shown, 'http://***@a/?key=***'), str_contains($shown, 'secret')], [true, false]);
+        equal((string) $url, 'http://user:secret@a/?key=secret');
+        $url->close();
+        equal(str_contains(print_r($url, true), '[closed] => 1'), true);
+    },
+    'headers_and_queries_are_iterated_and_counted' => static function () {
+        $rows = [
+            'headers' => new Headers([['a', '1'], ['b', '2'], ['a', '3']]),
+            'query' => Netlib\Query::parse('a=1&b=2&a=3', Netlib\QUERY_FORMAT_FORM),
+        ];
+        foreach ($rows as $name => $pairs) {
+            $got = [];
+            foreach ($pairs as $key => $value) {
+                $got[] = "$key=$value";
+            }
+            equal([$name, count($pairs), $got], [$name, 3, ['a=1', 'b=2', 'a=3']]);
+        }
+    },
+    'an_object_is_not_serialized' => static function () {
+        $url = Netlib\parse_url('http://a/');
+        $message = 'an object of the class Netlib\Url cannot be ';
+        equal(thrown(static fn () => serialize($url))->getMessage(), $message . 'serialized');
+        equal(thrown(static fn () => unserialize('O:10:"Netlib\Url":0:{}'))->getMessage(), $message . 'unserialized');
+    },
+    'a_constructor_that_is_called_again_frees_the_earlier_object' => static function () {
+        $before = Runtime::heldCount();
+        $body = new Body(static fn () => null);
+        $body->__construct(static fn () => null);
+        equal(Runtime::heldCount(), $before + 1);
+        $body->close();
+        equal(Runtime::heldCount(), $before);
+    },
+    'the_library_of_another_platform_is_refused' => static function () {
+        $directory = tempnam(sys_get_temp_dir(), 'netlib');
+        unlink($directory);
+        mkdir($directory);
+        file_put_contents("$directory/libnetlib.so.0.1", 'no library');
+        $program = '[, $built, $directory] = $argv; require "$built/autoload.php"; '
+            . 'Netlib\Runtime::load(Netlib\VERSION, $directory);';
+        $command = array_map(escapeshellarg(...), [PHP_BINARY, '-d', 'ffi.preload=', '-r', $program, BUILT, $directory]);
+        exec(implode(' ', $command) . ' 2>&1', $lines);
+        array_map(unlink(...), glob("$directory/*"));
+        rmdir($directory);
+        $machine = php_uname('s') . ' ' . php_uname('m');
+        $wanted = "netlib for PHP cannot load the library $directory/libnetlib.so.0.1 on $machine: ";
+        equal([implode("\n", $lines), str_contains(implode("\n", $lines), $wanted)], [implode("\n", $lines), true]);
+    },
+    'a_program_without_netlib_does_not_load_the_library' => static function () {
+        $program = 'require $argv[1] . "/autoload.php"; echo class_exists("Netlib\Runtime", false) ? 1 : 0;';
+        equal(shell_exec(implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, '-r', $program, BUILT]))), '0');
     },
     'send_all_fails_if_a_stream_that_does_not_block_takes_only_a_part' => static function () {
         $server = stream_socket_server('tcp://127.0.0.1:0');

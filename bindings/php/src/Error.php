@@ -52,7 +52,7 @@ class Error extends \RuntimeException
         return $this->getCode();
     }
 
-    /** The name of the status: NETLIB_CONNECT_TIMEOUT, for example. */
+    /** The name of the status in C: "NETLIB_CONNECT_TIMEOUT", for example. */
     public function name(): string
     {
         return status_name($this->getCode()) ?? (string) $this->getCode();
@@ -73,44 +73,4 @@ class Error extends \RuntimeException
         }
         return $value;
     }
-}
-
-final class ArgumentError extends Error
-{
-}
-
-final class StateError extends Error
-{
-}
-
-final class SystemError extends Error
-{
-}
-
-final class TimeError extends Error
-{
-}
-
-final class UrlError extends Error
-{
-}
-
-final class ConnectError extends Error
-{
-}
-
-final class TlsError extends Error
-{
-}
-
-final class HttpError extends Error
-{
-}
-
-final class RetryError extends Error
-{
-}
-
-final class ApplicationError extends Error
-{
 }

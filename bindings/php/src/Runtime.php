@@ -5,6 +5,7 @@ declare(strict_types=1);
 namespace Netlib;
 
 use FFI\CData;
+use FFI\CType;
 
 /**
  * The functions that generated code calls.
@@ -15,15 +16,22 @@ final class Runtime
 {
     public static \FFI $c;
 
-    /** @var array<string, \FFI\CType> */
-    private static array $types = [];
+    /** @var array<string, CType> */
+    public static array $types = [];
 
-    /** One C function per type of callback, because PHP frees a C function only at its end. @var array<string, CData> */
+    /**
+     * One C function per type of callback, because PHP frees a C function only at its end.
+     *
+     * @var array<string, CData>
+     */
     private static array $callbacks = [];
 
     /** The objects that netlib holds, by key: callbacks by their types, or a value. @var array<int, mixed> */
     private static array $held = [];
     private static int $lastKey = 0;
+
+    /** The name in PHP of each name of C. @var ?array<string, string> */
+    private static ?array $names = null;
 
     /** The exception of a callback during the current call. */
     private static ?\Throwable $raised = null;
@@ -37,14 +45,15 @@ final class Runtime
         } catch (\FFI\Exception) {
             $library = "$directory/libnetlib.so.0.1";
             $library = is_file($library) ? $library : 'libnetlib.so.0.1';
-            self::check($version, \FFI::cdef('const char *netlib_version(void);', $library)->netlib_version());
-            $c = \FFI::cdef(file_get_contents("$directory/src/netlib.h"), $library);
+            self::check($version, self::open('const char *netlib_version(void);', $library)->netlib_version());
+            $c = self::open((string) file_get_contents("$directory/src/netlib.h"), $library);
         }
+        self::check($version, $c->netlib_version());
         self::$c = $c;
-        self::check($version, \FFI::string($c->netlib_version()));
-        self::$callbacks['netlib_ctx_free_fn'] = self::pointerOf('netlib_ctx_free_fn', static function (int $key): void {
+        $release = static function (int $key): void {
             unset(self::$held[$key]);
-        });
+        };
+        self::$callbacks['netlib_ctx_free_fn'] = self::pointerOf('netlib_ctx_free_fn', $release);
         foreach (require __DIR__ . '/callbacks.php' as $name => $function) {
             self::$callbacks[$name] = self::pointerOf($name, $function);
         }
@@ -56,12 +65,24 @@ final class Runtime
         }];
     }
 
+    private static function open(string $declarations, string $library): \FFI
+    {
+        try {
+            return \FFI::cdef($declarations, $library);
+        } catch (\FFI\Exception $error) {
+            $machine = php_uname('s') . ' ' . php_uname('m');
+            $message = "netlib for PHP cannot load the library $library on $machine: {$error->getMessage()}";
+            throw new \RuntimeException($message, 0, $error);
+        }
+    }
+
     /** Refuses a library of another minor version, whose ABI may differ. */
     private static function check(string $version, string $loaded): void
     {
         $minor = static fn (string $text): string => implode('.', \array_slice(explode('.', $text), 0, 2));
         if ($minor($version) !== $minor($loaded)) {
-            throw new \RuntimeException("netlib for PHP $version needs netlib {$minor($version)}, but loaded netlib $loaded");
+            $message = "netlib for PHP $version needs netlib {$minor($version)}, but loaded netlib $loaded";
+            throw new \RuntimeException($message);
         }
     }
 
@@ -74,12 +95,16 @@ final class Runtime
 
     // ---- Variables of C.
 
-    public static function cell(string $type, int|float|null $value = null): CData
+    public static function type(string $name): CType
     {
-        $cell = self::$c->new(self::$types[$type] ??= self::$c->type($type));
-        if ($value !== null) {
-            $cell->cdata = $value;
-        }
+        return self::$types[$name] = self::$c->type($name);
+    }
+
+    /** An array with one element, which has a value. */
+    public static function cell(string $type, int|float $value): CData
+    {
+        $cell = self::$c->new(self::$types[$type] ?? self::type($type));
+        $cell[0] = $value;
         return $cell;
     }
 
@@ -94,37 +119,6 @@ final class Runtime
     }
 
     // ---- Handles.
-
-    public static function own(string $class, ?CData $pointer, mixed $keep = null): ?object
-    {
-        return self::make($class, $pointer, $keep, false);
-    }
-
-    /** @param list<mixed> $lenders */
-    public static function borrow(string $class, ?CData $pointer, array $lenders): ?object
-    {
-        return self::make($class, $pointer, $lenders, true);
-    }
-
-    private static function make(string $class, ?CData $pointer, mixed $keep, bool $isBorrowed): ?object
-    {
-        if ($pointer === null || \FFI::isNull($pointer)) {
-            return null;
-        }
-        $object = (new \ReflectionClass($class))->newInstanceWithoutConstructor();
-        $object->adopt($pointer, $keep, $isBorrowed);
-        return $object;
-    }
-
-    public static function pointer(Handle $object): CData
-    {
-        return $object->pointer();
-    }
-
-    public static function optionalPointer(?Handle $object): ?CData
-    {
-        return $object?->pointer();
-    }
 
     public static function errorPointer(Error|ErrorInfo|null $object): ?CData
     {
@@ -146,16 +140,6 @@ final class Runtime
 
     // ---- Arguments.
 
-    public static function data(string $value): string
-    {
-        return $value;
-    }
-
-    public static function optionalData(?string $value): ?string
-    {
-        return $value;
-    }
-
     /** Text that ends at its NUL. Refuses text with a NUL, because C would read only the text before the NUL. */
     public static function text(string $value, string $name): string
     {
@@ -170,24 +154,9 @@ final class Runtime
         return $value === null ? null : self::text($value, $name);
     }
 
-    public static function truth(bool $value): int
-    {
-        return $value ? 1 : 0;
-    }
-
-    public static function seconds(?float $value): float
-    {
-        return $value ?? INF;
-    }
-
     public static function numberOrNull(?float $value): ?CData
     {
-        return $value === null ? null : \FFI::addr(self::cell('double', $value));
-    }
-
-    public static function descriptor(int $value): int
-    {
-        return $value;
+        return $value === null ? null : self::cell('double[1]', $value);
     }
 
     /** @param list<string> $list */
@@ -210,7 +179,11 @@ final class Runtime
         return $array;
     }
 
-    /** Header fields: names and values, or a list of pairs. @param array<string, string>|list<array{string, string}> $list */
+    /**
+     * Header fields: names and values, or a list of pairs.
+     *
+     * @param array<string, string>|list<array{string, string}> $list
+     */
     public static function fields(array $list): CArray
     {
         $array = new CArray('netlib_header_field', \count($list));
@@ -274,12 +247,38 @@ final class Runtime
         return $fd < 0 ? null : $fd;
     }
 
+    // ---- Streams.
+
+    /**
+     * Throws an error if a call could not finish because its stream does not block. The error has another status,
+     * because the status of the call is progress, and not a failure.
+     */
+    public static function finished(int $status): void
+    {
+        if ($status !== OK) {
+            throw make_error(INVALID_ARGUMENT, 'a stream that does not block cannot finish this call');
+        }
+    }
+
     // ---- Errors.
+
+    /** The text of an error with the names of PHP instead of those of C. */
+    public static function words(?string $text): ?string
+    {
+        return $text === null ? null : preg_replace_callback('/(?:\benum )?\b(netlib_\w+)/', self::nameOf(...), $text);
+    }
+
+    /** @param array{string, string} $found the matched text, and the name of C in it */
+    private static function nameOf(array $found): string
+    {
+        self::$names ??= require __DIR__ . '/names.php';
+        return self::$names[$found[1]] ?? $found[0];
+    }
 
     /** Throws the error of a failed call, or the exception of the callback that made the call fail. */
     public static function fail(int $status, CData $err): never
     {
-        $info = self::own(ErrorInfo::class, $err);
+        $info = ErrorInfo::own($err[0]);
         self::reraise();
         throw Error::of($info);
     }
@@ -318,8 +317,9 @@ final class Runtime
     }
 
     /**
-     * Calls a callback, and passes its result to a function. Keeps an exception for the caller of the outer call, unless
-     * an earlier callback of that call has thrown one. The calls of the callback do not throw the earlier exception.
+     * Calls a callback, and passes its result to a function. Keeps an exception for the caller of the outer call,
+     * unless an earlier callback of that call has thrown one. The calls of the callback do not throw the earlier
+     * exception.
      */
     public static function try(int $key, string $type, int $failure, \Closure $store, mixed ...$arguments): int
     {
@@ -387,3 +387,7 @@ final class Runtime
         return 0;
     }
 }
+
+// Loads the library before the first use of the class.
+// phpcs:disable PSR1.Files.SideEffects
+Runtime::load(VERSION, \dirname(__DIR__));

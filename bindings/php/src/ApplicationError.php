@@ -1,0 +1,10 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Netlib;
+
+/** A status of the application. */
+final class ApplicationError extends Error
+{
+}
