@@ -1,25 +1,19 @@
-"""Writes netlib/_api.py, the generated layer of the Python package: the enums, the constants, a class for each handle,
-and every function of netlib.h.
+"""Writes the generated layer of the Python package: netlib/_api.py with the enums, the constants, a class for each
+handle, and every function of netlib.h, and netlib/_names.py with the names of the functions.
 
 usage: generate.py DIRECTORY [netlib.api.json]
 """
 
-import keyword
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, callback_decision, callback_inputs, callback_outputs, class_name, pointed
-
-# Classes whose obvious name has another meaning in Python: `netlib.Error` is the exception.
-CLASSES = {"netlib_error": "ErrorInfo"}
+from model import Api, callback_decision, callback_inputs, callback_outputs, pointed
+from names import Names, callback_name, docstring, python_name, safe, with_lengths
 
 # A function that keeps its limit for a getter gets a limit of its own instead of the default limit of all calls.
 KEEPS_LIMIT = "netlib_attempts_new"
-ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
-
 # The classes of netlib/_natural.py, which contain the methods written by hand.
 NATURAL = {
     "netlib_bytes": "BytesMethods",
@@ -33,92 +27,26 @@ NATURAL = {
 # Text that is data for the network, or that may be any bytes.
 AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
 
+# Texts that mention functions of C.
+MENTIONS_C = {"netlib_error_message", "netlib_error_advice", "netlib_error_report"}
+
 # Child limits need no entry, because a child has the interrupt check of its parent.
 INTERRUPTIBLE = {"netlib_limit_new": "netlib_limit_new_interruptible"}
 
 INTEGERS = re.compile(r"u?int\d+_t|int|size_t|netlib_status")
 
 
-class Names:
-    """The Python names of the C items, also for the text of comments."""
-
-    def __init__(self, api):
-        self.enums = {name: ENUMS.get(name, class_name(name)) for name in api.enums}
-        self.classes = {name: CLASSES.get(name, class_name(name)) for name in api.handles}
-        self.values, self.constants, python = {}, {}, {}
-        for name, enum in api.enums.items():
-            for value, member in self.members(enum).items():
-                self.values[value] = f"{self.enums[name]}.{member}"
-        for name, value in {**api.constants, **api.macros}.items():
-            if name not in self.values:
-                self.constants[name] = (name.removeprefix("NETLIB_"), value)
-        python.update(self.values, **{name: item[0] for name, item in self.constants.items()}, NULL="None")
-        python.update(self.enums, **self.classes)
-        for call in api.calls:
-            name = python_name(call)
-            python[call.c_name] = f"{self.classes[call.owner]}.{name}" if call.owner else name
-            if name == "__init__":
-                python[call.c_name] = self.classes[call.owner]
-        self.python = python
-
-    @staticmethod
-    def members(enum):
-        """Maps the C names of the values to names without the common prefix. The limits are constants of the module."""
-        names = [value["name"] for value in enum["values"]]
-        prefix = f"NETLIB_{enum['name'].removeprefix('netlib_').upper()}_"
-        if any(name.startswith(prefix) for name in names):
-            names = [name for name in names if name.startswith(prefix)]
-        else:
-            parts = list(zip(*(name.split("_")[:-1] for name in names)))
-            same = [part[0] for part in parts if len(set(part)) == 1]
-            shared = 0
-            while shared < len(same) and all(name.split("_")[shared] == same[shared] for name in names):
-                shared += 1
-            prefix = "_".join(same[:shared]) + "_"
-        members = {name: name.removeprefix(prefix) for name in names}
-        return {name: f"V{member}" if member[0].isdigit() else member for name, member in members.items()}
-
-    def text(self, text):
-        """A comment of netlib.h with the names of Python."""
-        return re.sub(r"\b(?:netlib|NETLIB)_\w+|\bNULL\b", lambda found: self.python.get(found[0], found[0]), text)
-
-
-def python_name(call):
-    if call.makes and call.name == "new":
-        return "__init__"
-    return safe(call.name)
-
-
-def safe(name):
-    return name + "_" if keyword.iskeyword(name) else name
-
-
-def docstring(text, indent):
-    """The lines of the docstring for a comment."""
-    text = text.replace("\\", "\\\\").replace('"""', "'''").strip()
-    # The names in Python may be longer or shorter than in C, so the lines of a paragraph are joined.
-    text = re.sub(r"(?<=\S)\n(?=[^\s-]|-\S)(?!\w+: )", " ", text)
-    lines = []
-    for paragraph in text.split("\n"):
-        start = re.match(r" *(- )?", paragraph)[0]
-        wrapped = textwrap.wrap(
-            paragraph, 116 - indent, subsequent_indent=" " * len(start), break_long_words=False, break_on_hyphens=False
-        )
-        lines += wrapped or [""]
-    if len(lines) == 1 and len(lines[0]) + indent <= 112:
-        return [f'"""{lines[0]}"""']
-    return [f'"""{lines[0]}', *lines[1:], '"""']
-
-
 class Writer:
     def __init__(self, api):
         self.api, self.names, self.lines, self.types = api, Names(api), [], {}
+        values = [value for enum in api.data["enums"] for value in enum["values"]]
+        self.constant_docs = {item["name"]: item["doc"] for item in [*values, *api.data["macros"]]}
 
     def line(self, text="", indent=0):
         self.lines.append(" " * indent + text if text else "")
 
     def doc(self, text, indent):
-        for line in docstring(self.names.text(text), indent):
+        for line in docstring(text, indent):
             self.line(line, indent)
 
     def pointer_type(self, c_type):
@@ -132,13 +60,13 @@ class Writer:
 
     def enum(self, enum):
         self.line(f"class {self.names.enums[enum['name']]}({'Flags' if enum['bits'] else 'Enum'}):")
-        self.doc(enum["doc"] or f"The values of {enum['name']}.", 4)
+        self.doc(self.names.text(enum["doc"]) or "An enum.", 4)
         values = {value["name"]: value for value in enum["values"]}
         for c_name, member in self.names.members(enum).items():
             self.line()
             self.line(f"{member} = {values[c_name]['value']}", 4)
             if values[c_name]["doc"]:
-                self.doc(values[c_name]["doc"], 4)
+                self.doc(self.names.text(values[c_name]["doc"]), 4)
         self.line()
         self.line()
 
@@ -159,7 +87,7 @@ class Writer:
                 value.element.strip(), "Iterable[Data]" if value.element.endswith("slice") else "Iterable[str]"
             )
         elif value.kind == "callback":
-            name = self.callback_type(value.callback)
+            name = callback_name(value.callback)
         elif self.is_path(value, call):
             name = "Path"
         elif value.kind == "status":
@@ -214,7 +142,7 @@ class Writer:
         if call.progress:
             return True
         if output.name != "return":
-            return "None when" in self.names.text(output.doc or "")
+            return "None when" in self.names.text(output.doc)
         if output.is_owned:
             return False
         same = re.search(r"\b(?:as|what) `(netlib_\w+)`", call.doc)
@@ -230,10 +158,23 @@ class Writer:
             "NULL" in text or any(value.kind == "index" or value.name == "n" for value in call.inputs)
         )
 
-    def callback_type(self, name):
-        item = self.api.callbacks[name]
-        arguments = [self.callback_argument(param)[0] for param in callback_inputs(item)]
-        return f"Callable[[{', '.join(arguments)}], {self.callback_result(item)}]"
+    def callback_alias(self, item):
+        """The type of a callback, with its comment."""
+
+        def union(name):
+            # Python 3.9 does not evaluate "|" of types.
+            return f"Union[{name.replace(' | ', ', ')}]" if " | " in name else name
+
+        arguments = [union(self.callback_argument(param)[0]) for param in callback_inputs(item)]
+        result = union(self.callback_result(item))
+        self.line(f"{callback_name(item['name'])} = Callable[[{', '.join(arguments)}], {result}]")
+        lines = [f"{safe(param['name'])}: {self.names.of(param)}" for param in callback_inputs(item) if param["doc"]]
+        results = [*filter(None, [callback_decision(item)]), *callback_outputs(item)]
+        lines += [f"Result: {self.names.of(param)}" for param in results if param["doc"]]
+        text = re.sub(r"^Stores (.*?)( in `value`)?(?=\.)", r"Returns \1", self.names.text(item["doc"]))
+        text = "\n\n".join(filter(None, [text, "\n".join(lines)]))
+        self.doc(with_lengths(text, item["params"]), 0)
+        self.line()
 
     def callback_argument(self, param):
         """The Python type of an argument of a callback, and the expression that makes it."""
@@ -371,18 +312,24 @@ class Writer:
             self.line()
 
     def documentation(self, call):
-        parts = [call.doc.strip()]
-        named = [
-            f"{self.parameter(value)}: {value.doc}" for value in call.inputs if value.doc and value.kind != "ctx_free"
-        ]
-        outputs = [f"{output.name}: {output.doc}" for output in call.outputs if output.doc and output.name != "return"]
-        if named or outputs:
-            parts.append("\n".join(named + outputs))
-        if call.item["returns"]["doc"]:
-            parts.append(("Fails with: " if call.fails else "Result: ") + call.item["returns"]["doc"])
-        if call.item["deprecated"]:
-            parts.append("Deprecated: " + call.item["deprecated"])
-        return "\n\n".join(parts)
+        returns = call.item["returns"]
+        is_truth = returns["kind"] == "truth_value" or (
+            call.is_setter and call.inputs[:1] and call.inputs[0].kind == "truth_value"
+        )
+        parts = [self.names.truth(call.doc) if is_truth else self.names.text(call.doc)]
+        text = self.names.of
+        named = [(self.parameter(value), text(vars(value))) for value in call.inputs if value.kind != "ctx_free"]
+        named += [(output.name, text(vars(output))) for output in call.new_outputs if output.name != "return"]
+        parts.append("\n".join(f"{name}: {doc}" for name, doc in named if doc))
+        result = self.names.truth(returns["doc"]) if is_truth else self.names.text(returns["doc"])
+        if call.fails and not call.progress:
+            result = re.sub(r"^`Status\.OK`[;,]? *", "", result)
+        parts.append(result and ("Fails with: " if call.fails else "Result: ") + result)
+        waits = self.names.text(call.item["blocks"])
+        parts.append(waits and f"Waits {waits}")
+        deprecated = self.names.text(call.item["deprecated"])
+        parts.append(deprecated and f"Deprecated: {deprecated}")
+        return with_lengths("\n\n".join(part for part in parts if part), call.item["params"])
 
     def body(self, call, at, results, is_init):
         passed, keep, has_ctx = [], [], any(argument.role == "ctx" for argument in call.arguments)
@@ -553,7 +500,8 @@ class Writer:
             return f"{made} if {variable} else None" if optional else made
         if kind == "text":
             function = "bytes" if call.c_name in AS_BYTES else "text"
-            return f"to_{'optional_' if optional else ''}{function}({variable}{length})"
+            text = f"to_{'optional_' if optional else ''}{function}({variable}{length})"
+            return f"in_python({text})" if call.c_name in MENTIONS_C else text
         if kind == "bytes":
             source = self.points_into(output, call)
             if source:
@@ -601,8 +549,7 @@ class Writer:
         for handle, item in api.handles.items():
             base = f"_natural.{NATURAL[handle]}, Handle" if handle in NATURAL else "Handle"
             self.line(f"class {names.classes[handle]}({base}):")
-            doc = item.get("doc") or f"A handle of the type {handle}."
-            self.doc(doc, 4)
+            self.doc(self.names.text(item["doc"]), 4)
             self.line()
             self.line("__slots__ = ()", 4)
             self.line(f'_free = "{item["free"]}"', 4)
@@ -618,7 +565,12 @@ class Writer:
                 self.function(call, 0)
         for item in api.callbacks.values():
             self.callback(item)
+        callbacks = [item for item in api.callbacks.values() if item["name"] != "netlib_ctx_free_fn"]
+        for item in callbacks:
+            self.callback_alias(item)
+        self.line()
         exported = [*names.enums.values(), *names.classes.values()]
+        exported += [callback_name(item["name"]) for item in callbacks]
         exported += [item[0] for item in names.constants.values() if item[0] != "VERSION"]
         exported += [python_name(call) for call in api.calls if not call.owner]
         self.line("__all__ = [")
@@ -628,7 +580,7 @@ class Writer:
 
     def constant(self, c_name, name, value):
         self.line(f"{name} = {value!r}")
-        self.line(f'"""The constant {c_name}."""')
+        self.doc(self.names.text(self.constant_docs.get(c_name)) or "A constant.", 0)
 
     def write(self, path):
         self.module()
@@ -646,16 +598,16 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Union
 
 from . import _natural
 from ._errors import Error, error_pointer, fail
 from ._runtime import (
-    Data, Descriptor, Enum, Fields, Flags, Handle, NULL, Path, Seconds, Self, Text, WritableData,
-    array_of_ints, array_of_texts, c_path, c_text, callback, data_bytes, data_text, expect, ffi, fields_array, give,
-    held, held_value, hold, int_array, lib, limit_pointer, new, optional_c_path, optional_c_text, optional_data,
-    optional_data_text, own_socket, part_of, release, reraise, seconds_or_none, slices_array, text_array, to_bytes,
-    to_descriptor, to_optional_bytes, to_optional_text, to_text, truth, writable,
+    Data, Descriptor, Enum, Fields, Flags, Handle, NULL, Path, Seconds, Self, Text, WritableData, array_of_ints,
+    array_of_texts, c_path, c_text, callback, data_bytes, data_text, expect, ffi, fields_array, give, held,
+    held_value, hold, in_python, int_array, lib, limit_pointer, new, optional_c_path, optional_c_text,
+    optional_data, optional_data_text, own_socket, part_of, release, reraise, seconds_or_none, slices_array,
+    text_array, to_bytes, to_descriptor, to_optional_bytes, to_optional_text, to_text, truth, writable,
 )
 
 VERSION = "VERSION_TEXT"
@@ -669,7 +621,12 @@ def main():
     directory = Path(sys.argv[1])
     api = Api(*sys.argv[2:3])
     directory.mkdir(parents=True, exist_ok=True)
-    Writer(api).write(directory / "_api.py")
+    writer = Writer(api)
+    writer.write(directory / "_api.py")
+    lines = [f'    "{c_name}": "{name}",' for c_name, name in writer.names.python.items() if c_name != "NULL"]
+    head = '"""The names of Python for the names of C. bindings/python/generate.py writes this file."""'
+    text = "\n".join([head, "", "NAMES = {", *lines, "}", ""])
+    (directory / "_names.py").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

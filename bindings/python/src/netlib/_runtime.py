@@ -8,11 +8,12 @@ import importlib
 import itertools
 import math
 import os
+import re
 import socket
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Protocol, Union
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union
 
 try:
     _library: Any = importlib.import_module("netlib._native")
@@ -281,6 +282,18 @@ def to_text(pointer: Any, length: int | None = None) -> str:
 
 def to_optional_text(pointer: Any, length: int | None = None) -> str | None:
     return to_text(pointer, length) if pointer else None
+
+
+MaybeText = TypeVar("MaybeText", str, Union[str, None])
+
+
+def in_python(text: MaybeText) -> MaybeText:
+    """A text of netlib with the names of Python. Unknown names stay."""
+    if text is None or "netlib_" not in text.lower():
+        return text
+    from ._names import NAMES
+
+    return re.sub(r"(?:enum )?\b((?:netlib|NETLIB)_\w+)", lambda found: NAMES.get(found[1], found[0]), text)
 
 
 def part_of(value: Data, start: Any, pointer: Any, length: int) -> memoryview:
