@@ -203,6 +203,68 @@ class Handles(unittest.TestCase):
         self.assertIsNone(alive())
 
 
+    def test_a_call_of_another_thread_keeps_a_closed_stream_and_its_socket(self) -> None:
+        left, right = socket.socketpair()
+        alive = weakref.ref(left)
+        stream = netlib.Stream.new_fd(left)
+        del left
+        pointer = stream._ptr  # a call has this reference while it runs
+        stream.close()
+        gc.collect()
+        self.assertIsNotNone(alive())
+        del pointer
+        self.assertIsNone(alive())
+        right.close()
+
+    def test_closing_a_stream_takes_effect_after_the_call_of_another_thread(self) -> None:
+        reading, end = threading.Event(), threading.Event()
+
+        def read(buffer: memoryview) -> int:
+            reading.set()
+            end.wait()
+            return len(buffer)
+
+        alive, found = weakref.ref(read), list[object]()
+        stream = netlib.Stream.new_callbacks(read, len)
+        del read
+        thread = threading.Thread(target=lambda: found.append(stream.read(bytearray(4))))
+        thread.start()
+        reading.wait()
+        stream.close()
+        self.assertEqual(found, [])
+        with self.assertRaisesRegex(ValueError, "the Stream is closed"):
+            stream.read(bytearray(4))
+        self.assertIsNotNone(alive())
+        end.set()
+        thread.join()
+        self.assertEqual(found, [(Status.OK, 4)])
+        self.assertIsNone(alive())
+
+
+class Urls(unittest.TestCase):
+    def test_urls_with_equal_texts_are_equal(self) -> None:
+        text = "http://user:secret@a.example:8080/b?c#d"
+        rows: list[tuple[str, str, bool]] = [
+            (text, text, True),
+            ("HTTP://A.example/./b", "http://a.example/b", True),
+            ("http://a.example/b", "http://a.example/c", False),
+            ("http://a.example", "http://a.example/", False),
+            ("http://a.example/", "http://a.example/?", False),
+        ]
+        for left, right, equal in rows:
+            with self.subTest(left=left, right=right):
+                first, second = netlib.parse_url(left), netlib.parse_url(right)
+                self.assertIs(first == second, equal)
+                self.assertIs(first != second, not equal)
+                self.assertEqual(len({first, second}), 1 if equal else 2)
+        self.assertNotEqual(netlib.parse_url(text), text)
+
+    def test_a_readable_form_has_no_password(self) -> None:
+        url = netlib.parse_url("http://user:secret@a.example:8080/b?c#d")
+        self.assertEqual(repr(url), "<Url http://***@a.example:8080/b?***#***>")
+        self.assertEqual(str(url), "http://user:secret@a.example:8080/b?c#d")
+
+
 class Errors(unittest.TestCase):
     def test_each_class_of_statuses_is_an_exception_of_python(self) -> None:
         table: list[tuple[Status, type[netlib.Error], type[Exception]]] = [

@@ -21,7 +21,17 @@ class UrlMethods:
         return self.to_string()
 
     def __repr__(self: Url) -> str:  # type: ignore[misc]
+        """Returns a text without secrets, as `redacted`."""
         return f"<Url {self.redacted()}>"
+
+    def __eq__(self: Url, other: object) -> bool:  # type: ignore[misc]
+        """Compares the texts of two URLs."""
+        if not isinstance(other, _api.Url):
+            return NotImplemented
+        return self is other or self.to_string() == other.to_string()
+
+    def __hash__(self: Url) -> int:  # type: ignore[misc]
+        return hash(self.to_string())
 
 
 class BytesMethods:

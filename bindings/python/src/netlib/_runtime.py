@@ -13,6 +13,7 @@ import socket
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, Union
 
 try:
@@ -88,8 +89,7 @@ class Flags(enum.IntFlag):
 
 
 class Handle:
-    """A handle of netlib. `close`, the end of a `with` block and the garbage collector free it. The memory is released
-    when the last call that uses the handle in another thread has returned."""
+    """A handle of netlib. `close`, the end of a `with` block and the garbage collector free it."""
 
     __slots__ = ("__weakref__", "_keep", "_lock", "_ptr")
     _free = ""
@@ -100,8 +100,10 @@ class Handle:
     _lock: threading.RLock
 
     def _adopt(self, pointer: Any, keep: tuple[object, ...] = ()) -> None:
-        self._ptr = ffi.gc(pointer, getattr(lib, self._free))
-        self._keep = keep
+        free = getattr(lib, self._free)
+        # The pointer keeps the objects alive, because a call of another thread uses both even after `close`.
+        self._ptr = ffi.gc(pointer, partial(_free_before, keep, free) if keep else free)
+        self._keep = ()
         if self._has_lock:
             self._renew_lock()
 
@@ -128,7 +130,8 @@ class Handle:
         raise ValueError(f"the {type(self).__name__} is closed")
 
     def close(self) -> None:
-        """Frees the handle. A closed object cannot be used. Closing it again is harmless."""
+        """Frees the handle. A closed object cannot be used. Closing it again is harmless. If another thread uses the
+        handle in a call, it is freed when the call has returned. `Limit.cancel` ends a wait of such a call."""
         self._ptr, self._keep = None, ()
 
     def __enter__(self) -> Self:
@@ -138,6 +141,11 @@ class Handle:
 
     def __exit__(self, *_raised: object) -> None:
         self.close()
+
+
+def _free_before(_kept: tuple[object, ...], free: Any, pointer: Any) -> None:
+    """Frees a handle before the objects on which it depends."""
+    free(pointer)
 
 
 _locked: weakref.WeakSet[Handle] = weakref.WeakSet()  # the handles with a lock
