@@ -11,6 +11,7 @@ from model import class_name, in_language, pointed
 
 CLASSES = {"netlib_error": "ErrorInfo"}  # Error is the exception
 AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
+LIMITED_STREAMS = {"netlib_stream_connect", "netlib_tls_wrap_stream", "netlib_tls_accept_stream"}
 ARRAYS = {
     "char *const": "texts",
     "char *": "texts",
@@ -237,9 +238,9 @@ class Writer:
         if kind == "handle":
             if item.is_owned:
                 made = self.own(item.handle, value, keep)
-                # The limit of netlib_stream_connect also applies to the stream. Other streams get the default limit,
-                # which the language can interrupt.
-                has_limit = call.c_name == "netlib_stream_connect"
+                # The limit of netlib_stream_connect also applies to the stream, and a stream inside another one has the
+                # limit of that one. Other streams get the default limit, which the language can interrupt.
+                has_limit = call.c_name in LIMITED_STREAMS
                 return self.with_limit(made) if item.handle == "netlib_stream" and not has_limit else made
             if item.clone:
                 return self.own(item.handle, self.c_call(item.clone, [value]), [])

@@ -3,6 +3,8 @@
 require 'netlib/runtime'
 require 'netlib/generated'
 require 'netlib/error'
+require 'netlib/fibers'
+require 'netlib/stream_waits'
 
 # Retry policy, time limits, URLs, headers, TLS and connecting.
 module Netlib

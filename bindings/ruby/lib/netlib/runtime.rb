@@ -40,8 +40,13 @@ module Netlib
     # Runs the block with a call that may wait. A pending exception for this thread, of Timeout for example, is not
     # raised inside the block: the interrupt check ends the wait, and Ruby raises the exception after objects own the
     # results.
-    def waiting(...)
-      Thread.handle_interrupt(Object => :never) { using(...) }
+    def waiting(*objects, &call)
+      return Fibers.wait(objects, &call) if Fiber.current_scheduler
+
+      Thread.handle_interrupt(Object => :never) do
+        stream = objects.first
+        stream.is_a?(Stream) ? stream.waits.in_thread { using(*objects, &call) } : using(*objects, &call)
+      end
     end
 
     # As `waiting`, for a block that adds a new descriptor to its argument. No object owns the descriptor, so an
@@ -277,8 +282,8 @@ module Netlib
     end
 
     # Defines the function that C calls for a type of callback.
-    def define(type, parameters, result = :int32, &)
-      @callbacks[type] = FFI::Function.new(result, parameters, &)
+    def define(type, parameters, result = :int32, &callback)
+      @callbacks[type] = FFI::Function.new(result, parameters, &callback)
     end
 
     # Calls a callback, and passes its result to the block. Keeps an exception for the caller of the outer call, unless
@@ -288,7 +293,7 @@ module Netlib
       value = failure
       is_complete = false
       begin
-        value = yield @held[key][type].call(*arguments)
+        value = Fibers.blocking { yield @held[key][type].call(*arguments) }
         is_complete = true
       rescue Exception => e # rubocop:disable Lint/RescueException -- an exception must not cross C
         keep(e)
