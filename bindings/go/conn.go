@@ -2,19 +2,27 @@ package netlib
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"io"
 	"net"
+	"os"
 	"sync"
 	"time"
 )
 
-// Conn is a TLS connection on a net.Conn. netlib's engine makes the records, and Go's runtime does the I/O. A waiting
-// goroutine therefore needs no thread, and deadlines and Close work as on the net.Conn.
+// Conn is a TLS connection on a [net.Conn]. netlib's engine makes the records, and Go's runtime does the I/O. A waiting
+// goroutine therefore needs no thread, and deadlines work as on the net.Conn. After a deadline has passed, the connection
+// can still be used.
+//
+// Several goroutines may call the methods at the same time. After Close, they return [net.ErrClosed].
 type Conn struct {
 	net.Conn
-	mutex  sync.Mutex // guards engine and closed
-	engine *TLSEngine
-	closed bool
+	mutex         sync.Mutex // guards engine, closed and writeDeadline
+	engine        *TLSEngine
+	closed        bool
+	writeDeadline time.Time
+	unsent        []byte // output of the engine that the net.Conn has not taken; changes with both locks, mutex and sending
 	// Several goroutines may read, or write.
 	reading, writing, sending sync.Mutex
 	// buffer holds the received bytes; unfed is the part for which the engine had no room.
@@ -23,9 +31,9 @@ type Conn struct {
 	received int
 }
 
-// Client returns a TLS connection to the named server. The first Read or Write makes the handshake.
-func Client(conn net.Conn, tls *TLSContext, serverName string) (*Conn, error) {
-	engine, err := NewTLSEngineClient(tls, serverName)
+// Client returns a TLS connection to the named server. The first Read or Write makes the handshake. Close also closes conn.
+func Client(conn net.Conn, settings *TLSContext, serverName string) (*Conn, error) {
+	engine, err := NewTLSEngineClient(settings, serverName)
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +43,7 @@ func Client(conn net.Conn, tls *TLSContext, serverName string) (*Conn, error) {
 // Engine returns the engine, for its getters. Do not use the engine during a Read or a Write.
 func (c *Conn) Engine() *TLSEngine { return c.engine }
 
-// HandshakeContext makes the handshake until the context ends.
+// HandshakeContext makes the handshake. If the context ends first, the connection cannot be used any more.
 func (c *Conn) HandshakeContext(ctx context.Context) error {
 	return until(ctx, c.Conn, func() error {
 		return c.do(func() (Status, error) { return c.engine.Handshake() })
@@ -72,10 +80,10 @@ func (c *Conn) do(call func() (Status, error)) error {
 			return net.ErrClosed
 		}
 		status, err := call()
-		received := c.received
+		received, isEstablished := c.received, c.isEstablished()
 		c.mutex.Unlock()
-		// A failed call may have queued an alert.
-		if sendErr := c.send(); err == nil && sendErr != nil {
+		// A failed call may have queued an alert. After the handshake, only a Write reports that sending fails.
+		if sendErr := c.trySend(); err == nil && sendErr != nil && !isEstablished {
 			return sendErr
 		}
 		if err != nil {
@@ -94,34 +102,83 @@ func (c *Conn) do(call func() (Status, error)) error {
 	}
 }
 
-// send writes the output of the engine.
+func (c *Conn) isEstablished() bool { return c.engine.Version() != TLSVersionNone }
+
+// send sends the output of the engine.
 func (c *Conn) send() error {
 	c.sending.Lock()
-	defer c.sending.Unlock()
-	buffer := make([]byte, 0)
-	for {
-		c.mutex.Lock()
-		if c.closed {
-			c.mutex.Unlock()
-			return net.ErrClosed
-		}
-		pending := c.engine.OutputPending()
-		if pending == 0 {
-			c.mutex.Unlock()
-			return nil
-		}
-		if cap(buffer) < pending {
-			buffer = make([]byte, pending)
-		}
-		n, err := c.engine.Drain(buffer[:pending])
-		c.mutex.Unlock()
+	err := c.sendLocked()
+	c.sending.Unlock()
+	if err != nil {
+		return err
+	}
+	return c.trySend()
+}
+
+// trySend sends the output of the engine, unless another goroutine does so, or a Write has left bytes: a Read must not
+// wait until the peer takes bytes, because the peer may take them only after the Read.
+func (c *Conn) trySend() error {
+	for c.hasOutput() && c.sending.TryLock() {
+		err := c.sendLocked()
+		c.sending.Unlock()
 		if err != nil {
 			return err
 		}
-		if _, err := c.Conn.Write(buffer[:n]); err != nil {
+		// Another goroutine may have queued output in the meantime, and have found the lock taken.
+	}
+	return nil
+}
+
+func (c *Conn) hasOutput() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	switch {
+	case c.closed:
+		return false
+	case len(c.unsent) > 0:
+		return !c.isEstablished()
+	}
+	return c.engine.OutputPending() > 0
+}
+
+// sendLocked sends the output of the engine. The caller holds the lock `sending`, so that Close does not close the engine.
+func (c *Conn) sendLocked() error {
+	if c.isClosed() {
+		return net.ErrClosed
+	}
+	return c.flush()
+}
+
+func (c *Conn) flush() error {
+	for {
+		if len(c.unsent) > 0 {
+			n, err := c.Conn.Write(c.unsent)
+			c.mutex.Lock()
+			c.unsent = c.unsent[n:]
+			c.mutex.Unlock()
+			if err != nil {
+				return err
+			}
+		}
+		if err := c.drain(); err != nil || len(c.unsent) == 0 {
 			return err
 		}
 	}
+}
+
+// drain takes the output of the engine.
+func (c *Conn) drain() error {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.unsent = nil
+	pending := c.engine.OutputPending()
+	if pending == 0 {
+		return nil
+	}
+	buffer := make([]byte, pending)
+	n, err := c.engine.Drain(buffer)
+	c.unsent = buffer[:n]
+	return err
 }
 
 // receive reads from the net.Conn, and feeds the engine. Returns at once if another goroutine has done so after the
@@ -159,7 +216,7 @@ func (c *Conn) receive(received int) error {
 		return err
 	}
 	if len(c.unfed) == 0 {
-		c.engine.FeedEof()
+		c.engine.FeedEOF()
 	}
 	return nil
 }
@@ -173,38 +230,116 @@ func (c *Conn) Read(buffer []byte) (n int, err error) {
 	return n, err
 }
 
-// Write sends all of data.
-func (c *Conn) Write(data []byte) (written int, err error) {
+// Write sends all of data. If it returns an error, it has taken the first n bytes: the next Write or Close sends those of
+// them that are not sent yet.
+func (c *Conn) Write(data []byte) (n int, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	for written < len(data) || written == 0 {
-		err = c.do(func() (status Status, err error) {
-			var n int
-			n, status, err = c.engine.Write(data[written:])
-			written += n
+	// The bytes of an earlier Write that failed come first.
+	for err = c.send(); err == nil; err = c.send() {
+		err = c.do(func() (Status, error) {
+			if !c.writeDeadline.IsZero() && !time.Now().Before(c.writeDeadline) {
+				return StatusOK, os.ErrDeadlineExceeded
+			}
+			taken, status, err := c.engine.Write(data[n:])
+			n += taken
 			return status, err
 		})
-		if err != nil || len(data) == 0 {
+		if err != nil || n == len(data) {
 			break
 		}
 	}
-	return written, err
+	if err == nil {
+		err = c.send()
+	}
+	if err != nil && c.isClosed() {
+		err = net.ErrClosed
+	}
+	return n, err
 }
 
-// Close sends close_notify, if the network takes it at once, and closes the net.Conn.
+// SetDeadline sets the deadlines for Read and Write.
+func (c *Conn) SetDeadline(deadline time.Time) error {
+	c.setWriteDeadline(deadline)
+	return c.Conn.SetDeadline(deadline)
+}
+
+// SetWriteDeadline sets the deadline for Write.
+func (c *Conn) SetWriteDeadline(deadline time.Time) error {
+	c.setWriteDeadline(deadline)
+	return c.Conn.SetWriteDeadline(deadline)
+}
+
+// The engine takes bytes although the net.Conn would not.
+func (c *Conn) setWriteDeadline(deadline time.Time) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	c.writeDeadline = deadline
+}
+
+func (c *Conn) isClosed() bool {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	return c.closed
+}
+
+// closeTimeout is the time for which Close waits for the net.Conn to take close_notify.
+const closeTimeout = 5 * time.Second
+
+// Close sends close_notify, and closes the net.Conn. Read and Write of other goroutines return [net.ErrClosed]. While
+// another goroutine writes, Close sends no close_notify. Otherwise, it waits at most 5 seconds. The second Close returns
+// net.ErrClosed.
 func (c *Conn) Close() error {
 	c.mutex.Lock()
 	if c.closed {
 		c.mutex.Unlock()
 		return net.ErrClosed
 	}
+	c.closed = true
 	_ = c.engine.Shutdown()
 	c.mutex.Unlock()
-	_ = c.Conn.SetWriteDeadline(time.Now().Add(5 * time.Second))
-	_ = c.send()
+	_ = c.Conn.SetReadDeadline(time.Unix(1, 0))
+	if c.sending.TryLock() {
+		_ = c.Conn.SetWriteDeadline(time.Now().Add(closeTimeout))
+		_ = c.flush()
+		c.sending.Unlock()
+	}
+	err := c.Conn.Close()
+	// The goroutine that sends uses the engine.
+	c.sending.Lock()
+	defer c.sending.Unlock()
 	c.mutex.Lock()
-	c.closed = true
+	defer c.mutex.Unlock()
 	c.engine.Close()
-	c.mutex.Unlock()
-	return c.Conn.Close()
+	return err
+}
+
+// ConnectionState describes the connection after the handshake, with the fields Version, HandshakeComplete, DidResume,
+// CipherSuite, NegotiatedProtocol, ServerName and PeerCertificates. VerifiedChains is nil, because netlib verifies the
+// certificates.
+func (c *Conn) ConnectionState() tls.ConnectionState {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.closed || !c.isEstablished() {
+		return tls.ConnectionState{}
+	}
+	state := tls.ConnectionState{
+		Version:                    uint16(c.engine.Version()),
+		HandshakeComplete:          true,
+		DidResume:                  c.engine.IsResumed(),
+		NegotiatedProtocol:         c.engine.ALPNProtocol(),
+		NegotiatedProtocolIsMutual: true,
+		ServerName:                 c.engine.ServerName(),
+	}
+	for _, suite := range tls.CipherSuites() {
+		if suite.Name == c.engine.CipherSuite() {
+			state.CipherSuite = suite.ID
+		}
+	}
+	for at := 0; at < c.engine.PeerCertificateCount(); at++ {
+		if certificate, err := x509.ParseCertificate(c.engine.PeerCertificate(at)); err == nil {
+			state.PeerCertificates = append(state.PeerCertificates, certificate)
+		}
+	}
+	return state
 }

@@ -10,6 +10,8 @@ import (
 	"io"
 	"net"
 	"os"
+	"regexp"
+	"strings"
 	"unsafe"
 )
 
@@ -62,6 +64,19 @@ func failure(status C.netlib_status, cErr *C.netlib_error, raised C.uintptr_t) e
 		return nil
 	}
 	return ownError(cErr)
+}
+
+var cName = regexp.MustCompile(`(?:enum )?netlib_\w+`)
+
+// withGoNames replaces the names of C functions and types, for example in "to trust it: netlib_tls_options_add_ca_file".
+func withGoNames(text string) string {
+	return cName.ReplaceAllStringFunc(text, func(found string) string {
+		name := strings.TrimPrefix(found, "enum ")
+		if known := goName(name); known != name {
+			return known
+		}
+		return found
+	})
 }
 
 // asError returns the netlib error in the chain of an error, or makes one that carries the error of Go. nil stays nil.

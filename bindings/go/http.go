@@ -20,7 +20,7 @@ func (h *Attempts) Do(ctx context.Context, client *http.Client, body func() (io.
 		}
 	}
 	method := h.Method()
-	request, err := http.NewRequestWithContext(ctx, method, h.URL().ToString(), reader)
+	request, err := http.NewRequestWithContext(ctx, method, h.URL().String(), reader)
 	if err != nil {
 		return false, err
 	}

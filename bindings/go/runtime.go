@@ -6,6 +6,7 @@ import "C"
 import (
 	"fmt"
 	"io"
+	"net"
 	"runtime/cgo"
 	"strings"
 	"sync/atomic"
@@ -35,6 +36,13 @@ func CheckVersion(wanted string) error {
 func majorMinor(version string) string {
 	return version[:strings.LastIndexByte(version, '.')]
 }
+
+// closedError is the error of a call that uses a closed object of the named type. errors.Is(err, net.ErrClosed) is true.
+type closedError string
+
+func (e closedError) Error() string { return "netlib: the " + string(e) + " is closed" }
+
+func (e closedError) Is(target error) bool { return target == net.ErrClosed }
 
 // closable is an object that may be closed.
 type closable interface{ isClosed() bool }
@@ -78,14 +86,17 @@ func (u *usage) end() bool {
 }
 
 // close returns true if the object must be freed: this is the first close, and no call uses the object.
-func (u *usage) close() bool {
+func (u *usage) close() bool { return u.mark() == 0 && !u.isBorrowed }
+
+// mark closes the object for later calls. Returns the number of calls in progress, or -1 if the object was closed.
+func (u *usage) mark() int64 {
 	for {
 		state := atomic.LoadInt64(&u.state)
 		if state >= closed {
-			return false
+			return -1
 		}
 		if atomic.CompareAndSwapInt64(&u.state, state, state|closed) {
-			return state == 0 && !u.isBorrowed
+			return state
 		}
 	}
 }

@@ -152,7 +152,7 @@ func download(r request) (d downloaded, err error) {
 		if err != nil {
 			return d, err
 		}
-		if status == netlib.StatusOk {
+		if status == netlib.StatusOK {
 			d.status, d.body, d.url = response.Status(), body, attempts.URL()
 			return d, nil
 		}
@@ -228,7 +228,7 @@ func handshake(port string, options *netlib.TLSOptions) error {
 
 func parts(url *netlib.URL) string {
 	return strings.Join([]string{url.Scheme(), url.Auth(), url.Host(), strconv.Itoa(int(url.Port())), url.Path(),
-		url.Query(), url.Fragment(), url.ToString()}, "|")
+		url.Query(), url.Fragment(), url.String()}, "|")
 }
 
 type step struct {
@@ -248,7 +248,7 @@ var steps = []step{
 	{"url-resolve", func() string {
 		base, found := must(netlib.ParseURL("http://a/b/c/d;p?q")), []string{}
 		for _, reference := range []string{"g", "../g", "//g", "?y"} {
-			found = append(found, must(base.Resolve(reference)).ToString())
+			found = append(found, must(base.Resolve(reference)).String())
 		}
 		return strings.Join(found, " ")
 	}},

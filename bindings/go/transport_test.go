@@ -1,0 +1,224 @@
+package netlib
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// tunnel answers a CONNECT. If the answer is empty, opens a tunnel to the address.
+func tunnel(t testing.TB, w http.ResponseWriter, answer, address string) {
+	near, _, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer near.Close()
+	if answer != "" {
+		_, _ = io.WriteString(near, answer)
+		_, _ = io.Copy(io.Discard, near)
+		return
+	}
+	far, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer far.Close()
+	_, _ = io.WriteString(near, "HTTP/1.1 200 OK\r\n\r\n")
+	go func() { _, _ = io.Copy(far, near) }()
+	_, _ = io.Copy(near, far)
+}
+
+// proxy starts a proxy that answers each CONNECT, and returns its URL. If the answer is empty, the proxy opens a tunnel.
+func proxy(t testing.TB, answer string, seen *atomic.Int32) *url.URL {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen.Add(1)
+		if r.Method != "CONNECT" || r.Header.Get("Proxy-Authorization") != "Basic dTpw" {
+			http.Error(w, "no credentials", http.StatusProxyAuthRequired)
+			return
+		}
+		tunnel(t, w, answer, r.Host)
+	}))
+	t.Cleanup(server.CloseClientConnections)
+	found, err := url.Parse(strings.Replace(server.URL, "http://", "http://u:p@", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestTrustAndPinsHoldWithAndWithoutAProxy(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello") })
+	pin := "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	for _, row := range []struct {
+		name     string
+		options  *TLSOptions
+		proxy    bool
+		answer   string
+		user     *url.Userinfo
+		expected error
+	}{
+		{"direct", trusted(t), false, "", nil, nil},
+		{"direct, wrong pin", trusted(t).AddPin(pin), false, "", nil, StatusFingerprintMismatch},
+		{"direct, not trusted", NewTLSOptions(), false, "", nil, StatusCertificateVerify},
+		{"tunnel", trusted(t), true, "", nil, nil},
+		{"tunnel, wrong pin", trusted(t).AddPin(pin), true, "", nil, StatusFingerprintMismatch},
+		{"tunnel, not trusted", NewTLSOptions(), true, "", nil, StatusCertificateVerify},
+		{"no credentials", trusted(t), true, "", &url.Userinfo{}, StatusProxyFailed},
+		{"refused", trusted(t), true, "HTTP/1.1 403 No\r\n\r\n", nil, StatusProxyFailed},
+		{"early bytes", trusted(t), true, "HTTP/1.1 200 OK\r\n\r\nx", nil, StatusProxyFailed},
+		{"garbage", trusted(t), true, "garbage\r\n\r\n", nil, StatusProxyFailed},
+	} {
+		var seen atomic.Int32
+		context, err := NewTLSContext(row.options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var through func(*http.Request) (*url.URL, error)
+		if row.proxy {
+			address := proxy(t, row.answer, &seen)
+			if row.user != nil {
+				address.User = row.user
+			}
+			through = http.ProxyURL(address)
+		}
+		transport := NewTransport(context, nil, through)
+		response, err := (&http.Client{Transport: transport}).Get(local(server))
+		if !errors.Is(err, row.expected) {
+			t.Errorf("%s: %v, not %v", row.name, err, row.expected)
+		}
+		if err == nil {
+			body, _ := io.ReadAll(response.Body)
+			response.Body.Close()
+			if string(body) != "hello" {
+				t.Errorf("%s: %q", row.name, body)
+			}
+		}
+		if row.proxy != (seen.Load() == 1) {
+			t.Errorf("%s: the proxy got %d requests", row.name, seen.Load())
+		}
+		transport.CloseIdleConnections()
+	}
+}
+
+func TestAnHTTPSProxyServesHTTPAndHTTPS(t *testing.T) {
+	var seen []string
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello") })
+	through := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Method+" "+r.URL.Scheme+" "+r.URL.Path)
+		if r.Method != "CONNECT" {
+			return
+		}
+		tunnel(t, w, "", server.Listener.Addr().String())
+	})
+	address, err := url.Parse(local(through))
+	if err != nil {
+		t.Fatal(err)
+	}
+	context, err := NewTLSContext(trusted(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := NewTransport(context, nil, http.ProxyURL(address))
+	defer transport.CloseIdleConnections()
+	for _, target := range []string{"http://a.example/x", "https://localhost:1/"} {
+		response, err := (&http.Client{Transport: transport}).Get(target)
+		if err != nil {
+			t.Fatal(target, err)
+		}
+		response.Body.Close()
+	}
+	if found := strings.Join(seen, ","); found != "GET http /x,CONNECT  " {
+		t.Errorf("the proxy got %q", found)
+	}
+}
+
+func TestAProxyThatEndsEarlyIsAConnectError(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	go func() {
+		for _, answer := range []string{"", "HTTP/1.1 200 OK\r\n" + strings.Repeat("a: b\r\n", 100_000)} {
+			near, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = near.Read(make([]byte, 1000))
+			_, _ = io.WriteString(near, answer)
+			near.Close()
+		}
+	}()
+	tls, err := NewTLSContext(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := NewTransport(tls, nil, http.ProxyURL(&url.URL{Scheme: "http", Host: listener.Addr().String()}))
+	for i := 0; i < 2; i++ {
+		_, err := transport.DialTLSContext(context.Background(), "tcp", "localhost:443")
+		var found *Error
+		if !errors.As(err, &found) || found.Status() != StatusProxyFailed || found.RetryKind() != RetryKindConnect {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+}
+
+func TestAnAddressWithAZoneNeedsNoProxy(t *testing.T) {
+	tls, err := NewTLSContext(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport := NewTransport(tls, nil, func(*http.Request) (*url.URL, error) { return nil, nil })
+	_, err = transport.DialTLSContext(context.Background(), "tcp", "[fe80::1%none]:1")
+	var operation *net.OpError
+	if !errors.As(err, &operation) || operation.Op != "dial" {
+		t.Error(err)
+	}
+}
+
+func TestAContextEndsTheWaitForAProxy(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	tls, err := NewTLSContext(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	transport := NewTransport(tls, nil, http.ProxyURL(&url.URL{Scheme: "http", Host: listener.Addr().String()}))
+	if _, err := transport.DialTLSContext(ctx, "tcp", "localhost:443"); !errors.Is(err, context.DeadlineExceeded) {
+		t.Error(err)
+	}
+	transport = NewTransport(tls, nil, http.ProxyURL(&url.URL{Scheme: "socks5", Host: listener.Addr().String()}))
+	if _, err := transport.DialTLSContext(context.Background(), "tcp", "localhost:443"); !errors.Is(err, StatusProxyFailed) {
+		t.Error(err)
+	}
+}
+
+func TestAContextEndsAHandshakeWithASilentServer(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	context_, _ := NewTLSContext(trusted(t))
+	ctx, stop := context.WithTimeout(context.Background(), 50*time.Millisecond)
+	defer stop()
+	_, err = NewTransport(context_, nil, nil).DialTLSContext(ctx, "tcp", strings.Replace(listener.Addr().String(), "127.0.0.1", "localhost", 1))
+	if !errors.Is(err, context.DeadlineExceeded) {
+		t.Fatal(err)
+	}
+}
