@@ -40,7 +40,12 @@ def block(sections, depth=0):
 
 def text_block(text, names, depth=0):
     """The comment of a class or a constant."""
-    return block([wrapped(words(text, names), WIDTH - 3 - 4 * depth)], depth)
+    return block([lines_of(words(text, names), depth)], depth)
+
+
+def lines_of(text, depth):
+    """The lines of a text. In netlib.h, the further lines of a list item begin with two blanks."""
+    return wrapped(re.sub(r"(?<=\S)\n {2}(?=\S)", "\n", text), WIDTH - 3 - 4 * depth)
 
 
 def tag(text, depth):
@@ -89,7 +94,9 @@ class Comments:
         if results is None:
             tags += ["@return $this"]
         elif len(results) == 1:
-            tags += tag(f"@return {results[0]} {docs[0] if docs else self.progress(call)}", depth)
+            text = docs[0] if docs else self.progress(call)
+            if text or "<" in results[0]:
+                tags += tag(f"@return {results[0]} {text}", depth)
         elif results:
             given = [
                 f"`{'the text' if output.name == 'return' else used_of(call, output) or output.name}`: {doc}"
@@ -102,8 +109,7 @@ class Comments:
             others = "for the statuses that are no results: " if call.progress else ""
             tags += tag(f"@throws Error {others}{local(comment.errors)}", depth)
         text = re.sub(r"^Stores ", "Returns ", comment.text) if results else comment.text
-        width = WIDTH - 3 - 4 * depth
-        return block([wrapped(local(text), width), wrapped(waits, width) if waits else [], tags], depth)
+        return block([lines_of(local(text), depth), lines_of(waits, depth) if waits else [], tags], depth)
 
     def progress(self, call):
         return ", ".join(f"`{self.names[status]}`" for status in ["NETLIB_OK"] + call.progress)

@@ -6,26 +6,10 @@ declare(strict_types=1);
 
 const BUILT = __DIR__ . '/../../target/bindings/php';
 require BUILT . '/autoload.php';
+require __DIR__ . '/testing.php';
 
 use Netlib\{Attempts, Body, Error, Headers, HeadersOptions, Response, Retry, RetryOptions, Runtime, Timeout};
 use Netlib\{TlsContext, TlsOptions};
-
-function equal(mixed $got, mixed $wanted): void
-{
-    if ($got !== $wanted) {
-        throw new LogicException('got ' . var_export($got, true) . ', but expected ' . var_export($wanted, true));
-    }
-}
-
-function thrown(callable $call): Throwable
-{
-    try {
-        $call();
-    } catch (Throwable $error) {
-        return $error;
-    }
-    throw new LogicException('the call succeeded');
-}
 
 /** True if a name in a comment or in the text of an error exists: "Url::host", "new Url", "parse_url" or "ACTION_*". */
 function exists(string $name): bool
@@ -364,14 +348,4 @@ $tests = [
     },
 ];
 
-$failed = 0;
-foreach ($tests as $name => $test) {
-    try {
-        $test();
-    } catch (Throwable $error) {
-        $failed++;
-        echo "FAILED: $name: {$error->getMessage()} at {$error->getFile()}:{$error->getLine()}\n";
-    }
-}
-echo count($tests) - $failed, " passed, $failed failed\n";
-exit($failed === 0 ? 0 : 1);
+exit(run_tests($tests) === 0 ? 0 : 1);
