@@ -104,6 +104,17 @@ func ExampleRetry_Decide() {
 	// Output: true 7
 }
 
+// A callback that returns an error ends the call, which returns the error.
+func ExampleConnectOptions_ResolveCallback() {
+	options := netlib.NewConnectOptions().
+		ResolveCallback(func(host string, port int32, secondsLeft float64, addresses *netlib.Addresses) error {
+			return fmt.Errorf("%s is not in the table", host)
+		})
+	_, err := options.DialContext(context.Background(), "tcp", "a.example:80")
+	fmt.Println(err)
+	// Output: a.example is not in the table
+}
+
 // Reads a chunked body from received bytes.
 func ExampleBodyDecoder() {
 	received := "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"

@@ -2,12 +2,16 @@ package netlib
 
 import (
 	"context"
+	"crypto/tls"
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -180,8 +184,7 @@ func TestAnAddressWithAZoneNeedsNoProxy(t *testing.T) {
 	}
 	transport := NewTransport(tls, nil, func(*http.Request) (*url.URL, error) { return nil, nil })
 	_, err = transport.DialTLSContext(context.Background(), "tcp", "[fe80::1%none]:1")
-	var operation *net.OpError
-	if !errors.As(err, &operation) || operation.Op != "dial" {
+	if !errors.Is(err, StatusNameResolution) {
 		t.Error(err)
 	}
 }
@@ -220,5 +223,130 @@ func TestAContextEndsAHandshakeWithASilentServer(t *testing.T) {
 	_, err = NewTransport(context_, nil, nil).DialTLSContext(ctx, "tcp", strings.Replace(listener.Addr().String(), "127.0.0.1", "localhost", 1))
 	if !errors.Is(err, context.DeadlineExceeded) {
 		t.Fatal(err)
+	}
+}
+
+// tlsProxy starts an https proxy that opens a tunnel for each CONNECT, and answers each other request itself.
+func tlsProxy(t testing.TB) *url.URL {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "CONNECT" {
+			tunnel(t, w, "", r.Host)
+			return
+		}
+		_, _ = io.WriteString(w, "hello")
+	})
+	t.Cleanup(server.CloseClientConnections)
+	return must(url.Parse(local(server)))
+}
+
+// plainProxy starts an http proxy that does the same.
+func plainProxy(t testing.TB) *url.URL {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == "CONNECT" {
+			tunnel(t, w, "", r.Host)
+			return
+		}
+		_, _ = io.WriteString(w, "hello")
+	}))
+	t.Cleanup(server.CloseClientConnections)
+	return must(url.Parse(server.URL))
+}
+
+func TestTrustPinsAndAddressPolicyHoldDirectlyAndBehindProxies(t *testing.T) {
+	hello := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, "hello") }
+	secure, plain := local(serve(t, hello)), httptest.NewServer(http.HandlerFunc(hello))
+	defer plain.Close()
+	wrongPin := "sha256//AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA="
+	certificate := must(os.ReadFile(certificates(t) + "/server.pem"))
+	rightPin := must(CertificateParse(certificate)).PublicKeyPin()
+	refusing := func() *ConnectOptions { return NewConnectOptions().RefuseAddresses(AddressClassLoopback) }
+	// Refuses the address of the servers, but not that of the proxies.
+	refusingServers := func() *ConnectOptions {
+		ports := map[uint16]bool{}
+		for _, server := range []string{secure, plain.URL} {
+			ports[uint16(must(strconv.ParseUint(must(url.Parse(server)).Port(), 10, 16)))] = true
+		}
+		return NewConnectOptions().AddressCallback(func(address []byte, _ AddressClass) (Verdict, error) {
+			if ports[binary.BigEndian.Uint16(address[2:])] { // sin_port and sin6_port
+				return VerdictRefuse, nil
+			}
+			return VerdictAllow, nil
+		})
+	}
+	proxies := map[string]func(*http.Request) (*url.URL, error){
+		"direct":      nil,
+		"http proxy":  http.ProxyURL(plainProxy(t)),
+		"https proxy": http.ProxyURL(tlsProxy(t)),
+	}
+	for _, row := range []struct {
+		name                 string
+		target               string
+		tls                  *TLSOptions
+		options              *ConnectOptions
+		direct, plain, https error // for each kind of proxy
+	}{
+		{"trusted", secure, trusted(t), nil, nil, nil, nil},
+		{"right pin", secure, trusted(t).AddPin(rightPin), nil, nil, nil, nil},
+		{"wrong pin", secure, trusted(t).AddPin(wrongPin), nil,
+			StatusFingerprintMismatch, StatusFingerprintMismatch, StatusFingerprintMismatch},
+		{"not trusted", secure, NewTLSOptions().EmbeddedTrust(true), nil,
+			StatusCertificateVerify, StatusCertificateVerify, StatusCertificateVerify},
+		{"addresses refused", secure, trusted(t), refusing(),
+			StatusAddressRefused, StatusAddressRefused, StatusAddressRefused},
+		{"addresses of servers refused", secure, trusted(t), refusingServers(), StatusAddressRefused, nil, nil},
+		{"http", plain.URL, trusted(t), nil, nil, nil, nil},
+		{"http, addresses refused", plain.URL, trusted(t), refusing(),
+			StatusAddressRefused, StatusAddressRefused, StatusAddressRefused},
+		{"http, addresses of servers refused", plain.URL, trusted(t), refusingServers(), StatusAddressRefused, nil, nil},
+		{"http, wrong pin", plain.URL, trusted(t).AddPin(wrongPin), nil, nil, nil, StatusFingerprintMismatch},
+	} {
+		context := must(NewTLSContext(row.tls))
+		for kind, expected := range map[string]error{"direct": row.direct, "http proxy": row.plain, "https proxy": row.https} {
+			transport := NewTransport(context, row.options, proxies[kind])
+			response, err := (&http.Client{Transport: transport}).Get(row.target)
+			if !errors.Is(err, expected) {
+				t.Errorf("%s, %s: %v, not %v", row.name, kind, err, expected)
+			}
+			if err == nil {
+				if body, err := io.ReadAll(response.Body); string(body) != "hello" {
+					t.Errorf("%s, %s: %q %v", row.name, kind, body, err)
+				}
+				response.Body.Close()
+			}
+			transport.CloseIdleConnections()
+		}
+	}
+}
+
+func TestATransportUsesHTTP2IfGoCan(t *testing.T) {
+	handler := func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Proto) }
+	pair := must(tls.LoadX509KeyPair(certificates(t)+"/server.pem", certificates(t)+"/server.key"))
+	server := httptest.NewUnstartedServer(http.HandlerFunc(handler))
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}}
+	server.EnableHTTP2 = true
+	server.StartTLS()
+	defer server.Close()
+	for _, row := range []struct {
+		protocols []string
+		expected  string
+		failure   error
+	}{
+		{nil, "HTTP/1.1", nil},
+		{[]string{"http/1.1"}, "HTTP/1.1", nil},
+		{[]string{"h2", "http/1.1"}, map[bool]string{true: "HTTP/2.0"}[hasHTTP2], map[bool]error{false: StatusUnsupported}[hasHTTP2]},
+	} {
+		options := trusted(t)
+		for _, protocol := range row.protocols {
+			options.AddALPNProtocol(protocol)
+		}
+		found := ""
+		response, err := client(t, options).Get(local(server))
+		if err == nil {
+			found = string(must(io.ReadAll(response.Body)))
+			response.Body.Close()
+		}
+		if found != row.expected || !errors.Is(err, row.failure) {
+			t.Errorf("%v: %q %v", row.protocols, found, err)
+		}
 	}
 }
