@@ -64,6 +64,20 @@ test('text_of_a_url_is_utf8') do
   equal(Netlib.parse_url('http://a/').host.encoding, Encoding::UTF_8)
 end
 
+test('urls_with_equal_texts_are_equal') do
+  one, same, other = %w[HTTP://a/ http://a/ http://b/].map { |text| Netlib.parse_url(text) }
+  equal([one == same, one.eql?(same), one == other, one == 'http://a/'], [true, true, false, false])
+  equal([{ one => 1 }[same], [one, same, other].uniq.size], [1, 2])
+end
+
+test('a_url_is_text_in_a_string_and_hides_secrets_in_inspect') do
+  url = Netlib.parse_url('http://user:secret@a/b?key=hidden')
+  equal("#{url}", 'http://user:secret@a/b?key=hidden') # rubocop:disable Style/RedundantInterpolation
+  equal(url.inspect, '#<Netlib::Url http://***@a/b?key=***>')
+  url.close
+  equal(url.inspect, '#<Netlib::Url closed>')
+end
+
 test('a_dup_is_refused_and_clone_is_a_second_object') do
   url = Netlib.parse_url('http://a/')
   raised(TypeError) { url.dup }

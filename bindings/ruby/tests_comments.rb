@@ -37,3 +37,36 @@ test('a_comment_has_the_parameters_the_result_and_the_failures') do
     'failures' => "\n@raise [Netlib::Error] `Netlib::INVALID_HEADER` if the header is neither a number nor a date"
   }.each { |part, text| raise "no #{part}: #{comment}" unless comment.include?(text) }
 end
+
+# The error of a self-signed certificate.
+def refused_certificate
+  certs = "#{__dir__}/../../tests/certs"
+  context = Netlib::TlsContext.new(Netlib::TlsOptions.new.system_trust(false).add_ca_file("#{certs}/ca.pem"))
+  chain = File.binread("#{certs}/self-signed.pem")
+  raised(Netlib::TlsError) { context.verify_chain(chain, Netlib::PURPOSE_SERVER_AUTH) }
+end
+
+test('the_advice_of_an_error_names_the_method_of_ruby') do
+  error = refused_certificate
+  equal(error.info.advice, 'to trust it: netlib_tls_options_add_ca_file')
+  equal(error.advice, 'to trust it: Netlib::TlsOptions#add_ca_file')
+  equal(error.report.lines.last.strip, "advice: #{error.advice}")
+  failed = Netlib::Error.of(Netlib::ErrorInfo.new(Netlib::MAX_RETRY, 'failed', Netlib::ErrorOptions.new.cause(error)))
+  equal(failed.causes.first.advice, error.advice)
+end
+
+{
+  'netlib_tls_options_set_ciphers: bad' => 'Netlib::TlsOptions#ciphers: bad',
+  'no value of enum netlib_tls_version' => 'no value of Netlib::TLS_VERSION_*',
+  'netlib_limit_free, netlib_limit_new' => 'Netlib::Limit#close, Netlib::Limit.new',
+  'netlib_unknown and a netlibrary' => 'netlib_unknown and a netlibrary'
+}.each do |text, wanted|
+  test("the_message_#{text.tr(' ', '_')}_has_the_names_of_ruby") do
+    equal(Netlib.make_error(Netlib::PROTOCOL, text).message, wanted)
+  end
+end
+
+test('the_message_of_a_refused_value_names_the_method_of_ruby') do
+  error = raised(Netlib::ArgumentError) { Netlib::TlsOptions.new.minimum_version(77) }
+  equal(error.message, 'Netlib::TlsOptions#minimum_version: version must be one of Netlib::TLS_VERSION_*; it is 77')
+end

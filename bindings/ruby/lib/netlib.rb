@@ -10,6 +10,21 @@ require 'netlib/stream_waits'
 module Netlib
   class Url
     alias to_s to_string
+
+    # URLs are equal if their texts are equal.
+    def ==(other)
+      other.is_a?(Url) && to_s == other.to_s
+    end
+    alias eql? ==
+
+    def hash
+      to_s.hash
+    end
+
+    # Contains the URL without its userinfo, values of the query and fragment, which may be secret.
+    def inspect
+      closed? ? super : "#<#{self.class} #{redacted}>"
+    end
   end
 
   class Headers

@@ -1,9 +1,12 @@
 # frozen_string_literal: true
 
 module Netlib
+  autoload :C_NAMES, 'netlib/names'
+  private_constant :C_NAMES
+
   # A failure of netlib. There is a subclass for each class of statuses.
   class Error < StandardError
-    # The ErrorInfo, which has more details.
+    # The ErrorInfo, which has more details. Its texts contain the names of C.
     attr_reader :info
     # The status: a constant such as Netlib::CONNECT_TIMEOUT.
     attr_reader :status
@@ -22,9 +25,9 @@ module Netlib
       @info = info
       @status = info.status
       @offset = info.offset.negative? ? nil : info.offset
-      @advice = info.advice
+      @advice = in_ruby(info.advice)
       @causes = Array.new(info.cause_count) { |index| Error.of(info.cause(index)) }
-      super(info.message)
+      super(in_ruby(info.message))
     end
 
     # The name of the status: "NETLIB_CONNECT_TIMEOUT", for example.
@@ -34,7 +37,7 @@ module Netlib
 
     # The message with the causes and the advice, for logs.
     def report
-      info.report
+      in_ruby(info.report)
     end
 
     # The value that make_error got for this error, or for the first cause that has one.
@@ -42,6 +45,13 @@ module Netlib
       value = info.user_data
       causes.each { |cause| value = cause.user_data if value.nil? }
       value
+    end
+
+    private
+
+    # The text with names of Ruby instead of names of C.
+    def in_ruby(text)
+      text&.gsub(/(?:\benum )?\b(netlib_\w+)/) { |found| C_NAMES.fetch(Regexp.last_match(1).to_sym, found) }
     end
   end
 
