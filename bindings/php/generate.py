@@ -31,7 +31,9 @@ NATURAL = {
 # The text of these handles contains no NUL: see their comments in netlib.h. PHP's FFI makes a string of such text, and
 # of text without a length, without the help of the binding.
 WITHOUT_NUL = {"netlib_certificate", "netlib_headers", "netlib_url"}
-SECRETS = {"password"}  # hidden in the stack trace of an exception
+# The parameters that PHP 8.2 and later hide in the stack trace of an exception. A key of other classes is no secret.
+SECRETS = {"auth", "credentials", "password"}
+SECRET_KEYS = {"netlib_tls_options"}
 
 
 def ends_at_nul(call):
@@ -39,6 +41,10 @@ def ends_at_nul(call):
     output = next((output for output in call.outputs if output.name == "return"), None)
     is_text = output is not None and output.kind == "text" and call.c_name not in AS_BYTES
     return is_text and (not output.length or call.owner in WITHOUT_NUL)
+
+
+def is_secret(call, value):
+    return value.name in SECRETS or value.name == "key" and call.owner in SECRET_KEYS
 
 
 def broken(line, width):
@@ -242,7 +248,7 @@ class Php(Writer):
         params = [(value, self.input_type(value)) for value, _ in self.parameters(call)]
         results = self.result_types(call)
         signature = [
-            ("#[\\SensitiveParameter] " if value.name in SECRETS else "")
+            ("#[\\SensitiveParameter] " if is_secret(call, value) else "")
             + f"{self.input_type(value)} {self.parameter(value)}"
             + (" = null" if optional else "")
             for value, optional in self.parameters(call)

@@ -194,6 +194,31 @@ $tests = [
         $program = 'require $argv[1] . "/autoload.php"; echo class_exists("Netlib\Runtime", false) ? 1 : 0;';
         equal(shell_exec(implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, '-r', $program, BUILT]))), '0');
     },
+    'an_object_that_a_callback_closes_is_freed_after_the_call' => static function () {
+        $before = Runtime::heldCount();
+        $stream = Netlib\Stream::newCallbacks(
+            static function () use (&$stream): string {
+                $stream->close();
+                return 'abc';
+            },
+            static fn () => 0,
+        );
+        equal($stream->read(10), ['abc', Netlib\OK]);
+        equal(Runtime::heldCount(), $before);
+        equal(thrown(static fn () => $stream->read(10))->getMessage(), 'the object of the class Netlib\Stream is closed');
+    },
+    'a_secret_is_hidden_in_the_stack_trace' => static function () {
+        $rows = [
+            [Netlib\TlsOptions::class, 'identity', 'key', true],
+            [Netlib\HeadersOptions::class, 'basicAuth', 'credentials', true],
+            [Netlib\Url::class, '__construct', 'auth', true],
+            [Netlib\Rate::class, 'take', 'key', false],
+        ];
+        foreach ($rows as [$class, $method, $parameter, $wanted]) {
+            $got = (new ReflectionParameter([$class, $method], $parameter))->getAttributes('SensitiveParameter') !== [];
+            equal([$class, $parameter, $got], [$class, $parameter, $wanted]);
+        }
+    },
     'send_all_fails_if_a_stream_that_does_not_block_takes_only_a_part' => static function () {
         $server = stream_socket_server('tcp://127.0.0.1:0');
         $stream = Netlib\connect('http://' . stream_socket_get_name($server, false) . '/');

@@ -30,7 +30,10 @@ abstract class Handle
         }
     }
 
-    /** Frees the object. */
+    /**
+     * Frees the object. If a callback or a signal handler closes an object that a call is using, the call goes on, and
+     * the object is freed when the call returns. To end a wait, use Limit::cancel().
+     */
     public function close(): void
     {
         $pointer = $this->pointer;
