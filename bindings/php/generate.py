@@ -11,7 +11,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from dynamic import AS_BYTES, Writer, class_of, constant_name, results_of  # noqa: E402
 from model import Api, callback_decision, callback_inputs, callback_outputs, camel  # noqa: E402
-from phpdoc import WIDTH, Comments, text_block  # noqa: E402
+from phpdoc import WIDTH, Comments  # noqa: E402
 
 HEAD = """<?php
 
@@ -344,7 +344,7 @@ class Php(Writer):
         names = self.comments.names
         for handle, item in api.handles.items():
             trait, interfaces = NATURAL.get(handle, ("", ""))
-            self.comment(text_block(item["doc"], names))
+            self.comment(self.comments.text(item["doc"]))
             self.line(
                 f"final class {class_of(handle)} extends Handle" + (f" implements {interfaces}" if interfaces else "")
             )
@@ -364,7 +364,7 @@ class Php(Writer):
         self.line(f"const VERSION = '{api.version}';")
         for name, value in {**api.constants, **api.macros}.items():
             if isinstance(value, (int, float)) and not isinstance(value, bool):
-                self.comment(text_block(docs.get(name), names) if docs.get(name) else [])
+                self.comment(self.comments.text(docs[name]) if docs.get(name) else [])
                 self.line(f"const {constant_name(name)} = {value};")
         self.line()
         for call in api.calls:

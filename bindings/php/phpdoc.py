@@ -38,11 +38,6 @@ def block(sections, depth=0):
     return ["/**"] + [f" * {line}".rstrip() for line in lines] + [" */"]
 
 
-def text_block(text, names, depth=0):
-    """The comment of a class or a constant."""
-    return block([lines_of(words(text, names), depth)], depth)
-
-
 def lines_of(text, depth):
     """The lines of a text. In netlib.h, the further lines of a list item begin with two blanks."""
     return wrapped(re.sub(r"(?<=\S)\n {2}(?=\S)", "\n", text), WIDTH - 3 - 4 * depth)
@@ -63,6 +58,10 @@ class Comments:
     def __init__(self, api):
         self.api, self.names = api, names_in_php(api)
 
+    def text(self, text, depth=0):
+        """The comment of a class or a constant."""
+        return block([lines_of(self.in_camel_case(words(text, self.names)), depth)], depth)
+
     def function(self, call, params, results, depth):
         """The comment of a function. `params` contains the inputs with their types, `results` the types of the results,
         the status included; None for a setter, which returns its object."""
@@ -76,7 +75,7 @@ class Comments:
         def local(text):
             for c_name, name in local_names.items():
                 text = text.replace(f"`{c_name}`", f"`${camel(name)}`")
-            return text
+            return self.in_camel_case(text)
 
         tags = []
         for value, kind in params:
@@ -99,7 +98,7 @@ class Comments:
                 tags += tag(f"@return {results[0]} {text}", depth)
         elif results:
             given = [
-                f"`{'the text' if output.name == 'return' else used_of(call, output) or output.name}`: {doc}"
+                f"`{camel('result' if output.name == 'return' else used_of(call, output) or output.name)}`: {doc}"
                 for output, doc in zip(call.outputs, docs)
                 if doc
             ]
@@ -118,7 +117,19 @@ class Comments:
         """The comment of a callback, for the parameter that takes it. The sentences about C are left out."""
         sentences = re.split(r"(?<=[.])\s+", " ".join(words(item["doc"], self.names).split()))
         text = " ".join(part for part in sentences if "`ctx`" not in part and "`*" not in part)
-        return f"This is a `{callback_name(item['name'])}`: {text}"
+        # A callback of C stores what a callback of PHP returns.
+        text = re.sub(r"^Stores ", "Returns ", text)
+        return self.in_camel_case(f"The type `{callback_name(item['name'])}`: {text}")
+
+    def in_camel_case(self, text):
+        """The text with the names of options and parameters in PHP: "raiseOnStatus"."""
+        functions = {call.name for call in self.api.calls if not call.owner}
+
+        def name(found):
+            is_function = found[1] in functions or found[1].endswith("_callback")
+            return found[0] if is_function else f"`{camel(found[1])}`"
+
+        return re.sub(r"`([a-z]+(?:_[a-z0-9]+)+)`", name, text)
 
 
 def callback_type(item):

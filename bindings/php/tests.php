@@ -92,7 +92,7 @@ $tests = [
                     continue;
                 }
                 equal(preg_match('/^.*(?<!")\b(?:netlib_|NETLIB_|NULL\b).*$/m', $text, $found) ? $found[0] : null, null);
-                preg_match_all('/`(new \w+|\w+::\w+)`/', $text, $found);
+                preg_match_all('/`(new \w+|\w+::\w+|[a-z0-9]+_\w+(?<!_callback))`/', $text, $found);
                 foreach ($found[1] as $name) {
                     equal([basename($file), $name, exists($name)], [basename($file), $name, true]);
                 }
