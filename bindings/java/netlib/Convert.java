@@ -4,6 +4,7 @@ import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
+import java.util.Objects;
 
 /** Converts arguments and results. */
 final class Convert {
@@ -50,10 +51,6 @@ final class Convert {
             throw new IllegalArgumentException(name + " must have one element");
         }
         return number;
-    }
-
-    static byte[] orEmpty(byte[] bytes) {
-        return bytes == null ? new byte[0] : bytes;
     }
 
     /** Returns the text at an address. The length -1 means that the text ends at its NUL. */
@@ -122,32 +119,27 @@ final class Convert {
     private static CMemory pack(byte[][] items, int words) {
         long size = (long) items.length * words * WORD + 1;
         for (byte[] item : items) {
-            size += item == null ? 0 : item.length;
+            size += item.length;
         }
         CMemory memory = new CMemory(size);
         long slot = memory.address();
         long next = slot + (long) items.length * words * WORD;
         for (byte[] item : items) {
-            CMemory.putLong(slot, item == null ? 0 : next);
+            CMemory.putLong(slot, next);
             if (words == 2) {
                 CMemory.putLong(slot + WORD, item.length);
             }
-            if (item != null) {
-                CMemory.putBytes(next, item);
-                next += item.length;
-            }
+            CMemory.putBytes(next, item);
+            next += item.length;
             slot += (long) words * WORD;
         }
         return memory;
     }
 
     static CMemory array(String name, String[] texts) {
-        if (texts == null) {
-            return null;
-        }
         byte[][] items = new byte[texts.length][];
         for (int at = 0; at < texts.length; at++) {
-            items[at] = terminated(name, texts[at]);
+            items[at] = terminated(name, element(name, at, texts[at]));
         }
         return pack(items, 1);
     }
@@ -155,13 +147,21 @@ final class Convert {
     static CMemory array(String name, HeaderField[] fields) {
         byte[][] items = new byte[2 * fields.length][];
         for (int at = 0; at < fields.length; at++) {
-            items[2 * at] = terminated(name, fields[at].name());
-            items[2 * at + 1] = terminated(name, fields[at].value());
+            HeaderField field = element(name, at, fields[at]);
+            items[2 * at] = terminated(name, element(name, at, field.name()));
+            items[2 * at + 1] = terminated(name, element(name, at, field.value()));
         }
         return pack(items, 1);
     }
 
     static CMemory array(String name, byte[][] slices) {
-        return slices == null ? null : pack(slices, 2);
+        for (int at = 0; at < slices.length; at++) {
+            element(name, at, slices[at]);
+        }
+        return pack(slices, 2);
+    }
+
+    private static <T> T element(String name, int at, T element) {
+        return Objects.requireNonNull(element, () -> name + "[" + at + "]");
     }
 }

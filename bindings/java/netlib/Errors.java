@@ -11,8 +11,7 @@ final class Errors {
             Native.netlib_error_free(err[0]);
             throw raised;
         }
-        int found = status == 0 ? StatusClass.SUCCESS : Native.netlib_status_class(status);
-        if (found != StatusClass.SUCCESS && found != StatusClass.PROGRESS) {
+        if (status != 0 && StatusClass.of(Native.netlib_status_class(status)) != StatusClass.PROGRESS) {
             throw NetlibException.of(NetlibError.of(err[0], null));
         }
     }

@@ -27,7 +27,7 @@ public abstract class Handle implements AutoCloseable {
         this.cleanable = lenders == null ? CLEANER.register(this, () -> free.accept(pointer)) : null;
     }
 
-    private boolean isClosed() {
+    final boolean isClosed() {
         if (state.get() >= CLOSED) {
             return true;
         }
@@ -47,7 +47,7 @@ public abstract class Handle implements AutoCloseable {
                 return pointer;
             }
         }
-        throw new IllegalStateException(getClass().getSimpleName() + " is closed");
+        throw closed();
     }
 
     final void leave() {
@@ -56,12 +56,22 @@ public abstract class Handle implements AutoCloseable {
         }
     }
 
-    /** Frees the object, at once or after the last call that uses it. Closing it again does nothing. */
+    final IllegalStateException closed() {
+        return new IllegalStateException(getClass().getSimpleName() + " is closed");
+    }
+
+    /**
+     * Frees the object, at once or after the last call that uses it. Closing it again does nothing. If a call of another
+     * thread waits in a {@link Stream}, a {@link Body}, a {@link Connect} or an {@link Attempts}, the wait ends, and the
+     * call throws an IllegalStateException. A call of another object ends as usual.
+     */
     @Override
     public final void close() {
         long calls = state.getAndUpdate(now -> now | CLOSED);
         if (calls == 0) {
             free();
+        } else {
+            stopWaits();
         }
     }
 
@@ -69,5 +79,12 @@ public abstract class Handle implements AutoCloseable {
         if (cleanable != null) {
             cleanable.clean();
         }
+        release();
     }
+
+    /** Ends the waits of other threads in the object. */
+    void stopWaits() {}
+
+    /** Releases what the object keeps beside the object of C. */
+    void release() {}
 }

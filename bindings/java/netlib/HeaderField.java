@@ -1,4 +1,9 @@
 package netlib;
 
-/** A header field. */
+/**
+ * A header field.
+ *
+ * @param name the name
+ * @param value the value
+ */
 public record HeaderField(String name, String value) {}

@@ -32,31 +32,51 @@ final class Held {
         return ((Object[]) OBJECTS.get(ctx))[index];
     }
 
-    static int count() {
-        return OBJECTS.size();
+    /** Returns the number of the next object. */
+    static long next() {
+        return NEXT.get();
     }
 
     /** Keeps the exception of a callback for the call that invoked it. A status of progress is a result. */
     static int raise(Throwable raised, int failure) {
         if (raised instanceof Progress progress && failure != 0) {
-            return progress.status();
+            return (int) progress.status().number();
         }
         RAISED.set(raised);
         return failure;
     }
 
-    /** Throws the exception of a callback, if one was raised during the last call of this thread. */
-    static void rethrow() {
+    static boolean hasRaised() {
+        return RAISED.get() != null;
+    }
+
+    /** Returns and forgets the exception of a callback that was raised during the last call of this thread. */
+    static Throwable take() {
         Throwable raised = RAISED.get();
         if (raised != null) {
             RAISED.remove();
-            Held.<RuntimeException>sneak(raised);
+        }
+        return raised;
+    }
+
+    /** Keeps an exception that was raised on another thread during a call of this thread. */
+    static void put(Throwable raised) {
+        if (raised != null) {
+            RAISED.set(raised);
         }
     }
 
-    /** Throws a checked exception from a method that declares none: the exception belongs to the application. */
+    /** Throws the exception of a callback, if one was raised during the last call of this thread. */
+    static void rethrow() {
+        Throwable raised = take();
+        if (raised != null) {
+            throw Held.<RuntimeException>unchecked(raised);
+        }
+    }
+
+    /** For the throw of a checked exception in a method that declares none: the exception belongs to the application. */
     @SuppressWarnings("unchecked")
-    private static <T extends Throwable> void sneak(Throwable raised) throws T {
+    static <T extends Throwable> T unchecked(Throwable raised) throws T {
         throw (T) raised;
     }
 }

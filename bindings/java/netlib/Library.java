@@ -13,7 +13,13 @@ public final class Library {
 
     private Library() {}
 
-    /** Throws an exception unless the version is MAJOR.MINOR of the wanted one. */
+    /**
+     * Throws an exception unless the version is MAJOR.MINOR of the wanted one.
+     *
+     * @param found the version of the library
+     * @param wanted MAJOR.MINOR
+     * @throws LinkageError if the versions differ
+     */
     public static void checkVersion(String found, String wanted) {
         if (!found.startsWith(wanted + ".")) {
             throw new LinkageError("the classes need version " + wanted + " of libnetlib, but the version " + found + " is loaded");

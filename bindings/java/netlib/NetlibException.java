@@ -8,31 +8,46 @@ import java.util.List;
 public class NetlibException extends RuntimeException {
     private static final long serialVersionUID = 1;
     private final transient NetlibError error;
-    private final int status;
+
+    /** The number of the status. */
+    private final long status;
+
+    /** The advice. */
     private final String advice;
+
+    /** The report. */
     private final String report;
+
+    /** The offset. */
     private final long offset;
+
+    /** The causes. */
     private final List<NetlibException> causes = new ArrayList<>();
 
     NetlibException(NetlibError error, Throwable cause) {
-        super(error.message(), cause);
+        super(Names.inJava(error.message()), cause);
         this.error = error;
-        status = error.status();
-        advice = error.advice();
-        report = error.report();
+        status = error.status().number();
+        advice = Names.inJava(error.advice());
+        report = Names.inJava(error.report());
         offset = error.offset();
         for (long at = 0; at < error.causeCount(); at++) {
             causes.add(of(error.cause(at)));
         }
     }
 
-    /** Makes the exception for an error. If the error carries an exception, that exception is the cause. */
+    /**
+     * Makes the exception for an error. If the error carries an exception, that exception is the cause.
+     *
+     * @param error the error
+     * @return the exception
+     */
     public static NetlibException of(NetlibError error) {
         Throwable cause = error.userData() instanceof Throwable carried ? carried : null;
         if (cause == null && error.causeCount() > 0) {
             cause = of(error.cause(0));
         }
-        int found = Netlib.statusClass(error.status());
+        StatusClass found = Netlib.statusClass(error.status());
         if (found == StatusClass.ARGUMENT || found == StatusClass.URL) {
             return new Argument(error, cause);
         }
@@ -47,7 +62,10 @@ public class NetlibException extends RuntimeException {
 
     /**
      * The error of an exception, for functions such as {@link Attempts#next}: the error of a NetlibException, or an error
-     * with {@link Status#APPLICATION_ERROR} that carries another exception; null for null.
+     * with {@link Status#APPLICATION_ERROR} that carries another exception.
+     *
+     * @param failure the exception; may be null
+     * @return the error; null for null
      */
     public static NetlibError errorOf(Exception failure) {
         if (failure == null) {
@@ -57,36 +75,60 @@ public class NetlibException extends RuntimeException {
         if (own != null && own.error != null) {
             return own.error;
         }
-        int status = own == null ? Status.APPLICATION_ERROR : own.status;
+        Status status = own == null ? Status.APPLICATION_ERROR : own.status();
         return NetlibError.make(status, String.valueOf(failure.getMessage()), ErrorOptions.make().userData(failure));
     }
 
-    /** The status, one of the constants of {@link Status}. */
-    public int status() {
-        return status;
+    /**
+     * Returns the status.
+     *
+     * @return the status
+     */
+    public Status status() {
+        return Status.of(status);
     }
 
-    /** The advice; null without advice. */
+    /**
+     * Returns advice for a person: how to remove the cause of the failure.
+     *
+     * @return the advice; null without advice
+     */
     public String advice() {
         return advice;
     }
 
-    /** The byte of the input with the defect, or -1. */
+    /**
+     * Returns the place of the defect in the input.
+     *
+     * @return the number of bytes before the defect, or -1
+     */
     public long offset() {
         return offset;
     }
 
-    /** The message, the causes and the advice, for a log. */
+    /**
+     * Returns the message, the causes and the advice, for a log.
+     *
+     * @return the text
+     */
     public String report() {
         return report;
     }
 
-    /** The errors that led to this one. */
+    /**
+     * Returns the errors that led to this one.
+     *
+     * @return the errors
+     */
     public List<NetlibException> causes() {
         return Collections.unmodifiableList(causes);
     }
 
-    /** The error, for functions such as {@link Attempts#next}. null if the exception was deserialised. */
+    /**
+     * Returns the error, for functions such as {@link Attempts#next}. Its texts contain the names of C.
+     *
+     * @return the error; null if the exception was deserialised
+     */
     public NetlibError error() {
         return error;
     }
@@ -100,7 +142,10 @@ public class NetlibException extends RuntimeException {
         }
     }
 
-    /** A time limit or a cancellation ended the call. */
+    /**
+     * A time limit, a cancellation or an interrupt ended the call. After an interrupt, the status is
+     * {@link Status#INTERRUPTED}, and the thread's interrupt flag is still set.
+     */
     public static final class Timeout extends NetlibException {
         private static final long serialVersionUID = 1;
 

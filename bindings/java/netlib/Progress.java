@@ -6,14 +6,26 @@ package netlib;
  */
 public final class Progress extends Exception {
     private static final long serialVersionUID = 1;
-    private final int status;
 
-    public Progress(int status) {
-        super(Netlib.statusName(status), null, false, false);
-        this.status = status;
+    /** The number of the status. */
+    private final long number;
+
+    /**
+     * Makes the exception.
+     *
+     * @param status the status that the callback returns
+     */
+    public Progress(Status status) {
+        super(status.name(), null, false, false);
+        number = status.number();
     }
 
-    public int status() {
-        return status;
+    /**
+     * Returns the status of progress.
+     *
+     * @return the status
+     */
+    public Status status() {
+        return Status.of(number);
     }
 }

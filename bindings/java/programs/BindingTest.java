@@ -6,6 +6,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -40,14 +41,14 @@ import netlib.Unavailable;
 import netlib.Url;
 import netlib.Verdict;
 
-/** Tests what the scenario does not reach. Prints each failure, and the number of checks. */
+/** Tests what the scenario does not reach. Prints each failure, and the number of checks. Argument: tests/certs. */
 public final class BindingTest {
     private static int passed;
     private static int failed;
 
     private BindingTest() {}
 
-    private static void check(String what, Object expected, Callable<?> call) {
+    static void check(String what, Object expected, Callable<?> call) {
         Object found;
         try {
             found = call.call();
@@ -143,11 +144,11 @@ public final class BindingTest {
             }
         });
         check("an unchecked exception of a callback is thrown by the call", "ArithmeticException: / by zero", () -> {
-            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> classes / (classes - classes));
+            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> divide(address.length));
             return Netlib.createConnection("127.0.0.1", 9, options, null);
         });
         check("an endless recursion of a callback is thrown by the call", "StackOverflowError: null", () -> {
-            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> recurse(classes));
+            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> recurse(1));
             return Netlib.createConnection("127.0.0.1", 9, options, null);
         });
         check("a callback calls netlib while the arrays of the outer call are in use", "hello", () -> {
@@ -234,7 +235,7 @@ public final class BindingTest {
                 () -> Response.parse("GET", "HTTP/1.1 200 OK\r\n\r\n", new long[0]));
         check("half of a surrogate pair is refused", "IllegalArgumentException: url has half of a surrogate pair",
                 () -> Netlib.parseUrl("http://good.example\ud800.evil.example/"));
-        check("a callback returns a result and two numbers", "0 0 105 [rate:a\0b]", () -> {
+        check("a callback returns a result and two numbers", "OK OK RATE_LIMITED [rate:a\0b]", () -> {
             Map<String, Long> words = new HashMap<>();
             Store store = Store.make((key, expected, desired, ttl, timeout, actual, now) -> {
                 long word = words.getOrDefault(key, 0L);
@@ -279,25 +280,31 @@ public final class BindingTest {
         }
         check("the JAR file contains the notices of the crates in the library", true,
                 () -> resource("THIRD-PARTY-NOTICES").contains("\naws-lc-sys "));
+        TypesTest.run(Path.of(arguments[0]));
+        WaitTest.run();
         System.out.println(passed + " passed, " + failed + " failed");
         System.exit(failed == 0 ? 0 : 1);
     }
 
-    /** Makes a call that must fail, and returns the number of objects that are held for C since then. */
-    private static int heldAfterFailure(Runnable call) throws ReflectiveOperationException {
-        Method count = Class.forName("netlib.Held").getDeclaredMethod("count");
-        count.setAccessible(true);
-        int before = (int) count.invoke(null);
+    /** Makes a call that must fail, and returns the number of objects that were held for C. */
+    private static long heldAfterFailure(Runnable call) throws ReflectiveOperationException {
+        Method next = Class.forName("netlib.Held").getDeclaredMethod("next");
+        next.setAccessible(true);
+        long before = (long) next.invoke(null);
         try {
             call.run();
         } catch (IllegalArgumentException | IllegalStateException refused) {
-            return (int) count.invoke(null) - before;
+            return (long) next.invoke(null) - before;
         }
         throw new AssertionError("the call must fail");
     }
 
-    private static int recurse(int depth) {
-        return recurse(depth + 1) + depth;
+    private static Verdict divide(int number) {
+        return Verdict.of(number / (number - number));
+    }
+
+    private static Verdict recurse(int depth) {
+        return Verdict.of(recurse(depth + 1).number() + depth);
     }
 
     /** Returns the text of a file in META-INF. */

@@ -1,7 +1,6 @@
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import netlib.Attempts;
-import netlib.BodyDecoder;
 import netlib.HeaderField;
 import netlib.Headers;
 import netlib.Limit;
@@ -28,7 +27,7 @@ public final class Get {
             Headers headers = Headers.make(new HeaderField[] {new HeaderField("connection", "close")});
             Url url = Netlib.parseUrlStrict(arguments[0]);
             Attempts attempts = Attempts.make(Retry.recommended(), "GET", url, headers, false, limit);
-            int status;
+            Status status;
             do {
                 Stream stream = null;
                 try {
@@ -49,14 +48,8 @@ public final class Get {
         }
     }
 
-    private static void writeBody(Stream stream, Response response) {
-        BodyDecoder decoder = BodyDecoder.make(response);
-        byte[] buffer = new byte[16384];
-        Stream.ReadBodyResult read;
-        do {
-            read = stream.readBody(decoder, buffer);
-            System.out.write(buffer, 0, (int) read.n());
-        } while (read.status() != Status.END_OF_STREAM);
+    private static void writeBody(Stream stream, Response response) throws IOException {
+        stream.bodyInputStream(response).transferTo(System.out);
         if (System.out.checkError()) { // also flushes
             System.err.println("cannot write the body");
             System.exit(1);

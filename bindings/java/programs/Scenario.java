@@ -14,6 +14,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import netlib.Action;
+import netlib.AddressClass;
 import netlib.Addresses;
 import netlib.Attempts;
 import netlib.Body;
@@ -82,7 +83,7 @@ public final class Scenario {
                 Response response = stream.readResponse(method).response();
                 StringBuilder received = new StringBuilder();
                 BodyDecoder decoder = BodyDecoder.make(response);
-                int status;
+                Status status;
                 do {
                     Stream.ReadBodyResult read = stream.readBody(decoder, buffer);
                     received.append(new String(buffer, 0, (int) read.n(), StandardCharsets.ISO_8859_1));
@@ -120,7 +121,7 @@ public final class Scenario {
                 return Outcome.DONE;
             }).random(() -> 0.5);
             Attempts loop = Attempts.make(Retry.make(options), exchange.method, exchange.url, exchange.headers, false, null);
-            int status;
+            Status status;
             do {
                 attempts++;
                 exchange.method = loop.method();
@@ -190,8 +191,10 @@ public final class Scenario {
     }
 
     private static String describe(NetlibException failed) {
-        String advice = failed.advice() == null ? "-" : failed.advice();
-        return status(failed) + " " + failed.causes().size() + " " + failed.getMessage() + "|" + advice;
+        // The texts of the error contain the names of C, as the table of the scenario does.
+        String advice = failed.error().advice();
+        return status(failed) + " " + failed.causes().size() + " " + failed.error().message() + "|"
+                + (advice == null ? "-" : advice);
     }
 
     private static String located(NetlibException failed) {
@@ -385,10 +388,10 @@ public final class Scenario {
             return asked[0] + " " + answer;
         });
         step("callback-address", () -> {
-            int[] seen = new int[1];
+            long[] seen = new long[1];
             Exchange exchange = new Exchange(address("https", "/hello").replace("localhost", "127.0.0.1"));
             exchange.options = ConnectOptions.make().addressCallback((address, classes) -> {
-                seen[0] = classes;
+                seen[0] = classes.stream().mapToLong(AddressClass::number).sum();
                 return Verdict.REFUSE;
             });
             return status(failure(exchange::run)) + " " + seen[0];
