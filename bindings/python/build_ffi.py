@@ -16,7 +16,7 @@ FILES = {"c": "netlib/_native.abi3.so", "python": "netlib/_cdef.py"}
 # At its exit, Python clears the functions of extern "Python" before the last handles are freed. After that,
 # ctx_free must not call Python.
 RELEASE = """
-int netlib_py_exiting;
+extern int netlib_py_exiting;
 void netlib_py_release(void *ctx);
 """
 SOURCE = """

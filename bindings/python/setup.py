@@ -1,4 +1,4 @@
-"""Names the platform of the wheel: the package contains libraries, but setuptools compiles nothing."""
+"""Names the platform of the wheel: the package may contain libraries, but setuptools compiles nothing."""
 
 import re
 from pathlib import Path
@@ -6,20 +6,24 @@ from pathlib import Path
 from setuptools import Distribution, setup
 from setuptools.command.bdist_wheel import bdist_wheel
 
+LIBRARIES = list(Path("netlib").glob("*.so*"))
+
 
 class BinaryDistribution(Distribution):
     def has_ext_modules(self):
-        return True
+        return bool(LIBRARIES)
 
 
 def oldest_glibc():
     """The version of glibc that the libraries need: the newest version of a symbol that they use."""
-    data = b"".join(path.read_bytes() for path in Path("netlib").glob("*.so*"))
+    data = b"".join(path.read_bytes() for path in LIBRARIES)
     return max(tuple(map(int, found)) for found in re.findall(rb"GLIBC_(\d+)\.(\d+)", data))
 
 
 class Wheel(bdist_wheel):
     def get_tag(self):
+        if not LIBRARIES:
+            return "py3", "none", "any"
         _, _, platform = super().get_tag()
         if platform.startswith("linux_"):
             platform = platform.replace("linux", "manylinux_{}_{}".format(*oldest_glibc()))

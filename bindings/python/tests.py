@@ -20,6 +20,7 @@ import socket
 import ssl
 import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -201,7 +202,6 @@ class Handles(unittest.TestCase):
         stream.close()
         gc.collect()
         self.assertIsNone(alive())
-
 
     def test_a_call_of_another_thread_keeps_a_closed_stream_and_its_socket(self) -> None:
         left, right = socket.socketpair()
@@ -401,7 +401,7 @@ class Callbacks(unittest.TestCase):
             "error = netlib.make_error(netlib.Status.IO, 'a', user_data=object())\n"
             "netlib.kept = (retry, error)\n"
         )
-        ran = subprocess.run([sys.executable, "-X", "dev", "-c", code], capture_output=True, text=True)
+        ran = subprocess.run([sys.executable, "-X", "dev", "-c", code], capture_output=True, text=True, check=False)
         self.assertEqual((ran.stderr, ran.returncode), ("", 0))
 
     def test_the_buffer_of_a_callback_ends_with_the_callback(self) -> None:
@@ -614,7 +614,8 @@ class Attempts(unittest.TestCase):
 
 class CommandLine(unittest.TestCase):
     def run_module(self, *arguments: str) -> tuple[str, list[str], int]:
-        ran = subprocess.run([sys.executable, "-m", "netlib", *arguments], capture_output=True, text=True)
+        command = [sys.executable, "-m", "netlib", *arguments]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
         return ran.stdout, ran.stderr.splitlines(), ran.returncode
 
     def test_the_trace_explains_each_step(self) -> None:
@@ -642,16 +643,18 @@ class Programs(unittest.TestCase):
 
     def test_the_first_program_prints_the_body(self) -> None:
         url = f"http://127.0.0.1:{serve()}/"
-        ran = subprocess.run([sys.executable, HERE / "get.py", url], capture_output=True, text=True)
+        ran = subprocess.run([sys.executable, HERE / "get.py", url], capture_output=True, text=True, check=False)
         self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("hello\n", "", 0))
 
     def test_the_first_program_reports_an_error(self) -> None:
-        ran = subprocess.run([sys.executable, HERE / "get.py", "http://a b/"], capture_output=True, text=True)
+        ran = subprocess.run(
+            [sys.executable, HERE / "get.py", "http://a b/"], capture_output=True, text=True, check=False
+        )
         message = "the host has a character that is not allowed in a host name at byte 8\n"
         self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("", message, 1))
 
     def test_the_first_program_prints_its_usage(self) -> None:
-        ran = subprocess.run([sys.executable, HERE / "get.py"], capture_output=True, text=True)
+        ran = subprocess.run([sys.executable, HERE / "get.py"], capture_output=True, text=True, check=False)
         self.assertEqual((ran.stdout, ran.stderr, ran.returncode), ("", "usage: get.py URL\n", 2))
 
     def test_the_wheel_works_in_a_fresh_environment(self) -> None:
@@ -670,8 +673,43 @@ class Programs(unittest.TestCase):
                 cwd=directory,
                 capture_output=True,
                 text=True,
+                check=False,
             )
             self.assertEqual((ran.stdout, ran.stderr), ("hello\n", ""))
+
+    def test_the_source_distribution_makes_a_wheel_that_uses_the_library_of_the_system(self) -> None:
+        package = Path(netlib.__file__).parent
+        (archive,) = package.parent.glob("*.tar.gz")
+        with tempfile.TemporaryDirectory() as directory, tarfile.open(archive) as tar:
+            names = tar.getnames()
+            tar.extractall(directory)
+            (source,) = Path(directory).iterdir()
+            environment = {**os.environ, "PYTHONPATH": str(HERE.parent.parent / "target/python")}
+            build = [sys.executable, "-W", "ignore", "setup.py", "--quiet", "bdist_wheel", "--dist-dir", directory]
+            subprocess.run(build, cwd=source, env=environment, check=True, capture_output=True)
+            (wheel,) = Path(directory).glob("*.whl")
+            with zipfile.ZipFile(wheel) as unpacked:
+                unpacked.extractall(f"{directory}/installed")
+            environment["PYTHONPATH"] += f":{directory}/installed"
+            environment["LD_LIBRARY_PATH"] = str(package)
+            code = "import netlib; print(netlib.__file__, netlib.parse_url('http://a/').host())"
+            ran = subprocess.run(
+                [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=False
+            )
+        self.assertEqual([name for name in names if ".so" in name], [])
+        self.assertRegex(wheel.name, r"^netlib_c-.*-py3-none-any\.whl$")
+        self.assertEqual((ran.stdout, ran.stderr), (f"{directory}/installed/netlib/__init__.py a\n", ""))
+
+    def test_the_metadata_name_the_project(self) -> None:
+        (wheel,) = Path(netlib.__file__).parent.parent.glob("*.whl")
+        with zipfile.ZipFile(wheel) as archive:
+            (metadata,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
+            text = archive.read(metadata).decode()
+        homepage = re.findall(r'^homepage = "(.*)"$', (HERE.parent.parent / "Cargo.toml").read_text(), re.MULTILINE)[0]
+        fields, _, description = text.partition("\n\n")
+        for field in (f"Project-URL: Homepage, {homepage}", "Author: The netlib authors", "Keywords: http,retry"):
+            self.assertIn(field, fields)
+        self.assertEqual(re.findall(r"\]\((?!https?:|#)[^)]*\)", description), [])
 
     def test_the_wheel_states_its_licence_and_contains_the_texts(self) -> None:
         (wheel,) = Path(netlib.__file__).parent.parent.glob("*.whl")
@@ -695,7 +733,7 @@ class Programs(unittest.TestCase):
             shutil.copytree(package, Path(directory, "netlib"), ignore=shutil.ignore_patterns("_native*"))
             command = [sys.executable, __file__, "Arguments", "Handles", "Errors", "Callbacks", "Generated"]
             environment = {"PYTHONPATH": directory}
-            ran = subprocess.run(command, env=environment, capture_output=True, text=True)
+            ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         self.assertEqual(ran.returncode, 0, ran.stderr)
 
 

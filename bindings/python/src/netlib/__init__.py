@@ -49,5 +49,5 @@ __all__ = [
     "WantWriteError",
     "connect",
     "make_error",
-    *_api.__all__,
 ]
+__all__ += _api.__all__

@@ -24,6 +24,7 @@ class Error(Exception):
     """The byte offset of invalid input."""
     causes: tuple[Error, ...]
     """The errors that led to this one, for example one for each address. The first one is also `__cause__`."""
+    __cause__: BaseException | None
 
     def __init__(self, info: ErrorInfo) -> None:
         self.info = info
@@ -114,6 +115,9 @@ class TlsError(Error, ssl.SSLError):
 
 class CertificateError(TlsError, ssl.SSLCertVerificationError):
     """The certificate of the peer was not accepted."""
+
+    verify_code: int
+    verify_message: str
 
     def __init__(self, info: ErrorInfo) -> None:
         super().__init__(info)

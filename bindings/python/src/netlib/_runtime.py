@@ -31,7 +31,7 @@ except ImportError:
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
-    from typing_extensions import Self as Self
+    from typing_extensions import Self as Self  # noqa: PLC0414 # mypy needs the alias for modules that import Self
 
     from ._api import Limit
 else:
@@ -257,7 +257,8 @@ def int_array(values: Iterable[int]) -> tuple[Any, int, object]:
 
 
 def fields_array(fields: Fields) -> tuple[Any, int, object]:
-    pairs = list(fields.items() if isinstance(fields, Mapping) else fields)
+    items: Any = fields.items() if isinstance(fields, Mapping) else fields
+    pairs = list(items)
     names, _, keep_names = text_array([name for name, _ in pairs])
     values, _, keep_values = text_array([value for _, value in pairs])
     array = new("netlib_header_field[]", [(names[at], values[at]) for at in range(len(pairs))])
@@ -301,7 +302,8 @@ def in_python(text: MaybeText) -> MaybeText:
         return text
     from ._names import NAMES
 
-    return re.sub(r"(?:enum )?\b((?:netlib|NETLIB)_\w+)", lambda found: NAMES.get(found[1], found[0]), text)
+    changed: Any = re.sub(r"(?:enum )?\b((?:netlib|NETLIB)_\w+)", lambda found: NAMES.get(found[1], found[0]), text)
+    return changed  # type: ignore[no-any-return]
 
 
 def part_of(value: Data, start: Any, pointer: Any, length: int) -> memoryview:

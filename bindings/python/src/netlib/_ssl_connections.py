@@ -1,5 +1,7 @@
 """The connections of `netlib.ssl.SSLContext`."""
 
+# pyright: reportIncompatibleVariableOverride=false
+# The base classes are written in C, and have properties that typeshed declares as variables.
 from __future__ import annotations
 
 import errno
@@ -122,6 +124,8 @@ class _Session:
 class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
     """A TLS connection, as ssl.SSLSocket."""
 
+    do_handshake_on_connect: bool
+    suppress_ragged_eofs: bool
     _tls: _api.Stream
 
     def __init__(
@@ -166,9 +170,9 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         # httpcore asks this attribute of ssl.SSLSocket for the ALPN protocol.
         return self
 
-    def connect(self, address: Any) -> None:
+    def connect(self, addr: Any) -> None:
         """Connects, and makes the handshake unless the context was told not to."""
-        socket.socket.connect(self, address)
+        socket.socket.connect(self, addr)
         if self.do_handshake_on_connect:
             self.do_handshake()
 
@@ -210,9 +214,9 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         space = memoryview(buffer).cast("B")
         return self._read(space[:nbytes] if nbytes else space)
 
-    def recv(self, size: int = 1024, flags: int = 0) -> bytes:
+    def recv(self, buflen: int = 1024, flags: int = 0) -> bytes:
         _no_flags(flags)
-        buffer = bytearray(size)
+        buffer = bytearray(buflen)
         return bytes(memoryview(buffer)[: self._read(buffer)])
 
     def _read(self, buffer: WritableData) -> int:
@@ -243,8 +247,8 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
     def sendfile(self, file: Any, offset: int = 0, count: int | None = None) -> int:
         return self._sendfile_use_send(file, offset, count)  # type: ignore[attr-defined, no-any-return]
 
-    def read(self, size: int = 1024, buffer: Any = None) -> Any:
-        return self.recv(size) if buffer is None else self.recv_into(buffer, size)
+    def read(self, len: int = 1024, buffer: Any = None) -> Any:
+        return self.recv(len) if buffer is None else self.recv_into(buffer, len)
 
     def write(self, data: Any) -> int:
         return self.send(data)
@@ -268,14 +272,25 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
     def _refuse(self, *_arguments: object, **_named: object) -> NoReturn:
         raise NotImplementedError("a TLS connection does not support this method")
 
-    accept = connect_ex = detach = dup = recvfrom = recvfrom_into = recvmsg = recvmsg_into = sendmsg = sendto = _refuse
-
 
 def _no_flags(flags: int) -> None:
     if flags:
         raise ValueError("a TLS connection supports no flags")
 
 
+for _name in (
+    "accept",
+    "connect_ex",
+    "detach",
+    "dup",
+    "recvfrom",
+    "recvfrom_into",
+    "recvmsg",
+    "recvmsg_into",
+    "sendmsg",
+    "sendto",
+):
+    setattr(SSLSocket, _name, SSLSocket._refuse)
 refuse_inherited(SSLSocket)
 
 _PIECE = 16384
@@ -337,10 +352,10 @@ class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
         """Makes the handshake."""
         self._run(lambda: (self._tls.handshake(), 0))
 
-    def read(self, size: int = 1024, buffer: Any = None) -> Any:
+    def read(self, len: int = 1024, buffer: Any = None) -> Any:
         """Reads into a buffer and returns the number of bytes, or returns bytes."""
         # asyncio asks for 256 KiB, but a record has at most 16 KiB.
-        space = memoryview(bytearray(min(size, _PIECE)) if buffer is None else buffer).cast("B")[:size]
+        space = memoryview(bytearray(min(len, _PIECE)) if buffer is None else buffer).cast("B")[:len]
         if not space:
             return b"" if buffer is None else 0
         _, count = self._run(lambda: self._tls.read(space))

@@ -44,7 +44,7 @@ from ._api import (
     Url,
 )
 from ._errors import Error
-from ._runtime import Data
+from ._runtime import Data, Self
 
 if TYPE_CHECKING:
     from ._aio_trio import TrioWaits
@@ -155,7 +155,7 @@ class Stream:
         self._socket, self._waits = connection, waits
         self._burst = 0
 
-    async def __aenter__(self) -> Stream:
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_raised: object) -> None:

@@ -9,6 +9,8 @@ and asyncio itself.
 `ssl.SSLContext` applies to netlib, or raises an exception.
 """
 
+# pyright: reportIncompatibleVariableOverride=false
+# The base class is written in C, and has properties that typeshed declares as variables.
 from __future__ import annotations
 
 import os
@@ -114,8 +116,8 @@ class SSLContext(ssl.SSLContext):
     AttributeError, so that no setting is without effect. Contexts with equal settings share their trusted certificates
     and the sessions that they resume, unless they have a private key."""
 
-    sslsocket_class = SSLSocket
-    sslobject_class = SSLObject
+    sslsocket_class: type[ssl.SSLSocket] = SSLSocket
+    sslobject_class: type[ssl.SSLObject] = SSLObject
 
     def __new__(cls, protocol: int = ssl.PROTOCOL_TLS, *_arguments: object, **_named: object) -> Self:
         # The context of OpenSSL is never used. Without trusted certificates, it would refuse every peer.
@@ -193,11 +195,14 @@ class SSLContext(ssl.SSLContext):
     def verify_flags(self, flags: int) -> None:
         self._change("verify_flags", int(flags))
 
-    def load_default_certs(self, _purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH) -> None:
+    def load_default_certs(self, purpose: ssl.Purpose = ssl.Purpose.SERVER_AUTH) -> None:
         """Trusts the system's authorities."""
+        _check_purpose(purpose)
         self._default_trust = True
 
-    set_default_verify_paths = load_default_certs
+    def set_default_verify_paths(self) -> None:
+        """Trusts the system's authorities."""
+        self._default_trust = True
 
     def load_verify_locations(
         self, cafile: Path | None = None, capath: Path | None = None, cadata: str | Data | None = None
@@ -306,9 +311,9 @@ class SSLContext(ssl.SSLContext):
         context = self._tls_context()
         return [{"name": context.cipher_suite_openssl_name(at)} for at in range(context.cipher_suite_count())]
 
-    def set_alpn_protocols(self, protocols: Iterable[str]) -> None:
+    def set_alpn_protocols(self, alpn_protocols: Iterable[str]) -> None:
         """Sets the application protocols to offer."""
-        names, check = tuple(protocols), TlsOptions()
+        names, check = tuple(alpn_protocols), TlsOptions()
         with python_errors():
             for name in names:
                 check.add_alpn_protocol(name)
@@ -345,7 +350,7 @@ class SSLContext(ssl.SSLContext):
     ) -> SSLSocket:
         """Wraps a socket in a TLS connection, which takes over the descriptor."""
         if isinstance(sock, SSLSocket):
-            raise ValueError("netlib.ssl makes TLS in TLS only with wrap_bio")
+            raise NotImplementedError("netlib.ssl makes TLS in TLS only with wrap_bio")
         _check_client(server_side, session)
         return SSLSocket(sock, self, _host(server_hostname), do_handshake_on_connect, suppress_ragged_eofs)
 
@@ -361,10 +366,10 @@ class SSLContext(ssl.SSLContext):
         _check_client(server_side, session)
         return SSLObject(self, incoming, outgoing, _host(server_hostname))
 
-    def _refuse(self, *_arguments: object, **_named: object) -> NoReturn:
+    def _wrap_socket(self, *_arguments: object, **_named: object) -> NoReturn:
         raise NotImplementedError("a context of netlib.ssl has no connections of OpenSSL")
 
-    _wrap_socket = _wrap_bio = _refuse
+    _wrap_bio = _wrap_socket
 
 
 refuse_inherited(SSLContext)
@@ -379,14 +384,18 @@ def create_default_context(
 ) -> SSLContext:
     """Makes a context that verifies servers, as `ssl.create_default_context`. Without an argument, it trusts the
     system's authorities."""
-    if purpose != ssl.Purpose.SERVER_AUTH:
-        raise ValueError("netlib.ssl has no connections of servers")
+    _check_purpose(purpose)
     context = SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if cafile is None and capath is None and cadata is None:
         context.load_default_certs()
     else:
         context.load_verify_locations(cafile, capath, cadata)
     return context
+
+
+def _check_purpose(purpose: ssl.Purpose) -> None:
+    if purpose != ssl.Purpose.SERVER_AUTH:
+        raise ValueError("netlib.ssl has no connections of servers")
 
 
 def _check_client(server_side: bool, session: None) -> None:
