@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from dynamic import callback_name, class_of, comment_of, names_of, used_of, words, wrapped  # noqa: E402
+from dynamic import callback_name, class_of, comment_of, members_of, names_of, results_of, used_of, words, wrapped  # noqa: E402
 from model import callback_decision, callback_inputs, callback_outputs, camel  # noqa: E402
 
 WIDTH = 120
@@ -84,12 +84,17 @@ class Comments:
                 item = self.api.callbacks[value.callback]
                 kind = callback_type(item) if not value.nullable else f"({callback_type(item)})|null"
                 text = f"{text} {self.callback(item)}"
+            elif value.enum:
+                text = self.constants(value, text)
             elif value.kind == "array":
                 kind = list_type(value) + ("|null" if value.nullable else "")
             elif value.kind == "buffer":
                 text = f"the maximum number of bytes. {text}"
             tags += tag(f"@param {kind} ${camel(value.name)} {text}", depth)
-        docs = [local(doc) for doc in comment.results]
+        docs = [
+            local(doc) if isinstance(item, str) or not item.enum else self.constants(item, local(doc))
+            for item, doc in zip(results_of(call), comment.results)
+        ]
         if results is None:
             tags += ["@return $this"]
         elif len(results) == 1:
@@ -109,6 +114,12 @@ class Comments:
             tags += tag(f"@throws Error {others}{local(comment.errors)}", depth)
         text = re.sub(r"^Stores ", "Returns ", comment.text) if results else comment.text
         return block([lines_of(local(text), depth), lines_of(waits, depth) if waits else [], tags], depth)
+
+    def constants(self, value, text):
+        """The comment of a number that is a constant, or a sum of constants."""
+        item = self.api.enums[value.enum]
+        count = "a sum of" if value.kind == "bits" else "one of"
+        return f"{count} `{members_of(item)}`: {text}".removesuffix(": ")
 
     def progress(self, call):
         return ", ".join(f"`{self.names[status]}`" for status in ["NETLIB_OK"] + call.progress)

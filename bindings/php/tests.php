@@ -104,6 +104,10 @@ $tests = [
         foreach (['@param string $path ', '@return $this'] as $text) {
             equal([$text, str_contains($comment, $text)], [$text, true]);
         }
+        $comment = (new ReflectionMethod(Attempts::class, 'request'))->getDocComment();
+        equal(str_contains($comment, '@param int $form one of `REQUEST_FORM_*`: '), true);
+        $comment = (new ReflectionMethod(TlsContext::class, 'trustKinds'))->getDocComment();
+        equal(str_contains($comment, '@return int a sum of `TRUST_*`'), true);
         $comment = (new ReflectionMethod(Netlib\Stream::class, 'read'))->getDocComment();
         foreach (['@param int $buf ', '@return array{?string, int} ', '@throws Error ', 'Waits if '] as $text) {
             equal([$text, str_contains($comment, $text)], [$text, true]);
