@@ -210,6 +210,11 @@ class Php(Writer):
         self.line(f"$this->adopt({value}{', ' + keep[0] if keep else ''});")
 
     def give_back(self, results):
+        if results == ["$result"]:  # returns the result of the C function without a variable
+            prefix = self.indent * self.depth
+            at = max(at for at, line in enumerate(self.lines) if line.startswith(f"{prefix}$result = "))
+            self.lines[at] = self.lines[at].replace("$result = ", "return ", 1)
+            return
         self.line(f"return {results[0] if len(results) == 1 else '[' + ', '.join(results) + ']'};")
 
     def input_type(self, value):
