@@ -22,13 +22,14 @@ import javax.net.ssl.TrustManager;
  *
  * <pre>{@code HttpClient.newBuilder().sslContext(new NetlibSslContext(tls)).build()}</pre>
  *
- * <p>The {@link TlsContext} decides which peers are trusted: its authorities, pins, CRLs and host name check apply to every
- * connection. {@link SSLParameters} choose the application protocols, and may exclude TLS versions. The name of a server
- * is the SNI name of the parameters, else the host of the engine. An engine refuses other settings that netlib would not
- * follow, such as other cipher suites, algorithm constraints, or client authentication. netlib ignores the named groups
- * and signature schemes of the parameters, and checks the host name even without an endpoint identification algorithm.
+ * <p>The {@link TlsContext} decides which peers are trusted: its authorities, pins, CRLs and host name check apply to
+ * every connection. {@link SSLParameters} choose the application protocols, and may exclude TLS versions. The name of a
+ * server is the SNI name of the parameters, else the host of the engine. An engine refuses other settings that netlib
+ * would not follow, such as other cipher suites, algorithm constraints, or client authentication. netlib ignores the
+ * named groups and signature schemes of the parameters, and checks the host name even without an endpoint
+ * identification algorithm.
  *
- * <p>A handshake that fails throws an {@link javax.net.ssl.SSLHandshakeException SSLHandshakeException}, whose cause is a
+ * <p>A handshake that fails throws a {@link javax.net.ssl.SSLHandshakeException}, whose cause is a
  * {@link NetlibException}. The context has no sockets and no servers. Threads may share the context.
  */
 public final class NetlibSslContext extends SSLContext {

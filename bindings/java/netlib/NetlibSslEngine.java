@@ -124,7 +124,8 @@ final class NetlibSslEngine extends SSLEngine {
 
     private SSLEngineResult result(Status status, int consumed, int produced) {
         HandshakeStatus handshake = getHandshakeStatus();
-        if (isHandshakeDone && !isFinishReported && handshake == HandshakeStatus.NOT_HANDSHAKING && status == Status.OK) {
+        boolean isIdle = isHandshakeDone && handshake == HandshakeStatus.NOT_HANDSHAKING && status == Status.OK;
+        if (isIdle && !isFinishReported) {
             isFinishReported = true;
             handshake = HandshakeStatus.FINISHED;
         }
@@ -318,11 +319,12 @@ final class NetlibSslEngine extends SSLEngine {
     @Override
     public synchronized void setSSLParameters(SSLParameters wanted) {
         String algorithm = wanted.getEndpointIdentificationAlgorithm();
-        refuse(algorithm != null && !algorithm.isEmpty() && !algorithm.equals("HTTPS"), "the endpoint identification", algorithm);
+        boolean isHttps = algorithm == null || algorithm.isEmpty() || algorithm.equals("HTTPS");
+        refuse(!isHttps, "the endpoint identification", algorithm);
         refuse(wanted.getAlgorithmConstraints() != null, "algorithm constraints", wanted.getAlgorithmConstraints());
         refuse(wanted.getMaximumPacketSize() != 0, "the maximum packet size", wanted.getMaximumPacketSize());
         List<SNIServerName> names = wanted.getServerNames() == null ? List.of() : wanted.getServerNames();
-        refuse(names.size() > 1 || !names.stream().allMatch(SNIHostName.class::isInstance), "the server names", names);
+        refuse(!names.stream().allMatch(SNIHostName.class::isInstance), "the server names", names);
         super.setSSLParameters(wanted);
         parameters = new SSLParameters();
         parameters.setApplicationProtocols(wanted.getApplicationProtocols());

@@ -15,8 +15,8 @@ final class TlsRecord {
     private TlsRecord() {}
 
     /**
-     * Returns the size of the record at the position of a buffer, or -1 if the buffer has only a part of the record. If
-     * the bytes are no record of TLS, returns the number of the remaining bytes, with which netlib describes the failure.
+     * Returns the size of the record at the position of a buffer, or -1 if the buffer has only a part of the record.
+     * Returns the number of the remaining bytes if they are no TLS record: netlib explains the failure from these bytes.
      */
     static int size(ByteBuffer buffer) {
         int at = buffer.position();

@@ -1,23 +1,16 @@
-import java.io.IOException;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.security.AlgorithmConstraints;
+import java.security.AlgorithmParameters;
+import java.security.CryptoPrimitive;
+import java.security.Key;
 import java.security.Security;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.Random;
-import java.util.concurrent.Callable;
-import java.util.concurrent.CompletableFuture;
+import java.util.Set;
 import javax.net.ssl.SNIHostName;
+import javax.net.ssl.SNIServerName;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
@@ -28,177 +21,24 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSessionBindingEvent;
 import javax.net.ssl.SSLSessionBindingListener;
-import netlib.Certificate;
-import netlib.Netlib;
-import netlib.NetlibException;
-import netlib.NetlibSslContext;
-import netlib.TlsContext;
-import netlib.TlsOptions;
 
 /** Tests NetlibSslContext, with HttpClient and with engines in memory. Argument: the directory tests/certs. */
 public final class EngineTest {
-    private static final byte[] HELLO = "hello".getBytes(StandardCharsets.US_ASCII);
-    private static final Map<String, SSLContext> SERVERS = new HashMap<>();
-    private static Path certificates;
-    private static int passed;
-    private static int failed;
-
     private EngineTest() {}
 
-    private static void check(String what, Object expected, Callable<?> call) {
-        Object found;
-        try {
-            found = call.call();
-        } catch (Throwable raised) {
-            found = describe(raised);
-        }
-        if (Objects.deepEquals(expected, found)) {
-            passed++;
-        } else {
-            failed++;
-            System.out.println("FAILED: " + what + ": expected " + expected + ", found " + found);
-        }
-    }
-
-    /** The class of a failure, and the status of netlib that caused it. */
-    private static String describe(Throwable raised) {
-        String text = raised.getClass().getSimpleName();
-        for (Throwable at = raised; at != null; at = at.getCause()) {
-            if (at instanceof NetlibException cause) {
-                return text + " " + Netlib.statusName(cause.status());
-            }
-        }
-        return text + ": " + raised.getMessage();
-    }
-
     public static void main(String[] arguments) throws Exception {
-        certificates = Path.of(arguments[0]);
+        TestContexts.certificates = Path.of(arguments[0]);
         // The servers change the keys after 1 MiB in one direction.
         Security.setProperty("jdk.tls.keyLimits", "AES/GCM/NoPadding KeyUpdate 2^20, ChaCha20-Poly1305 KeyUpdate 2^20");
-        testHttpClient();
-        testRefusals();
+        HttpClientTest.run();
         testSettings();
         for (String version : new String[] {"TLSv1.2", "TLSv1.3"}) {
             testMemory(version);
         }
+        testThreads();
         testFailures();
         testSession();
-        System.out.println(passed + " passed, " + failed + " failed");
-        System.exit(failed == 0 ? 0 : 1);
-    }
-
-    private static SSLContext serverContext(String certificate) throws Exception {
-        if (!SERVERS.containsKey(certificate)) {
-            SERVERS.put(certificate, TlsServer.context(certificates, certificate));
-        }
-        return SERVERS.get(certificate);
-    }
-
-    private static TlsOptions options(String authority) {
-        return TlsOptions.make().addCaFile(certificates.resolve(authority + ".pem").toString());
-    }
-
-    private static SSLContext context(TlsOptions options) {
-        try (TlsContext tls = TlsContext.make(options)) {
-            return new NetlibSslContext(tls);
-        }
-    }
-
-    // HttpClient.
-
-    private static HttpClient client(SSLContext context, HttpClient.Version version) {
-        return HttpClient.newBuilder().sslContext(context).version(version).build();
-    }
-
-    private static TlsServer server(String certificate, byte[] answer) throws Exception {
-        return new TlsServer(serverContext(certificate), answer);
-    }
-
-    private static HttpRequest.Builder request(TlsServer server) {
-        URI uri = URI.create("https://localhost:" + server.port() + "/");
-        return HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60));
-    }
-
-    private static String get(TlsServer server, HttpClient client) throws Exception {
-        HttpResponse<String> response = client.send(request(server).build(), HttpResponse.BodyHandlers.ofString());
-        return response.statusCode() + " " + response.body() + " " + response.version() + " "
-                + response.sslSession().orElseThrow().getProtocol();
-    }
-
-    private static void testHttpClient() throws Exception {
-        byte[] sent = new byte[1 << 19];
-        byte[] large = new byte[1 << 22];
-        new Random(1).nextBytes(sent);
-        new Random(2).nextBytes(large);
-        SSLContext context = context(options("ca"));
-        SSLParameters old = new SSLParameters(null, new String[] {"TLSv1.2"});
-        try (TlsServer server = server("server", HELLO);
-                TlsServer largeServer = server("server", large)) {
-            for (HttpClient.Version version : HttpClient.Version.values()) {
-                HttpClient client = client(context, version);
-                check(version + ": a request and its response", "200 hello " + version + " TLSv1.3", () -> get(server, client));
-                check(version + ": a large request", true, () -> {
-                    HttpRequest request = request(server).POST(HttpRequest.BodyPublishers.ofByteArray(sent)).build();
-                    return Arrays.equals(sent, client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
-                });
-                check(version + ": a large response, with changes of the keys", true, () -> {
-                    HttpRequest request = request(largeServer).build();
-                    return Arrays.equals(large, client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
-                });
-                check(version + ": 30 requests at the same time", 30L, () -> {
-                    List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();
-                    for (int at = 0; at < 30; at++) {
-                        all.add(client.sendAsync(request(server).build(), HttpResponse.BodyHandlers.ofString()));
-                    }
-                    return all.stream().filter(one -> one.join().body().equals("hello")).count();
-                });
-                check(version + ": SSLParameters choose TLS 1.2", "200 hello " + version + " TLSv1.2", () -> get(server,
-                        HttpClient.newBuilder().sslContext(context).sslParameters(old).version(version).build()));
-            }
-            check("the session of a response has the certificate of the server", "CN=localhost TLS_ 1 localhost", () -> {
-                HttpClient client = client(context, HttpClient.Version.HTTP_1_1);
-                HttpResponse<?> response = client.send(request(server).build(), HttpResponse.BodyHandlers.discarding());
-                SSLSession session = response.sslSession().orElseThrow();
-                return session.getPeerPrincipal() + " " + session.getCipherSuite().substring(0, 4) + " "
-                        + session.getPeerCertificates().length + " " + session.getPeerHost();
-            });
-        }
-    }
-
-    private record Refusal(String what, String certificate, TlsOptions options, String expected) {}
-
-    private static void testRefusals() throws Exception {
-        byte[] pem = java.nio.file.Files.readAllBytes(certificates.resolve("server.pem"));
-        String pin = Certificate.parse(pem).publicKeyPin();
-        String other = "sha256//" + "A".repeat(43) + "=";
-        String answer = "200 hello HTTP_2 TLSv1.3, 1 requests";
-        for (Refusal row : new Refusal[] {
-            new Refusal("an unknown authority", "server", options("other-ca"),
-                    "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests"),
-            new Refusal("a certificate for another name", "wrong-name", options("ca"),
-                    "SSLHandshakeException NETLIB_HOSTNAME_MISMATCH, 0 requests"),
-            new Refusal("an expired certificate", "expired", options("ca"),
-                    "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests"),
-            new Refusal("a pin of another key", "server", options("ca").addPin(other),
-                    "SSLHandshakeException NETLIB_FINGERPRINT_MISMATCH, 0 requests"),
-            new Refusal("the pin of the key", "server", options("ca").addPin(pin), answer),
-            new Refusal("a pin in place of the chain", "server",
-                    options("other-ca").addPin(pin).pinsReplaceChain(true), answer),
-            new Refusal("another name, if the TLS context checks no names", "wrong-name",
-                    options("ca").checkHostname(false), answer),
-        }) {
-            try (TlsServer server = server(row.certificate(), HELLO)) {
-                check("HttpClient with " + row.what(), row.expected(), () -> {
-                    String found;
-                    try {
-                        found = get(server, client(context(row.options()), HttpClient.Version.HTTP_2));
-                    } catch (IOException refused) {
-                        found = describe(refused);
-                    }
-                    return found + ", " + server.requests() + " requests";
-                });
-            }
-        }
+        Checks.exit();
     }
 
     // Settings.
@@ -215,10 +55,44 @@ public final class EngineTest {
         };
     }
 
+    private static final class NoConstraints implements AlgorithmConstraints {
+        @Override
+        public boolean permits(Set<CryptoPrimitive> primitives, String algorithm, AlgorithmParameters parameters) {
+            return true;
+        }
+
+        @Override
+        public boolean permits(Set<CryptoPrimitive> primitives, Key key) {
+            return true;
+        }
+
+        @Override
+        public boolean permits(Set<CryptoPrimitive> primitives, String algorithm, Key key, AlgorithmParameters given) {
+            return true;
+        }
+
+        @Override
+        public String toString() {
+            return "none";
+        }
+    }
+
+    /** A server name that is no host name. */
+    private static final class OtherName extends SNIServerName {
+        OtherName() {
+            super(1, new byte[] {1});
+        }
+
+        @Override
+        public String toString() {
+            return "type=1";
+        }
+    }
+
     private record RefusedSetting(String expected, Setting setting) {}
 
     private static void testSettings() {
-        SSLContext context = context(options("ca").minimumVersion(netlib.TlsVersion.V1_3));
+        SSLContext context = TestContexts.client(TestContexts.options("ca").minimumVersion(netlib.TlsVersion.V1_3));
         String cannot = "IllegalArgumentException: an engine of netlib cannot have ";
         for (RefusedSetting row : new RefusedSetting[] {
             new RefusedSetting("the mode server", engine -> engine.setUseClientMode(false)),
@@ -231,25 +105,29 @@ public final class EngineTest {
                     parameters(given -> given.setCipherSuites(new String[] {"TLS_AES_128_GCM_SHA256"}))),
             new RefusedSetting("the endpoint identification LDAPS",
                     parameters(given -> given.setEndpointIdentificationAlgorithm("LDAPS"))),
+            new RefusedSetting("algorithm constraints none",
+                    parameters(given -> given.setAlgorithmConstraints(new NoConstraints()))),
+            new RefusedSetting("the server names [type=1]",
+                    parameters(given -> given.setServerNames(List.of(new OtherName())))),
             new RefusedSetting("the maximum packet size 600", parameters(given -> given.setMaximumPacketSize(600))),
         }) {
-            check("the setting is refused: " + row.expected(), cannot + row.expected(), () -> {
+            Checks.check("the setting is refused: " + row.expected(), cannot + row.expected(), () -> {
                 row.setting().set(context.createSSLEngine("localhost", 443));
                 return "accepted";
             });
         }
-        check("a TLS context with application protocols is refused", "IllegalArgumentException: the TLS context has "
+        Checks.check("a TLS context with application protocols is refused", "IllegalArgumentException: the TLS context has "
                 + "application protocols, which SSLParameters choose for each engine",
-                () -> context(options("ca").addAlpnProtocol("h2")));
-        check("the default settings are accepted", "TLSv1.3 HTTPS 3", () -> {
+                () -> TestContexts.client(TestContexts.options("ca").addAlpnProtocol("h2")));
+        Checks.check("the default settings are accepted", "TLSv1.3 HTTPS 3", () -> {
             SSLParameters parameters = context.getDefaultSSLParameters();
             context.createSSLEngine().setSSLParameters(parameters);
             return String.join(",", parameters.getProtocols()) + " " + parameters.getEndpointIdentificationAlgorithm() + " "
                     + Arrays.stream(parameters.getCipherSuites()).filter(suite -> suite.startsWith("TLS_")).filter(
                             suite -> !suite.contains("_WITH_")).count();
         });
-        check("the settings are those that were set", "TLSv1.2 [h2] www.example", () -> {
-            SSLEngine engine = context(options("ca")).createSSLEngine("example", 443);
+        Checks.check("the settings are those that were set", "TLSv1.2 [h2] www.example", () -> {
+            SSLEngine engine = TestContexts.client(TestContexts.options("ca")).createSSLEngine("example", 443);
             SSLParameters parameters = new SSLParameters(null, new String[] {"TLSv1.2", "TLSv1"});
             parameters.setApplicationProtocols(new String[] {"h2"});
             parameters.setServerNames(List.of(new SNIHostName("www.example")));
@@ -258,7 +136,7 @@ public final class EngineTest {
             return String.join(",", engine.getEnabledProtocols()) + " " + List.of(found.getApplicationProtocols()) + " "
                     + ((SNIHostName) found.getServerNames().get(0)).getAsciiName();
         });
-        check("an engine without a name fails", "SSLHandshakeException NETLIB_INVALID_ARGUMENT", () -> {
+        Checks.check("an engine without a name fails", "SSLHandshakeException NETLIB_INVALID_ARGUMENT", () -> {
             SSLEngine engine = context.createSSLEngine();
             engine.beginHandshake();
             return "begun";
@@ -268,7 +146,7 @@ public final class EngineTest {
     // Engines in memory.
 
     private static EnginePair pair(SSLContext context, String version) throws Exception {
-        return new EnginePair(context, serverContext("server"), version);
+        return new EnginePair(context, TestContexts.server("server"), version);
     }
 
     private static String line(SSLEngineResult result) {
@@ -276,18 +154,25 @@ public final class EngineTest {
     }
 
     private static void testMemory(String version) throws Exception {
-        SSLContext context = context(options("ca"));
+        SSLContext context = TestContexts.client(TestContexts.options("ca"));
         String prefix = version + ": ";
-        check(prefix + "the statuses of a handshake", "NOT_HANDSHAKING [NEED_WRAP, NEED_UNWRAP, "
+        Checks.check(prefix + "the statuses of a handshake", "NOT_HANDSHAKING [NEED_WRAP, NEED_UNWRAP, "
                 + (version.equals("TLSv1.3") ? "NEED_WRAP, NEED_UNWRAP, NEED_WRAP" : "NEED_WRAP, NEED_UNWRAP")
                 + ", FINISHED] NOT_HANDSHAKING", () -> {
                     EnginePair pair = pair(context, version);
                     HandshakeStatus first = pair.client.getHandshakeStatus();
                     return first + " " + pair.handshake().statuses + " " + pair.client.getHandshakeStatus();
                 });
-        check(prefix + "wrap starts the handshake", "OK NEED_UNWRAP 0",
-                () -> line(pair(context, version).wrap("early")));
-        check(prefix + "the application protocol", "null null h2 null http/1.1", () -> {
+        Checks.check(prefix + "wrap starts the handshake, and takes no data", "OK NEED_UNWRAP 0|OK NEED_UNWRAP 0", () -> {
+            EnginePair pair = pair(context, version);
+            return line(pair.wrap("early")) + "|" + line(pair.client.wrap(EnginePair.bytes("early"), ByteBuffer.allocate(0)));
+        });
+        Checks.check(prefix + "unwrap takes no data before the output is wrapped", "OK NEED_WRAP 0", () -> {
+            EnginePair pair = pair(context, version);
+            pair.toClient = EnginePair.bytes("early");
+            return line(pair.unwrap());
+        });
+        Checks.check(prefix + "the application protocol", "null null h2 null http/1.1", () -> {
             EnginePair pair = pair(context, version);
             SSLParameters parameters = new SSLParameters();
             parameters.setApplicationProtocols(new String[] {"h2"});
@@ -301,19 +186,19 @@ public final class EngineTest {
             return before + " " + pair.client.getApplicationProtocol() + " " + pair.client.getHandshakeApplicationProtocol()
                     + " " + other.client.getApplicationProtocol();
         });
-        check(prefix + "no application protocol is empty text", "",
+        Checks.check(prefix + "no application protocol is empty text", "",
                 () -> pair(context, version).handshake().client.getApplicationProtocol());
-        check(prefix + "several sources make one record", "OK NOT_HANDSHAKING 5|hello", () -> {
+        Checks.check(prefix + "several sources make one record", "OK NOT_HANDSHAKING 5|hello", () -> {
             EnginePair pair = pair(context, version).handshake();
             return line(pair.wrap("he", "", "llo")) + "|" + pair.runServer("");
         });
-        check(prefix + "a record has at most 16384 bytes", "OK NOT_HANDSHAKING 16384", () -> {
+        Checks.check(prefix + "a record has at most 16384 bytes", "OK NOT_HANDSHAKING 16384", () -> {
             EnginePair pair = pair(context, version).handshake();
             SSLEngineResult result = pair.wrap("a".repeat(10_000), "b".repeat(10_000));
             pair.runServer("");
             return line(result);
         });
-        check(prefix + "data fills several targets", "OK NOT_HANDSHAKING|he|llo", () -> {
+        Checks.check(prefix + "data fills several targets", "OK NOT_HANDSHAKING|he|llo", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.runServer("hello");
             ByteBuffer small = ByteBuffer.allocate(2);
@@ -322,7 +207,7 @@ public final class EngineTest {
             String texts = EnginePair.text(small) + "|" + EnginePair.text(large);
             return result.getStatus() + " " + result.getHandshakeStatus() + "|" + texts;
         });
-        check(prefix + "a part of a record consumes nothing", "BUFFER_UNDERFLOW NOT_HANDSHAKING 0 everywhere|hello", () -> {
+        Checks.check(prefix + "a part of a record consumes nothing", "BUFFER_UNDERFLOW NOT_HANDSHAKING 0 everywhere|hello", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.runServer("hello");
             String first = null;
@@ -337,14 +222,14 @@ public final class EngineTest {
             pair.unwrap();
             return first + " everywhere|" + EnginePair.text(pair.received);
         });
-        check(prefix + "the next engine resumes the session, without the certificate", true, () -> {
-            SSLContext own = context(options("ca"));
+        Checks.check(prefix + "the next engine resumes the session, without the certificate", true, () -> {
+            SSLContext own = TestContexts.client(TestContexts.options("ca"));
             int first = pair(own, version).handshake().sentByServer;
             EnginePair second = pair(own, version).handshake();
             return second.sentByServer < first - 500
                     && second.client.getSession().getPeerPrincipal().getName().equals("CN=localhost");
         });
-        check(prefix + "small targets", "BUFFER_OVERFLOW 0 0|BUFFER_OVERFLOW 0 0|hello", () -> {
+        Checks.check(prefix + "small targets", "BUFFER_OVERFLOW 0 0|BUFFER_OVERFLOW 0 0|hello", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.runServer("hello");
             ByteBuffer small = ByteBuffer.allocate(4);
@@ -354,11 +239,11 @@ public final class EngineTest {
             return in.getStatus() + " " + in.bytesConsumed() + " " + small.position() + "|" + out.getStatus() + " "
                     + out.bytesConsumed() + " " + small.position() + "|" + EnginePair.text(pair.received);
         });
-        check(prefix + "a target that is read-only is refused", "ReadOnlyBufferException: null", () -> {
+        Checks.check(prefix + "a target that is read-only is refused", "ReadOnlyBufferException: null", () -> {
             EnginePair pair = pair(context, version).handshake();
             return pair.client.wrap(EnginePair.bytes("hello"), pair.received.asReadOnlyBuffer());
         });
-        check(prefix + "the client closes first", "OK NEED_WRAP false|CLOSED NOT_HANDSHAKING true| CLOSED|"
+        Checks.check(prefix + "the client closes first", "OK NEED_WRAP false|CLOSED NOT_HANDSHAKING true| CLOSED|"
                 + "CLOSED NOT_HANDSHAKING true|CLOSED NOT_HANDSHAKING 0|hello", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.runServer("hello");
@@ -378,7 +263,7 @@ public final class EngineTest {
                     + "|" + end + "|" + last.getStatus() + " " + last.getHandshakeStatus() + " " + pair.client.isInboundDone()
                     + "|" + line(pair.wrap("late")) + "|" + EnginePair.text(pair.received);
         });
-        check(prefix + "the server closes first", "CLOSED NOT_HANDSHAKING true false|CLOSED NOT_HANDSHAKING true", () -> {
+        Checks.check(prefix + "the server closes first", "CLOSED NOT_HANDSHAKING true false|CLOSED NOT_HANDSHAKING true", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.server.closeOutbound();
             pair.runServer("");
@@ -389,27 +274,27 @@ public final class EngineTest {
             SSLEngineResult closed = pair.wrap();
             return found + "|" + closed.getStatus() + " " + closed.getHandshakeStatus() + " " + pair.client.isOutboundDone();
         });
-        check(prefix + "an end without close_notify is an error",
+        Checks.check(prefix + "an end without close_notify is an error",
                 "SSLException: the transport has ended without close_notify of the peer", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.client.closeInbound();
             return "ended";
         });
-        check(prefix + "a changed record is an error", "SSLException NETLIB_TLS_PROTOCOL", () -> {
+        Checks.check(prefix + "a changed record is an error", "SSLException NETLIB_TLS_PROTOCOL", () -> {
             EnginePair pair = pair(context, version).handshake();
             pair.runServer("hello");
             int last = pair.toClient.limit() - 1;
             pair.toClient.put(last, (byte) (pair.toClient.get(last) ^ 1));
             return line(pair.unwrap());
         });
-        check(prefix + "a failed handshake sends an alert", "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, NEED_WRAP, "
+        Checks.check(prefix + "a failed handshake sends an alert", "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, NEED_WRAP, "
                 + "CLOSED NOT_HANDSHAKING 0, CLOSED NOT_HANDSHAKING 0, CLOSED NOT_HANDSHAKING 0, unknown_ca", () -> {
-            EnginePair pair = pair(context(options("other-ca")), version);
+            EnginePair pair = pair(TestContexts.client(TestContexts.options("other-ca")), version);
             String found;
             try {
                 return pair.handshake().statuses;
             } catch (SSLException refused) {
-                found = describe(refused) + ", " + pair.client.getHandshakeStatus();
+                found = Checks.describe(refused) + ", " + pair.client.getHandshakeStatus();
             }
             found += ", " + line(pair.wrap()) + ", " + line(pair.wrap()) + ", " + line(pair.unwrap());
             try {
@@ -420,9 +305,47 @@ public final class EngineTest {
         });
     }
 
+    private interface Call {
+        void run(SSLEngine engine) throws SSLException;
+    }
+
+    /** Returns the state of a thread that uses an engine in use: BLOCKED, or TERMINATED if the thread does not wait. */
+    private static Thread.State stateDuringUse(SSLEngine engine, Call call) {
+        Thread thread = new Thread(() -> {
+            try {
+                call.run(engine);
+            } catch (SSLException ended) {
+                throw new IllegalStateException(ended);
+            }
+        });
+        synchronized (engine) {
+            thread.start();
+            while (thread.getState() != Thread.State.BLOCKED && thread.getState() != Thread.State.TERMINATED) {
+                Thread.onSpinWait();
+            }
+            return thread.getState();
+        }
+    }
+
+    private static void testThreads() {
+        SSLContext context = TestContexts.client(TestContexts.options("ca"));
+        Call[] calls = {
+            engine -> engine.wrap(ByteBuffer.allocate(0), ByteBuffer.allocate(1 << 15)),
+            engine -> engine.unwrap(ByteBuffer.allocate(0), ByteBuffer.allocate(1 << 15)),
+            SSLEngine::getHandshakeStatus,
+            SSLEngine::closeOutbound,
+            SSLEngine::isOutboundDone,
+        };
+        for (int at = 0; at < calls.length; at++) {
+            Call call = calls[at];
+            Checks.check("a thread waits while another uses the engine: call " + at, Thread.State.BLOCKED,
+                    () -> stateDuringUse(pair(context, "TLSv1.3").handshake().client, call));
+        }
+    }
+
     private static void testFailures() {
-        SSLContext context = context(options("ca"));
-        check("the client changes its keys after the server has", "1100000, 2 records|hello|hello", () -> {
+        SSLContext context = TestContexts.client(TestContexts.options("ca"));
+        Checks.check("the client changes its keys after the server has", "1100000, 2 records|hello|hello", () -> {
             EnginePair pair = pair(context, "TLSv1.3").handshake();
             int received = 0;
             for (int at = 0; at < 110; at++) {
@@ -447,23 +370,23 @@ public final class EngineTest {
             {"of another version", "\u0016\u0002\0\0", "NOT_TLS"},
             {"with a record of 65535 bytes", "\u0016\u0003\u0003\u00ff\u00ff", "TLS_PROTOCOL"},
         }) {
-            check("an answer " + row[0], "SSLHandshakeException NETLIB_" + row[2], () -> {
+            Checks.check("an answer " + row[0], "SSLHandshakeException NETLIB_" + row[2], () -> {
                 EnginePair pair = pair(context, "TLSv1.3");
                 pair.wrap();
                 pair.toClient = EnginePair.bytes(row[1]);
                 return line(pair.unwrap());
             });
         }
-        check("an engine that is closed before its start sends nothing", "true CLOSED NOT_HANDSHAKING 0", () -> {
+        Checks.check("an engine that is closed before its start sends nothing", "true CLOSED NOT_HANDSHAKING 0", () -> {
             EnginePair pair = pair(context, "TLSv1.3");
             pair.client.closeOutbound();
             return pair.client.isOutboundDone() + " " + line(pair.wrap("data"));
         });
-        check("a second handshake is refused", "SSLException: TLS has no second handshake", () -> {
+        Checks.check("a second handshake is refused", "SSLException: TLS has no second handshake", () -> {
             pair(context, "TLSv1.3").handshake().client.beginHandshake();
             return "begun";
         });
-        check("the SNI name replaces the host", "true", () -> {
+        Checks.check("the SNI name replaces the host", "true", () -> {
             EnginePair pair = pair(context, "TLSv1.3");
             SSLEngine client = context.createSSLEngine("other.test", 443);
             SSLParameters parameters = new SSLParameters();
@@ -481,19 +404,19 @@ public final class EngineTest {
     }
 
     private static void testSession() throws Exception {
-        SSLContext context = context(options("ca"));
+        SSLContext context = TestContexts.client(TestContexts.options("ca"));
         SSLSession before = context.createSSLEngine("localhost", 443).getSession();
-        check("the session before the handshake", "SSL_NULL_WITH_NULL_NULL NONE false localhost 443", () ->
+        Checks.check("the session before the handshake", "SSL_NULL_WITH_NULL_NULL NONE false localhost 443", () ->
                 before.getCipherSuite() + " " + before.getProtocol() + " " + before.isValid() + " " + before.getPeerHost() + " "
                 + before.getPeerPort());
-        check("no certificate before the handshake", true, () -> {
+        Checks.check("no certificate before the handshake", true, () -> {
             try {
                 return before.getPeerPrincipal();
             } catch (SSLPeerUnverifiedException expected) {
                 return true;
             }
         });
-        check("the session lives after the connection", "TLSv1.3 CN=localhost true false", () -> {
+        Checks.check("the session lives after the connection", "TLSv1.3 CN=localhost true false", () -> {
             EnginePair pair = pair(context, "TLSv1.3").handshake();
             pair.client.closeOutbound();
             pair.wrap();
@@ -507,7 +430,7 @@ public final class EngineTest {
             session.invalidate();
             return found + " " + session.isValid();
         });
-        check("the values of a session", "[bound a, unbound a, bound a, unbound a] null", () -> {
+        Checks.check("the values of a session", "[bound a, unbound a, bound a, unbound a] null", () -> {
             List<String> events = new ArrayList<>();
             SSLSessionBindingListener value = new SSLSessionBindingListener() {
                 @Override

@@ -1,0 +1,124 @@
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSession;
+import netlib.Certificate;
+import netlib.TlsOptions;
+
+/** Tests NetlibSslContext with HttpClient. */
+final class HttpClientTest {
+    private static final byte[] HELLO = "hello".getBytes(StandardCharsets.US_ASCII);
+
+    private HttpClientTest() {}
+
+    static void run() throws Exception {
+        testResponses();
+        testRefusals();
+    }
+
+    private static HttpClient client(SSLContext context, HttpClient.Version version) {
+        return HttpClient.newBuilder().sslContext(context).version(version).build();
+    }
+
+    private static TlsServer server(String certificate, byte[] answer) throws Exception {
+        return new TlsServer(TestContexts.server(certificate), answer);
+    }
+
+    private static HttpRequest.Builder request(TlsServer server) {
+        URI uri = URI.create("https://localhost:" + server.port() + "/");
+        return HttpRequest.newBuilder(uri).timeout(Duration.ofSeconds(60));
+    }
+
+    private static String get(TlsServer server, HttpClient client) throws Exception {
+        HttpResponse<String> response = client.send(request(server).build(), HttpResponse.BodyHandlers.ofString());
+        return response.statusCode() + " " + response.body() + " " + response.version() + " "
+                + response.sslSession().orElseThrow().getProtocol();
+    }
+
+    private static void testResponses() throws Exception {
+        byte[] sent = new byte[1 << 19];
+        byte[] large = new byte[1 << 22];
+        new Random(1).nextBytes(sent);
+        new Random(2).nextBytes(large);
+        SSLContext context = TestContexts.client(TestContexts.options("ca"));
+        SSLParameters old = new SSLParameters(null, new String[] {"TLSv1.2"});
+        try (TlsServer server = server("server", HELLO);
+                TlsServer largeServer = server("server", large)) {
+            for (HttpClient.Version version : HttpClient.Version.values()) {
+                HttpClient client = client(context, version);
+                Checks.check(version + ": a request and its response", "200 hello " + version + " TLSv1.3", () -> get(server, client));
+                Checks.check(version + ": a large request", true, () -> {
+                    HttpRequest request = request(server).POST(HttpRequest.BodyPublishers.ofByteArray(sent)).build();
+                    return Arrays.equals(sent, client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
+                });
+                Checks.check(version + ": a large response, with changes of the keys", true, () -> {
+                    HttpRequest request = request(largeServer).build();
+                    return Arrays.equals(large, client.send(request, HttpResponse.BodyHandlers.ofByteArray()).body());
+                });
+                Checks.check(version + ": 30 requests at the same time", 30L, () -> {
+                    List<CompletableFuture<HttpResponse<String>>> all = new ArrayList<>();
+                    for (int at = 0; at < 30; at++) {
+                        all.add(client.sendAsync(request(server).build(), HttpResponse.BodyHandlers.ofString()));
+                    }
+                    return all.stream().filter(one -> one.join().body().equals("hello")).count();
+                });
+                Checks.check(version + ": SSLParameters choose TLS 1.2", "200 hello " + version + " TLSv1.2", () -> get(server,
+                        HttpClient.newBuilder().sslContext(context).sslParameters(old).version(version).build()));
+            }
+            Checks.check("the session of a response has the certificate of the server", "CN=localhost TLS_ 1 localhost", () -> {
+                HttpClient client = client(context, HttpClient.Version.HTTP_1_1);
+                HttpResponse<?> response = client.send(request(server).build(), HttpResponse.BodyHandlers.discarding());
+                SSLSession session = response.sslSession().orElseThrow();
+                return session.getPeerPrincipal() + " " + session.getCipherSuite().substring(0, 4) + " "
+                        + session.getPeerCertificates().length + " " + session.getPeerHost();
+            });
+        }
+    }
+
+    private record Refusal(String what, String certificate, TlsOptions options, String expected) {}
+
+    private static void testRefusals() throws Exception {
+        byte[] pem = java.nio.file.Files.readAllBytes(TestContexts.certificates.resolve("server.pem"));
+        String pin = Certificate.parse(pem).publicKeyPin();
+        String other = "sha256//" + "A".repeat(43) + "=";
+        String answer = "200 hello HTTP_2 TLSv1.3, 1 requests";
+        for (Refusal row : new Refusal[] {
+            new Refusal("an unknown authority", "server", TestContexts.options("other-ca"),
+                    "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests"),
+            new Refusal("a certificate for another name", "wrong-name", TestContexts.options("ca"),
+                    "SSLHandshakeException NETLIB_HOSTNAME_MISMATCH, 0 requests"),
+            new Refusal("an expired certificate", "expired", TestContexts.options("ca"),
+                    "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests"),
+            new Refusal("a pin of another key", "server", TestContexts.options("ca").addPin(other),
+                    "SSLHandshakeException NETLIB_FINGERPRINT_MISMATCH, 0 requests"),
+            new Refusal("the pin of the key", "server", TestContexts.options("ca").addPin(pin), answer),
+            new Refusal("a pin in place of the chain", "server",
+                    TestContexts.options("other-ca").addPin(pin).pinsReplaceChain(true), answer),
+            new Refusal("another name, if the TLS context checks no names", "wrong-name",
+                    TestContexts.options("ca").checkHostname(false), answer),
+        }) {
+            try (TlsServer server = server(row.certificate(), HELLO)) {
+                Checks.check("HttpClient with " + row.what(), row.expected(), () -> {
+                    String found;
+                    try {
+                        found = get(server, client(TestContexts.client(row.options()), HttpClient.Version.HTTP_2));
+                    } catch (IOException refused) {
+                        found = Checks.describe(refused);
+                    }
+                    return found + ", " + server.requests() + " requests";
+                });
+            }
+        }
+    }
+}
