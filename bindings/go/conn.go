@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Conn is a TLS connection on a [net.Conn]. netlib's engine makes the records, and Go's runtime does the I/O. A waiting
-// goroutine therefore needs no thread, and deadlines work as on the net.Conn. After a deadline has passed, the connection
-// can still be used.
+// Conn is a TLS connection on a [net.Conn]. netlib's engine makes the records, and Go's runtime does the I/O. A
+// waiting goroutine therefore needs no thread, and deadlines work as on the net.Conn. After a deadline has passed,
+// the connection can still be used.
 //
 // Several goroutines may call the methods at the same time. After Close, they return [net.ErrClosed].
 type Conn struct {
@@ -22,7 +22,7 @@ type Conn struct {
 	engine        *TLSEngine
 	closed        bool
 	writeDeadline time.Time
-	unsent        []byte // output of the engine that the net.Conn has not taken; changes with both locks, mutex and sending
+	unsent        []byte // output of the engine that the net.Conn has not taken; changes with mutex and sending
 	// Several goroutines may read, or write.
 	reading, writing, sending sync.Mutex
 	// buffer holds the received bytes; unfed is the part for which the engine had no room.
@@ -31,7 +31,8 @@ type Conn struct {
 	received int
 }
 
-// Client returns a TLS connection to the named server. The first Read or Write makes the handshake. Close also closes conn.
+// Client returns a TLS connection to the named server. The first Read or Write makes the handshake. Close also
+// closes conn.
 func Client(conn net.Conn, settings *TLSContext, serverName string) (*Conn, error) {
 	engine, err := NewTLSEngineClient(settings, serverName)
 	if err != nil {
@@ -141,7 +142,8 @@ func (c *Conn) hasOutput() bool {
 	return c.engine.OutputPending() > 0
 }
 
-// sendLocked sends the output of the engine. The caller holds the lock `sending`, so that Close does not close the engine.
+// sendLocked sends the output of the engine. The caller holds the lock `sending`, so that Close does not close the
+// engine.
 func (c *Conn) sendLocked() error {
 	if c.isClosed() {
 		return net.ErrClosed
@@ -230,8 +232,8 @@ func (c *Conn) Read(buffer []byte) (n int, err error) {
 	return n, err
 }
 
-// Write sends all of data. If it returns an error, it has taken the first n bytes: the next Write or Close sends those of
-// them that are not sent yet.
+// Write sends all of data. If it returns an error, it has taken the first n bytes: the next Write or Close sends
+// those of them that are not sent yet.
 func (c *Conn) Write(data []byte) (n int, err error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -286,9 +288,9 @@ func (c *Conn) isClosed() bool {
 // closeTimeout is the time for which Close waits for the net.Conn to take close_notify.
 const closeTimeout = 5 * time.Second
 
-// Close sends close_notify, and closes the net.Conn. Read and Write of other goroutines return [net.ErrClosed]. While
-// another goroutine writes, Close sends no close_notify. Otherwise, it waits at most 5 seconds. The second Close returns
-// net.ErrClosed.
+// Close sends close_notify, and closes the net.Conn. Read and Write of other goroutines return [net.ErrClosed].
+// While another goroutine writes, Close sends no close_notify. Otherwise, it waits at most 5 seconds. The second
+// Close returns net.ErrClosed.
 func (c *Conn) Close() error {
 	c.mutex.Lock()
 	if c.closed {

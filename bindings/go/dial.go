@@ -7,9 +7,9 @@ import (
 	"strconv"
 )
 
-// DialContext connects to a host, as [Connect.Run] does with the options, and returns a connection that reads and writes
-// with Go's runtime. The method suits the field DialContext of [net/http.Transport]. nil are the default options. While it
-// connects, the call needs a thread.
+// DialContext connects to a host, as [Connect.Run] does with the options, and returns a connection that reads and
+// writes with Go's runtime. The method suits the field DialContext of [net/http.Transport]. nil are the default
+// options. While it connects, the call needs a thread.
 //
 // network is "tcp", "tcp4" or "tcp6". If the context ends first, the call returns the error of the context.
 func (h *ConnectOptions) DialContext(ctx context.Context, network, address string) (net.Conn, error) {

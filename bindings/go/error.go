@@ -68,7 +68,8 @@ func failure(status C.netlib_status, cErr *C.netlib_error, raised C.uintptr_t) e
 
 var cName = regexp.MustCompile(`(?:enum )?netlib_\w+`)
 
-// withGoNames replaces the names of C functions and types, for example in "to trust it: netlib_tls_options_add_ca_file".
+// withGoNames replaces the names of C functions and types, for example in "to trust it:
+// netlib_tls_options_add_ca_file".
 func withGoNames(text string) string {
 	return cName.ReplaceAllStringFunc(text, func(found string) string {
 		name := strings.TrimPrefix(found, "enum ")

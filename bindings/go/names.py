@@ -39,6 +39,12 @@ FUNCTIONS = {"netlib_url_to_string": "String", "netlib_query_to_string": "String
 ENUMS = {"netlib_status_code": "Status", "netlib_report": "Reported"}
 
 
+NUMBERS = {
+    "int": "int", "int32_t": "int32", "int64_t": "int64", "uint64_t": "uint64", "uint32_t": "uint32", "size_t": "int",
+    "double": "float64", "netlib_status": "Status",
+}  # fmt: skip
+
+
 def title(name):
     words = name.lower().split("_")
     return "".join(SPELLINGS.get(w) or (w.upper() if w in INITIALISMS else w[:1].upper() + w[1:]) for w in words)
@@ -64,6 +70,15 @@ def constant_name(enum, value):
 
 def callback_type(callback):
     return title(callback.removeprefix("netlib_").removesuffix("_fn")) + "Func"
+
+
+def callback_field(callback):
+    return camel(callback.removeprefix("netlib_").removesuffix("_fn"))
+
+
+def c_type(text):
+    text = text.replace("const ", "").strip()
+    return "C." + text.replace("enum ", "enum_")
 
 
 def function_name(call):
@@ -120,7 +135,8 @@ class Docs:
         self.names |= {
             name: of_functions[name.lower()] for name in api.macros if name.lower() in of_functions
         }  # fmt: skip
-        self.names |= {"NETLIB_TIMEOUT_NONE": "TimeoutNone", "NETLIB_NTS": "Nts", "NETLIB_VERSION_NUMBER": "VersionNumber"}
+        self.names |= {"NETLIB_TIMEOUT_NONE": "TimeoutNone", "NETLIB_NTS": "Nts"}
+        self.names |= {"NETLIB_VERSION_NUMBER": "VersionNumber"}
         # A name in brackets is a link.
         self.names = {name: f"[{go}]" for name, go in self.names.items()}
         self.names |= {"netlib_slice": "[]byte", "NULL": "nil"}
@@ -149,7 +165,11 @@ class Docs:
 
     def items(self, head, docs, parameters):
         """A list of parameters or results: pairs of a name and a comment."""
-        listed = [f"  - {'value' if name == 'ctx' else local(name)}: {self.text(doc, parameters)}" for name, doc in docs if doc]
+        listed = [
+            f"  - {'value' if name == 'ctx' else local(name)}: {self.text(doc, parameters)}"
+            for name, doc in docs
+            if doc
+        ]
         return "\n".join([head, *listed]) if listed else ""
 
     def call(self, name, call):
@@ -180,8 +200,8 @@ class Docs:
         more = [
             self.items("Parameters:", inputs, parameters),
             self.items("Results:", outputs, parameters),
-            "An error ends the call that invoked the callback, and the call returns the error. A panic also ends the call, "
-            "and continues in the caller.",
+            "An error ends the call that invoked the callback, and the call returns the error. A panic also ends the "
+            "call, and continues in the caller.",
             f"Called by {self.text(item['called_by'])}" if item["called_by"] else "",
         ]
         return self.comment(name, item["doc"], more, parameters, is_function=True)

@@ -37,7 +37,8 @@ func majorMinor(version string) string {
 	return version[:strings.LastIndexByte(version, '.')]
 }
 
-// closedError is the error of a call that uses a closed object of the named type. errors.Is(err, net.ErrClosed) is true.
+// closedError is the error of a call that uses a closed object of the named type. errors.Is(err, net.ErrClosed) is
+// true.
 type closedError string
 
 func (e closedError) Error() string { return "netlib: the " + string(e) + " is closed" }

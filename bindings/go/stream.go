@@ -8,11 +8,11 @@ import (
 	"syscall"
 )
 
-// Close frees the stream, and its descriptor if the stream owns one. Like the Close of a [net.Conn], it ends the calls
-// of other goroutines on the stream: they return an error for which errors.Is(err, net.ErrClosed) is true, as all later
-// calls do that return an error. To end the calls, Close shuts down the descriptor with shutdown(2); without a call in
-// progress, a descriptor that the stream borrows stays unchanged. A call on a stream with callbacks ends when the callback
-// returns.
+// Close frees the stream, and its descriptor if the stream owns one. Like the Close of a [net.Conn], it ends the
+// calls of other goroutines on the stream: they return an error for which errors.Is(err, net.ErrClosed) is true, as
+// all later calls do that return an error. To end the calls, Close shuts down the descriptor with shutdown(2);
+// without a call in progress, a descriptor that the stream borrows stays unchanged. A call on a stream with
+// callbacks ends when the callback returns.
 //
 // Close tells the peer nothing: see [Stream.Shutdown]. The second Close returns an error for which
 // errors.Is(err, net.ErrClosed) is true.

@@ -20,8 +20,8 @@ import (
 // proxy. So [ConnectOptions.RefuseAddresses] refuses the address of a proxy, but not that of a server behind the proxy,
 // which the proxy resolves: let the proxy refuse such addresses. options may be nil.
 //
-// proxy works like the field Proxy of http.Transport: http.ProxyFromEnvironment, http.ProxyURL, or nil for no proxy. For
-// https, proxy gets a request that has only a scheme and a host, because all requests to this host share the
+// proxy works like the field Proxy of http.Transport: http.ProxyFromEnvironment, http.ProxyURL, or nil for no proxy.
+// For https, proxy gets a request that has only a scheme and a host, because all requests to this host share the
 // connections. The scheme of a proxy is http or https. The certificate of an https proxy is verified with tls too.
 //
 // The transport uses HTTP/2 if the server chooses it, which needs Go 1.27 or newer and "h2" among the protocols of tls:
