@@ -355,6 +355,12 @@ class Subclasses(Test):
 class Comparison(Test):
     """The same calls of urllib3's class and of netlib's."""
 
+    def test_numbers_that_are_equal_to_a_status_count_as_the_status(self) -> None:
+        for forcelist in ([503.0], [503], {503.0, "503"}, {503.5}):
+            with self.subTest(forcelist):
+                found = [kind(1, status_forcelist=forcelist).is_retry("GET", 503) for kind in (Original, Retry)]
+                self.assertEqual(found[0], found[1])
+
     def setUp(self) -> None:
         # Both classes are used without the injection.
         pass

@@ -119,6 +119,13 @@ class Injection(Test):
 class Limits(unittest.TestCase):
     """Timeout without the injection."""
 
+    def test_a_clock_may_start_at_zero(self) -> None:
+        for kind in (Original, Timeout):
+            with self.subTest(kind.__module__), clock(0.0, 3.0):
+                timeout = kind(total=10)
+                timeout.start_connect()
+                self.assertEqual(timeout.read_timeout, 7.0)
+
     def test_limits(self) -> None:
         # The constructor's arguments; the connect limit; the read limit 2 seconds after the start.
         rows: list[tuple[dict[str, Any], Any, Any]] = [

@@ -23,8 +23,7 @@ try:
     lib: Any = _library.lib
 except ImportError:
     # The package was built without a C compiler.
-    from ._cdef import ffi
-
+    ffi = importlib.import_module("netlib._cdef").ffi
     _bundled = os.path.join(os.path.dirname(__file__), "libnetlib.so.0.1")
     lib = ffi.dlopen(_bundled if os.path.exists(_bundled) else "libnetlib.so.0.1")
     IS_COMPILED = False
@@ -286,11 +285,17 @@ def to_optional_bytes(pointer: Any, length: int | None = None) -> bytes | None:
 
 
 def to_text(pointer: Any, length: int | None = None) -> str:
-    return to_bytes(pointer, length).decode("utf-8", "surrogateescape")
+    if not pointer or length is None:
+        return to_bytes(pointer, length).decode("utf-8", "surrogateescape")
+    return ffi.unpack(pointer, length).decode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
 
 
 def to_optional_text(pointer: Any, length: int | None = None) -> str | None:
-    return to_text(pointer, length) if pointer else None
+    # Most getters of URLs and headers call this function, so it does not call `to_text`.
+    if not pointer:
+        return None
+    data = ffi.string(pointer) if length is None else ffi.unpack(pointer, length)
+    return data.decode("utf-8", "surrogateescape")  # type: ignore[no-any-return]
 
 
 MaybeText = TypeVar("MaybeText", str, Union[str, None])

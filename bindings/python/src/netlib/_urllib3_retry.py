@@ -68,9 +68,37 @@ def _delay(seconds: float, longest: float = math.inf) -> float:
     return min(max(float(seconds), 0.0), longest)
 
 
-def _statuses(codes: Collection[int]) -> frozenset[int]:
-    """Returns the valid statuses in a collection. urllib3 ignores all other members."""
-    return frozenset(code for code in codes if isinstance(code, int) and 100 <= code <= 999)
+@lru_cache(maxsize=256)
+def _statuses(codes: frozenset[Any]) -> frozenset[int]:
+    """Returns the valid statuses in a set. urllib3 ignores all other members."""
+    numbers = (code for code in codes if isinstance(code, (int, float)) and 100 <= code <= 999)
+    return frozenset(int(code) for code in numbers if code == int(code))
+
+
+@lru_cache(maxsize=256)
+def _allows(methods: frozenset[Any], method: str) -> bool:
+    """Returns whether a method is in a set. Other members than text do not count."""
+    allowed: Setting = ("allowed_methods", frozenset(name for name in methods if isinstance(name, str)))
+    return _policy(allowed, ("status_forcelist", (500,))).is_retry(method, 500, False)
+
+
+@lru_cache(maxsize=256)
+def _is_retry(
+    total: int,
+    forcelist: frozenset[int],
+    respects: bool,
+    retry_after_statuses: frozenset[int],
+    status: int,
+    has_retry_after: bool,
+) -> bool:
+    policy = _policy(
+        _ANY_METHOD,
+        ("total", total),
+        ("status_forcelist", forcelist),
+        ("respect_retry_after_header", respects),
+        ("retry_after_statuses", retry_after_statuses),
+    )
+    return policy.is_retry(_SOME_METHOD, status, has_retry_after)
 
 
 @cache
@@ -121,14 +149,12 @@ class Retry(_urllib3_retry, metaclass=ABCMeta):  # type: ignore[misc]
     def _is_method_retryable(self, method: str) -> bool:
         """Returns whether the method is in `allowed_methods`."""
         methods = self.allowed_methods
-        allowed = _ANY_METHOD
-        if methods:
-            names = (methods,) if isinstance(methods, str) else methods
-            allowed = ("allowed_methods", frozenset(name for name in names if isinstance(name, str)))
+        if not methods:
+            return True
         try:
-            return _policy(allowed, ("status_forcelist", (500,))).is_retry(method, 500, False)
-        except ValueError:
-            # urllib3 accepts methods that are no tokens.
+            return _allows(frozenset((methods,) if isinstance(methods, str) else methods), method)
+        except (TypeError, ValueError):
+            # urllib3 accepts methods that are no tokens, and collections whose members have no hash.
             return bool(super()._is_method_retryable(method))
 
     def is_retry(self, method: str, status_code: int, has_retry_after: bool = False) -> bool:
@@ -136,14 +162,14 @@ class Retry(_urllib3_retry, metaclass=ABCMeta):  # type: ignore[misc]
         # A response of a test may have no status.
         if not isinstance(status_code, int) or not self._is_method_retryable(method):
             return False
-        policy = _policy(
-            _ANY_METHOD,
-            ("total", _count("total", self.total)),
-            ("status_forcelist", _statuses(self.status_forcelist)),
-            ("respect_retry_after_header", bool(self.respect_retry_after_header)),
-            ("retry_after_statuses", _statuses(self.RETRY_AFTER_STATUS_CODES)),
+        return _is_retry(
+            _count("total", self.total),
+            _statuses(frozenset(self.status_forcelist)),
+            bool(self.respect_retry_after_header),
+            _statuses(frozenset(self.RETRY_AFTER_STATUS_CODES)),
+            int(status_code),
+            bool(has_retry_after),
         )
-        return policy.is_retry(_SOME_METHOD, status_code, bool(has_retry_after))
 
     def _is_connection_error(self, err: Exception) -> bool:
         """Returns whether the server has not received the request."""

@@ -6,6 +6,7 @@ import math
 import time
 from abc import ABCMeta
 from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from urllib3.util import timeout as timeout_
@@ -26,6 +27,12 @@ def _check(seconds: float) -> None:
 
 
 @lru_cache(maxsize=256)
+def _read_timeout(read: float) -> float:
+    """The read timeout without a total, which does not depend on the clock."""
+    return _api.Timeout(None, None, read).read_timeout()
+
+
+@lru_cache(maxsize=256)
 def _connect_timeout(total: float, connect: float) -> float:
     return _api.Timeout(total, connect, None).connect_timeout()
 
@@ -34,19 +41,6 @@ def _seconds(value: Any) -> float:
     if value is _DEFAULT:
         return TIMEOUT_DEFAULT
     return math.inf if value is None else float(value)
-
-
-class _Clock:
-    """`time.monotonic`, except that the first reading of a started clock is the time of its start."""
-
-    def __init__(self, start: float | None) -> None:
-        self.start, self.reading = start, 0.0
-
-    def __call__(self) -> float:
-        # Looked up for each call, because programs replace this function in tests.
-        self.reading = time.monotonic() if self.start is None else self.start
-        self.start = None
-        return self.reading
 
 
 class Timeout(_urllib3_timeout, metaclass=ABCMeta):  # type: ignore[misc]
@@ -83,31 +77,16 @@ class Timeout(_urllib3_timeout, metaclass=ABCMeta):  # type: ignore[misc]
         """Returns a timeout with the same values, whose clock is not running."""
         return Timeout(connect=self._connect, read=self._read, total=self.total)
 
-    def _computation(self) -> tuple[_api.Timeout, _Clock]:
-        """A timeout of netlib in the state of this one. This object itself has no handle, so it can be copied."""
-        total = math.inf if self.total is _DEFAULT else _seconds(self.total)
-        timeout, clock = _api.Timeout(total, None, _seconds(self._read)), _Clock(self._start_connect)
-        timeout.set_clock(clock)
+    def _remaining(self, total: float) -> float:
+        """The read timeout with a total. This object itself has no handle of netlib, so it can be copied."""
+        timeout = _api.Timeout(total, None, _seconds(self._read))
+        # The clock of netlib starts at the time at which this one started. time.monotonic is looked up for each call,
+        # because programs replace it in tests.
+        start = () if self._start_connect is None else (self._start_connect,)
+        timeout.set_clock(chain(start, iter(lambda: time.monotonic(), None)).__next__)
         if self._start_connect is not None:
             timeout.start_connect()
-        return timeout, clock
-
-    def start_connect(self) -> float:
-        """Starts the clock. Raises TimeoutStateError if it is running."""
-        timeout, clock = self._computation()
-        try:
-            timeout.start_connect()
-        except StateError:
-            return super().start_connect()  # type: ignore[no-any-return]
-        self._start_connect = clock.reading
-        return clock.reading
-
-    def get_connect_duration(self) -> float:
-        """Returns the seconds since the start of the clock. Raises TimeoutStateError if it is not running."""
-        try:
-            return self._computation()[0].get_connect_duration()
-        except StateError:
-            return super().get_connect_duration()  # type: ignore[no-any-return]
+        return timeout.read_timeout()
 
     @property
     def connect_timeout(self) -> Any:
@@ -120,8 +99,9 @@ class Timeout(_urllib3_timeout, metaclass=ABCMeta):  # type: ignore[misc]
     @property
     def read_timeout(self) -> Any:
         """The time limit for the next read: seconds or None."""
+        total = math.inf if self.total is _DEFAULT else _seconds(self.total)
         try:
-            seconds = self._computation()[0].read_timeout()
+            seconds = _read_timeout(_seconds(self._read)) if total == math.inf else self._remaining(total)
         except StateError:
             # Without a running clock, urllib3 has a result if both limits are set, but netlib has not.
             return super().read_timeout

@@ -16,6 +16,7 @@ this module can be used without the injection, too.
 from __future__ import annotations
 
 import sys
+from functools import lru_cache
 from typing import Any
 
 from urllib3 import util
@@ -86,6 +87,11 @@ def parse_url_with_netlib(url: str) -> Any:
         return url_.Url()
     if not isinstance(url, str):
         raise TypeError(f"the URL must be str, not {type(url).__name__}")
+    return _parse(url)
+
+
+@lru_cache(maxsize=256)  # keep-alive clients parse the same URL for each request
+def _parse(url: str) -> Any:
     try:
         # Without "surrogatepass", a lone surrogate could stand for any byte. netlib refuses its encoding.
         parsed = _api.parse_url(url.encode("utf-8", "surrogatepass"))
