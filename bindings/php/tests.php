@@ -194,6 +194,22 @@ $tests = [
         $wanted = "netlib for PHP cannot load the library $directory/libnetlib.so.0.1 on $machine: ";
         equal([implode("\n", $lines), str_contains(implode("\n", $lines), $wanted)], [implode("\n", $lines), true]);
     },
+    'a_preloaded_class_loads_the_library' => static function () {
+        if (!extension_loaded('Zend OPcache')) {
+            return;
+        }
+        $preload = tempnam(sys_get_temp_dir(), 'preload');
+        file_put_contents($preload, '<?php foreach (["Handle", "Runtime"] as $name) {'
+            . 'opcache_compile_file(' . var_export(BUILT, true) . ' . "/src/$name.php"); }');
+        $program = 'echo class_exists("Netlib\Runtime", false) ? 1 : 0; require $argv[1] . "/autoload.php"; '
+            . 'echo Netlib\parse_url("http://a/")->host();';
+        $settings = ['opcache.enable_cli=1', "opcache.preload=$preload", 'opcache.preload_user=' . get_current_user()];
+        $options = array_merge(...array_map(static fn ($setting) => ['-d', $setting], $settings));
+        $command = array_map(escapeshellarg(...), [PHP_BINARY, ...$options, '-r', $program, BUILT]);
+        $printed = shell_exec(implode(' ', $command) . ' 2>&1');
+        unlink($preload);
+        equal($printed, '1a');
+    },
     'a_program_without_netlib_does_not_load_the_library' => static function () {
         $program = 'require $argv[1] . "/autoload.php"; echo class_exists("Netlib\Runtime", false) ? 1 : 0;';
         equal(shell_exec(implode(' ', array_map(escapeshellarg(...), [PHP_BINARY, '-r', $program, BUILT]))), '0');

@@ -20,9 +20,9 @@ use Psr\Http\Message\StreamInterface;
  */
 final class Psr18Client implements ClientInterface
 {
-    private Retry $retry;
-    private TlsContext $context;
-    private ConnectOptions $options;
+    private readonly Retry $retry;
+    private readonly TlsContext $context;
+    private readonly ConnectOptions $options;
 
     /**
      * @param ResponseFactoryInterface $responses makes the responses
@@ -34,12 +34,12 @@ final class Psr18Client implements ClientInterface
      * @param ?float $seconds the time for a request with all attempts and the waits between them; null for no limit
      */
     public function __construct(
-        private ResponseFactoryInterface $responses,
-        private StreamFactoryInterface $streams,
+        private readonly ResponseFactoryInterface $responses,
+        private readonly StreamFactoryInterface $streams,
         ?RetryOptions $retry = null,
         ?TlsContext $context = null,
         ?ConnectOptions $options = null,
-        private ?float $seconds = 120,
+        private readonly ?float $seconds = 120,
     ) {
         $retry = $retry?->clone() ?? RetryOptions::newRecommended();
         $this->retry = new Retry($retry->raiseOnStatus(false)->raiseOnRedirect(false));

@@ -11,7 +11,7 @@ use Psr\Http\Message\RequestInterface;
 class Psr18Exception extends \RuntimeException implements ClientExceptionInterface
 {
     /** @internal */
-    final public function __construct(private RequestInterface $request, Error $error)
+    final public function __construct(private readonly RequestInterface $request, Error $error)
     {
         parent::__construct($error->getMessage(), $error->status(), $error);
     }

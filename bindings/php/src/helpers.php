@@ -37,3 +37,9 @@ function make_error(int $status, string $message, mixed $userData = null): Error
     }
     return Error::of(new ErrorInfo($status, $message, $options));
 }
+
+// With opcache.preload, PHP may know the class without having run its file.
+// phpcs:disable PSR1.Files.SideEffects
+if (class_exists(Runtime::class, false)) {
+    Runtime::load(VERSION, \dirname(__DIR__));
+}
