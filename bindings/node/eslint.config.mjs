@@ -3,8 +3,7 @@ import js from '@eslint/js';
 const globals = Object.fromEntries(
     [
         'AbortController', 'AbortSignal', 'Buffer', 'URL', 'clearInterval', 'clearTimeout', 'console',
-        'globalThis', 'performance', 'process', 'setImmediate', 'setInterval',
-        'setTimeout',
+        'globalThis', 'performance', 'process', 'queueMicrotask', 'setImmediate', 'setInterval', 'setTimeout',
     ].map((name) => [name, 'readonly']),
 );
 const commonjs = { __dirname: 'readonly', module: 'writable', require: 'readonly' };

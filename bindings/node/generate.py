@@ -117,9 +117,40 @@ def comment(text, indent):
     return [f"/** {lines[0]}", *(f" * {line}".rstrip() for line in lines[1:]), " */"]
 
 
+class Slots:
+    """The variables of one call to which C stores outputs. A call on another thread has its own; a call that may invoke
+    callbacks, which may make further calls, takes a part of `shared`; all other calls use `fixed`."""
+
+    def __init__(self, is_promise, callbacks):
+        self.names, self.is_promise, self.is_nested = [], is_promise, bool(callbacks) and not is_promise
+
+    def add(self, name):
+        self.names.append(name)
+        return f"s.address[{self.index(name)}]"
+
+    def index(self, name):
+        at = self.names.index(name)
+        return f"at + {at}" if self.is_nested and at else "at" if self.is_nested else str(at)
+
+    def get(self, name, store):
+        """The content of a variable; u32 is the lower half."""
+        index = self.index(name)
+        if store in ("i32", "u32"):
+            index = f"2 * ({index})" if self.is_nested else str(2 * int(index))
+        return f"s.{store}[{index}]"
+
+    def declare(self, cleared):
+        if self.is_promise:
+            return [f"const s = new $.Slots({len(self.names)});"]
+        if self.is_nested:
+            return [f"const s = $.shared, at = s.open({len(self.names)});"]
+        return ["const s = $.fixed;", *(f"s.u64[{self.index(name)}] = 0n;" for name in cleared)]
+
+
 class Writer:
     def __init__(self, api):
         self.api, self.names, self.js, self.types = api, Names(api), [], []
+        self.as_text = {}  # the getters of text that are also declared with a string as result
 
     def type_line(self, text="", indent=0):
         self.types.append(" " * indent + text if text else "")
@@ -367,11 +398,13 @@ class Writer:
             start += "function "
         elif not call.is_member and name != "constructor":
             start = "static " + start
-        lines, passed, slots, handles = [], [], [], []
+        callbacks = sorted(set(call.item["callbacks"]) - {"netlib_ctx_free_fn"})
+        lines, passed, slots, handles = [], [], Slots(is_promise, callbacks), []
         if call.is_member:
             handles.append("this")
         if name == "constructor":
-            lines.append("super();")
+            names = names or ["unmade"]
+            lines += ["super();", f"if ({names[0].split(' = ')[0]} === $.UNMADE) return;"]
         if is_promise and any(value.name == "limit" for value in call.inputs):
             lines.append("limit = $.limitOf(limit, true);")
         if any(argument.role == "ctx" for argument in call.arguments):
@@ -379,6 +412,7 @@ class Writer:
             checked = [f"{value.callback}: $.fn('{parameter(value)}', {parameter(value)}, {str(value.nullable).lower()})" for value in callbacks]
             has_ctx = [value for value in call.inputs if value.kind == "ctx"]
             lines.append(f"const held = {{ {', '.join(checked)} }};" if not has_ctx else "const held = value;")
+        self.lent = [value for value in call.inputs if call.lends(value)]
         # Conversions of values may run code of the application, such as getters, which could close a handle. Therefore,
         # handles are converted last, and the object itself after all others.
         conversions = []
@@ -393,14 +427,14 @@ class Writer:
             value = "value" if any(value.kind == "ctx" for value in call.inputs) else "held"
             lines = [line for line in lines if not line.startswith("const held = value")]
             lines.append("const ctx = $.hold(value);" if value == "value" else "const ctx = $.holdCallbacks(held);")
-        callbacks = sorted(set(call.item["callbacks"]) - {"netlib_ctx_free_fn"})
-        if slots:
-            lines.append(f"const s = new $.Slots({len(slots)}), at = 0;" if is_promise else f"const s = $.shared, at = s.open({len(slots)});")
-            for argument in call.arguments:
-                if argument.role == "inout":
-                    lines.append(f"s.u64[at + {slots.index(argument.c_name)}] = c_{parameter(argument.input)};")
+        if slots.names:
+            inouts = [argument for argument in call.arguments if argument.role == "inout"]
+            # A result that is not an error may leave outputs as they are.
+            lines += slots.declare(slots.names if call.progress else ["err"] if call.fails else [])
+            for argument in inouts:
+                lines.append(f"{slots.get(argument.c_name, 'u64')} = c_{parameter(argument.input)};")
         body = self.call_lines(call, name, is_promise, passed, slots, handles, callbacks)
-        if slots and not is_promise:
+        if slots.names and slots.is_nested:
             lines += ["try {"] + ["    " + line for line in body] + ["} finally {", "    s.close(at);", "}"]
         else:
             lines += body
@@ -419,44 +453,65 @@ class Writer:
         return {"netlib_error": 2, "netlib_limit": 3}.get(value.handle, 4)
 
     def call_lines(self, call, name, is_promise, passed, slots, handles, callbacks):
-        target = f"C.{call.c_name}({', '.join(passed)})"
+        target = f"{call.c_name}({', '.join(passed)})"
         # The objects whose callbacks the handle that the call makes or changes may invoke.
         sources = handles + ["ctx"] * any(argument.role == "ctx" for argument in call.arguments)
         if is_promise:
-            target = f"await $.onThread(C.{call.c_name}, [{', '.join(passed)}], [{', '.join(handles)}])"
+            target = f"await $.onThread({call.c_name}, [{', '.join(passed)}], [{', '.join(handles)}])"
         elif callbacks:
-            target = f"$.outer(C.{call.c_name}, [{', '.join(passed)}])"
+            target = f"$.outer({call.c_name}, [{', '.join(passed)}], [{', '.join(handles)}])"
         lines = []
         if call.fails:
             progress = "".join(f", Status.{status.removeprefix('NETLIB_')}" for status in call.progress)
-            lines.append(f"const {'[status, thrown]' if is_promise else 'status'} = {target};")
-            error = f"s.u64[at + {slots.index('err')}]"
-            allowed = f"[{progress[2:]}]"
-            raised = ", thrown" if is_promise else ", $.take()" if callbacks else ""
-            lines.append(f"if (status !== 0{' || $.hasRaised()' if callbacks and not is_promise else ''}) $.check(status, {error}, {allowed}{raised});")
+            lines.append(f"const {'[got_status, thrown]' if is_promise else 'got_status'} = {target};")
+            error = slots.get("err", "u64")
+            raised = "thrown" if is_promise else "$.take()" if callbacks else "null"
+            lines.append(f"if (got_status !== 0{' || $.hasRaised()' if callbacks and not is_promise else ''}) $.check(got_status, {error}, [{progress[2:]}], {raised}, [{', '.join(handles)}]);")
         elif any(output.name == "return" for output in call.outputs):
-            lines.append(f"const {'[result]' if is_promise else 'result'} = {target};")
+            lines.append(f"const {'[got_result]' if is_promise else 'got_result'} = {target};")
         else:
             lines.append(f"{target};")
         if callbacks and not call.fails:
             lines.append("$.raise();")
         changes = call.is_setter or call.is_member and call.name.startswith("set_")
-        if changes and (gained := [source for source in sources if source != "this"]):
+        if call.name == "set_limit":
+            lines.append("$.follow(this, limit);")
+        elif changes and (gained := [source for source in sources if source != "this"]):
             lines.append(f"$.inherit(this, [{', '.join(gained)}]);")
         if call.is_setter:
             return lines + ["this.check();", "return this;"]
+        if self.is_text_getter(call, is_promise):
+            return self.text_getter(call, passed, slots)
         results = [(self.result_name(output), self.result(output, call, slots, sources)) for output in call.outputs]
         if name == "constructor":
             output = call.outputs[0]
-            made = "result" if output.name == "return" else f"s.u64[at + {slots.index(output.name)}]"
+            made = "got_result" if output.name == "return" else slots.get(output.name, "u64")
             return lines + [f"$.adopt(this, {made}{', null, [' + ', '.join(sources) + ']' if sources else ''});"]
         if call.progress:
-            results.insert(0, ("status", "status"))
+            results.insert(0, ("status", "got_status"))
         if len(results) == 1:
             lines.append(f"return {results[0][1]};")
         elif results:
             lines.append("return { " + ", ".join(f"{key}: {value}" if key != value else key for key, value in results) + " };")
         return lines
+
+    def is_text_getter(self, call, is_promise):
+        """True for a getter whose only result is borrowed text."""
+        output = call.outputs[0] if len(call.outputs) == 1 else None
+        is_plain = not (is_promise or call.fails or set(call.item["callbacks"]) - {"netlib_ctx_free_fn"})
+        return is_plain and call.is_member and output and output.name == "return" and output.kind == "text" and output.length and not call.blocks and call.c_name not in AS_BYTES
+
+    def text_getter(self, call, passed, slots):
+        """A conversion by koffi, which is fast, or, if that could lose bytes, by the package."""
+        name, values = call.c_name, ", ".join(passed)
+        self.as_text[name] = f"text_of_{name.removeprefix('netlib_')}"
+        length = call.outputs[0].length
+        return [
+            f"const got_text = {self.as_text[name]}({values});",
+            f"if ($.isExact(got_text, {slots.get(length, 'u32')})) return got_text;",
+            f"const got_result = {name}({values});",
+            f"return $.text(got_result, {slots.get(length, 'u64')});",
+        ]
 
     def argument(self, argument, is_promise, lines, passed, slots, handles):
         """Adds the C value of one parameter, and the lines that make it."""
@@ -468,8 +523,7 @@ class Writer:
         elif role == "ctx_free" or (value and value.kind == "ctx_free"):
             passed.append("$.ctxFree(ctx)")
         elif role in ("output", "length_out", "error", "inout"):
-            slots.append(argument.c_name)
-            address = f"s.address[at + {len(slots) - 1}]"
+            address = slots.add(argument.c_name)
             if role == "inout":
                 # An invalid number throws before the call takes slots.
                 given, kind = parameter(value), pointed(argument.c_type)
@@ -478,18 +532,24 @@ class Writer:
                 address = f"{parameter(value)} === null ? null : {address}"
             passed.append(address)
         elif role == "length":
-            passed.append(f"c_{parameter(value)}.length")
+            name = f"c_{parameter(value)}"
+            passed.append(f"$.byteLength({name})" if self.is_input(value, is_promise) else f"{name}.length")
         elif value.kind == "ctx":
             passed.append("ctx")
         else:
+            is_block = self.is_block(value) and not self.is_input(value, is_promise)
             lines.append(f"const c_{parameter(value)} = {self.convert(value, is_promise)};")
-            passed.append(f"c_{parameter(value)}" + (".pointer" if self.is_block(value) else ""))
+            passed.append(f"c_{parameter(value)}" + (".pointer" if is_block else ""))
             if value.kind == "handle":
                 handles.append(parameter(value))
 
     @staticmethod
     def is_block(value):
         return value.kind in ("text", "bytes", "buffer", "array") and (value.has_length or value.kind != "text")
+
+    def is_input(self, value, is_promise):
+        """True for text and bytes that only a call on this thread reads."""
+        return not is_promise and value.kind in ("text", "bytes") and value.has_length and value not in self.lent
 
     def convert(self, value, is_promise):
         name, kind = parameter(value), value.kind
@@ -501,6 +561,10 @@ class Writer:
             if value.handle == "netlib_error":
                 return f"$.errorPointer('{name}', {name}, {optional})"
             return f"$.argument('{name}', {name}, {cls}, {optional})"
+        if self.is_input(value, is_promise):
+            return f"$.input('{name}', {name}, {optional})"
+        if kind == "text" and not value.has_length and not is_promise:
+            return f"$.inputText('{name}', {name}, {optional})"
         if kind == "text":
             return f"$.{'dataOf' if value.has_length else 'cText'}('{name}', {name}, {optional})"
         if kind == "bytes":
@@ -525,10 +589,8 @@ class Writer:
     def result(self, output, call, slots, sources):
         kind = output.kind
         is_return = output.name == "return"
-        index = None if is_return else slots.index(output.name)
-        at = "at" if index == 0 else f"at + {index}"
-        pointer = "result" if is_return else f"s.u64[{at}]"
-        length = f", s.u64[at + {slots.index(output.length)}]" if output.length else ""
+        pointer = "got_result" if is_return else slots.get(output.name, "u64")
+        length = f", {slots.get(output.length, 'u64')}" if output.length else ""
         if kind == "handle":
             cls = self.names.classes[output.handle]
             keep = [parameter(value) for value in call.inputs if value.name in output.borrowed_from]
@@ -538,7 +600,7 @@ class Writer:
             if output.is_owned:
                 return f"$.own({cls}, {pointer}{inherited})"
             if output.clone:
-                return f"$.own({cls}, C.{output.clone}({pointer}){inherited})"
+                return f"$.own({cls}, {output.clone}({pointer}){inherited})"
             return f"$.borrow({cls}, {pointer}, [{', '.join(keep)}]{inherited})"
         if kind == "text":
             return f"$.{'bytes' if call.c_name in AS_BYTES else 'text'}({pointer}{length})"
@@ -551,9 +613,12 @@ class Writer:
             return f"$.heldValue({pointer})"
         kinds = {"double": "f64", "size_t": "u64", "int64_t": "i64", "uint64_t": "u64"}
         store = kinds.get(output.c_type, "i32")
-        value = "result" if is_return else f"s.{store}[{'2 * (' + at + ')' if store == 'i32' else at}]"
+        value = "got_result" if is_return else slots.get(output.name, store)
         if kind == "truth_value":
             return f"{value} === 1"
+        if kind == "descriptor" and output.is_owned:
+            owned = f"$.ownDescriptor({value})"
+            return f"got_status === 0 ? {owned} : -1" if call.progress else owned
         if store in ("u64", "i64"):
             return f"$.number({value})"
         return value
@@ -576,7 +641,7 @@ class Writer:
             for call in api.class_calls(handle):
                 if not call.c_name.endswith("_free"):
                     self.variants(call)
-            self.js += ["}", f"$.describe({cls}, C.{item['free']}, {str(item['threads'] == 'one call at a time').lower()});", ""]
+            self.js += ["}", f"$.describe({cls}, {item['free']}, {str(item['threads'] == 'one call at a time').lower()});", ""]
             self.type_line("}")
             self.type_line()
         for call in api.calls:
@@ -609,7 +674,14 @@ class Writer:
             + "]],"
             for call in self.api.calls
         ]
-        head = HEAD.replace("VERSION_TEXT", self.api.version).replace("TABLE", "\n".join(table))
+        types = {call.c_name: [self.koffi_type(param["type"]) for param in call.item["params"]] for call in self.api.calls}
+        texts = [f"    {name}: {types[name]}," for name in self.as_text]
+        names = [f"    {call.c_name}," for call in self.api.calls]
+        names_of_texts = [f"    {name}: {text}," for name, text in self.as_text.items()]
+        parts = {"TABLE": table, "NAMES_OF_TEXTS": names_of_texts, "NAMES": names, "TEXTS": texts}
+        head = HEAD.replace("VERSION_TEXT", self.api.version)
+        for part, lines in parts.items():
+            head = head.replace(part, "\n".join(lines))
         (directory / "lib").mkdir(parents=True, exist_ok=True)
         (directory / "lib/api.cjs").write_text(head + "\n".join(self.js) + "\n", encoding="utf-8")
         module = ["// The names that ES modules import. bindings/node/generate.py writes this file.",
@@ -629,8 +701,16 @@ HEAD = """\
 
 const $ = require('./runtime.cjs');
 
-const C = $.declare('VERSION_TEXT', {
+const {
+NAMES
+} = $.declare('VERSION_TEXT', {
 TABLE
+});
+
+const {
+NAMES_OF_TEXTS
+} = $.declareText({
+TEXTS
 });
 
 """

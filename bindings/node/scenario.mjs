@@ -301,8 +301,8 @@ const steps = {
         process.once('SIGINT', () => controller.abort());
         const start = performance.now();
         spawn('/bin/sh', ['-c', `sleep 0.1; kill -INT ${process.pid}`]);
-        const code = await codeOf(() => get('mute', { limit: controller.signal }));
-        return code === 'NETLIB_CANCELLED' && performance.now() - start < 1000 ? 'interrupted' : code;
+        const caught = await get('mute', { limit: controller.signal }).catch((error) => error);
+        return caught === controller.signal.reason && performance.now() - start < 1000 ? 'interrupted' : caught;
     },
 };
 

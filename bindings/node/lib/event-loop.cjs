@@ -36,7 +36,7 @@ class Watch {
         this.handle = null;
         if (kinds.length === 0) return watches.delete(this.fd);
         const events = { readable: kinds.includes(false), writable: kinds.includes(true) };
-        this.handle = koffi.node.poll(this.fd, events, (event) => this.wake(event));
+        this.handle = koffi.node.poll(this.fd, events, (status, event) => this.wake(event));
         return true;
     }
 
@@ -50,17 +50,20 @@ class Watch {
     }
 }
 
-/** Waits until one of the descriptors is ready, or the time has passed. Resolves to true if a descriptor is ready. */
-function ready(events, seconds = Infinity) {
+/** Waits until one of the descriptors is ready, the time has passed, or `waits` end. Resolves to true, false or null. */
+function ready(events, seconds = Infinity, waits = null) {
     return new Promise((resolve, reject) => {
         let timer = null;
-        const end = (isReady) => {
+        const end = (result) => {
             clearTimeout(timer);
             for (const { fd } of events) Watch.of(fd).remove(wake);
-            resolve(isReady);
+            waits?.remove(cancel);
+            resolve(result);
         };
         const wake = () => end(true);
+        const cancel = () => end(null);
         if (seconds !== Infinity) timer = setTimeout(() => end(false), Math.min(Math.ceil(seconds * 1000), LONGEST));
+        waits?.add(cancel);
         try {
             for (const { fd, isWrite } of events) Watch.of(fd).add(wake, isWrite);
         } catch (error) {

@@ -6,10 +6,10 @@ const { setImmediate } = require('node:timers/promises');
 const api = require('./api.cjs');
 const { NetlibError, fromInfo } = require('./errors.cjs');
 const { ready, wakeAll } = require('./event-loop.cjs');
-const { Handle, dataOf, limitOf } = require('./runtime.cjs');
+const { Handle, dataOf, limitOf, waitsOf } = require('./runtime.cjs');
 
 const {
-    Attempts, Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Retry, RetryOptions, Status,
+    Attempts, Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Limit, Retry, RetryOptions, Status,
     Stream, Url,
 } = api;
 
@@ -30,8 +30,12 @@ function extend(cls, make) {
 
 /** Waits until the limit ends at the latest; throws if the limit has ended. */
 async function within(limit, events, seconds = Infinity) {
-    const all = limit ? [...events, { fd: limit.fd(), isWrite: false }] : events;
-    const isReady = await ready(all, Math.min(seconds, limit ? limit.remaining() : Infinity));
+    const end = now() + seconds;
+    let isReady;
+    do {
+        limit?.check();
+        isReady = await ready(events, Math.min(end - now(), limit?.remaining() ?? Infinity), waitsOf(limit));
+    } while (isReady === null);
     limit?.check();
     return isReady;
 }
@@ -51,6 +55,15 @@ async function sleep(seconds, limit) {
     for (let left = seconds; left > 0; left = end - now()) await within(limit, [], left);
 }
 
+Object.defineProperty(Limit.prototype, 'isLimit', { value: true });
+
+extend(Limit, (generated) => ({
+    cancel() {
+        generated.cancel.call(this);
+        waitsOf(this).end();
+    },
+}));
+
 // True for an object with the sleep callback of a Retry. This callback waits instead of the event loop.
 for (const cls of [Attempts, Decision, Retry, RetryOptions]) {
     Object.defineProperty(cls.prototype, 'sleeper', { value: false, writable: true });
@@ -66,7 +79,7 @@ extend(Decision, (generated) => ({
 extend(Retry, (generated) => ({
     async sleep(response = null, limit = null) {
         if (this.sleeper) generated.sleepSync.call(this, response, limit);
-        else await sleep(this.delay(response), limit);
+        else await sleep(this.delay(response).seconds, limit);
     },
     async sleepForRetry(response = null, limit = null) {
         if (this.sleeper) return generated.sleepForRetrySync.call(this, response, limit);
@@ -98,11 +111,20 @@ extend(ConnectOptions, (generated) => ({
     },
 }));
 
+function hasEnded(limit) {
+    try {
+        limit.check();
+        return false;
+    } catch {
+        return true;
+    }
+}
+
 extend(Connect, () => ({
     /** Runs the steps of a connect operation. Resolves to a descriptor, which the caller closes. */
     async run(limit = null) {
         limit = limitOf(limit);
-        if (limit) this.setLimit(limit);
+        limit?.check();
         for (;;) {
             const { status, fd } = this.step();
             if (status === Status.OK) return fd;
@@ -110,7 +132,10 @@ extend(Connect, () => ({
                 fd: this.waitFd(index),
                 isWrite: this.waitEvents(index) !== POLLIN,
             }));
-            await ready(events, this.waitSeconds());
+            const seconds = Math.min(this.waitSeconds(), limit?.remaining() ?? Infinity);
+            await ready(events, seconds, waitsOf(limit ?? this));
+            // The step describes what a limit that has ended interrupts.
+            if (limit && hasEnded(limit)) this.setLimit(limit);
         }
     },
 }));
@@ -170,6 +195,7 @@ const [BURST, CALL] = [256 * 1024, 4096];
 async function drive(stream, call) {
     stream.setBlocking(false);
     const state = stateOf(stream);
+    if (waitsOf(stream)?.signal?.aborted) state.limit.check();
     if (state.burst >= BURST) {
         state.burst = 0;
         await setImmediate();
@@ -189,11 +215,10 @@ async function drive(stream, call) {
 async function awaitStream(stream, isWrite) {
     const state = stateOf(stream);
     const timeout = isWrite ? state.write : state.read;
-    const events = [{ fd: stream.fd(), isWrite }];
-    if (state.limit) events.push({ fd: state.limit.fd(), isWrite: false });
     const left = Math.min(state.limit?.remaining() ?? Infinity, state.end - now());
-    const isReady = await ready(events, Math.max(0, Math.min(timeout, left)));
-    if (isReady || left <= timeout) {
+    const seconds = Math.max(0, Math.min(timeout, left));
+    const isReady = await ready([{ fd: stream.fd(), isWrite }], seconds, waitsOf(state.limit));
+    if (isReady !== false || left <= timeout) {
         // The next call on the stream checks the limit, except a write.
         if (isWrite) state.limit?.check();
         return;
@@ -217,8 +242,9 @@ extend(Stream, (generated) => ({
         state.connection?.release();
     },
     setLimit(limit) {
-        stateOf(this).limit = limitOf(limit);
         generated.setLimit.call(this, limit);
+        // The stream obeys the limit also after the caller has closed the object.
+        stateOf(this).limit = limitOf(limit)?.clone() ?? null;
     },
     setReadTimeout(seconds) {
         generated.setReadTimeout.call(this, seconds);
