@@ -165,6 +165,14 @@ $tests = [
             equal([$name, count($pairs), $got], [$name, 3, ['a=1', 'b=2', 'a=3']]);
         }
     },
+    'a_refused_clone_expression_frees_nothing' => static function () {
+        $url = Netlib\parse_url('http://a/');
+        for ($at = 0; $at < 100; $at++) {
+            $message = thrown(static fn () => clone $url)->getMessage();
+            equal($message, 'an object of the class Netlib\Url cannot be cloned by the expression "clone"');
+        }
+        equal((string) $url, 'http://a/');
+    },
     'an_object_is_not_serialized' => static function () {
         $url = Netlib\parse_url('http://a/');
         $message = 'an object of the class Netlib\Url cannot be ';

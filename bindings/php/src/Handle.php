@@ -103,9 +103,12 @@ abstract class Handle
         return $pointer;
     }
 
-    /** The expression `clone $object` would free the pointer twice. Some classes have a method clone(). */
-    private function __clone()
+    /** Refuses the expression `clone $object`, whose result would free the pointer again. */
+    public function __clone()
     {
+        $this->pointer = null;
+        $this->borrowed = null;
+        throw new \Error('an object of the class ' . static::class . ' cannot be cloned by the expression "clone"');
     }
 
     /** @return never */
