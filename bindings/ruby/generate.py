@@ -5,6 +5,7 @@ the types.
 usage: generate.py DIRECTORY netlib.api.json
 """
 
+import re
 import sys
 from pathlib import Path
 
@@ -101,7 +102,7 @@ class Ruby(Writer):
         return self.helper(function, name, *([class_of(value.handle)] if is_general else []))
 
     def c_call(self, name, passed):
-        return f"C.{name}({', '.join(passed)})"
+        return f"C.{name}({', '.join(passed)})" if passed else f"C.{name}"
 
     def body(self, call, adopts=False):
         """The code of a call. While the call waits or calls back, another thread may close its objects."""
@@ -113,7 +114,7 @@ class Ruby(Writer):
         used += [self.parameter(value) for value in call.inputs if value.kind == "handle"]
         opens = any(output.kind == "descriptor" and output.is_owned for output in call.outputs)
         function = "opening" if opens else "waiting" if call.blocks else "using"
-        self.line(f"Runtime.{function}({', '.join(used)}) do{' |opened|' if opens else ''}")
+        self.line(f"{self.helper(function, *used)} do{' |opened|' if opens else ''}")
         self.depth += 1
         super().body(call, adopts)
         self.depth -= 1
@@ -152,7 +153,11 @@ class Ruby(Writer):
         self.line(f"adopt({value}{', ' + keep[0] if keep else ''})")
 
     def give_back(self, results):
-        self.line(results[0] if len(results) == 1 else f"[{', '.join(results)}]")
+        start = f"{self.indent * self.depth}{results[0]} = "
+        if len(results) == 1 and self.lines[-1].startswith(start):
+            self.line(self.lines.pop().removeprefix(start))
+        else:
+            self.line(results[0] if len(results) == 1 else f"[{', '.join(results)}]")
 
     def function(self, call):
         if call.c_name.endswith("_free") and call.is_member:
@@ -195,7 +200,7 @@ class Ruby(Writer):
         buffers = [param for param in item["params"] if param["kind"] == "buffer"]
         params = [self.name(param["name"]) for param in item["params"]]
         types = ["size_t" if param["kind"] == "ctx" else self.ffi_type(param["type"]) for param in item["params"]]
-        self.line(f"Runtime.define(:{name}, [{', '.join(':' + item for item in types)}]{', :void' if decision else ''}) do |{', '.join(params)}|")
+        self.line(f"Runtime.define(:{name}, {symbols(types)}{', :void' if decision else ''}) do |{', '.join(params)}|")
         self.depth += 1
         is_outcome = decision and decision["enum"] == "netlib_outcome"
         ignores = is_outcome or not (decision or outputs)
@@ -249,12 +254,12 @@ class Ruby(Writer):
         returns = call.item["returns"]
         result = "size_t" if returns["kind"] == "ctx" else self.ffi_type(returns["type"])
         options = ", blocking: true" if call.blocks else ""
-        self.line(f"attach_function :{call.c_name}, [{', '.join(':' + item for item in types)}], :{result}{options}")
+        self.line(f"attach_function :{call.c_name}, {symbols(types)}, :{result}{options}")
 
     def constants(self):
         macros = {name: value for name, value in self.api.macros.items() if is_number(value) and name != "NETLIB_VERSION"}
         for name, value in macros.items():
-            self.line(f"{constant_name(name)} = {value}")
+            self.line(f"{constant_name(name)} = {number(value)}")
         for item in self.api.data["enums"]:
             self.line()
             if item["name"]:
@@ -262,7 +267,7 @@ class Ruby(Writer):
                 self.line()
             for value in item["values"]:
                 self.comment(wrapped(words(value["doc"], self.names), self.width))
-                self.line(f"{constant_name(value['name'])} = {value['value']}")
+                self.line(f"{constant_name(value['name'])} = {number(value['value'])}")
         self.line()
 
     def callback_types(self):
@@ -369,6 +374,15 @@ class Ruby(Writer):
         return self.lines
 
 
+def symbols(names):
+    """An array of symbols."""
+    return f"%i[{' '.join(names)}]" if len(names) > 1 else f"[{''.join(':' + name for name in names)}]"
+
+
+def number(value):
+    return f"{value:_}" if abs(value) > 9999 else str(value)
+
+
 def is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
@@ -380,7 +394,8 @@ def main():
         ("lib/netlib/names.rb", ruby.names_file()),
         ("sig/generated.rbs", ruby.signatures()),
     ]:
-        (directory / path).write_text("\n".join(lines) + "\n", encoding="utf-8")
+        text = re.sub(r"\n\n( *end)\b", r"\n\1", "\n".join(lines) + "\n")
+        (directory / path).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ end
 
 # Gets a URL, and returns the status with the body.
 def get(port, path = '/hello', host: 'localhost', tag: TAG, **how)
-  url = url_of(port, path, host: host, tag: tag)
+  url = url_of(port, path, host:, tag:)
   headers = Netlib::Headers.new({ 'connection' => 'close' })
   request = Netlib::Request.new('GET', url, headers, Netlib::REQUEST_FORM_ORIGIN)
   response, body = exchange(request, 'GET', url, **how)
@@ -97,7 +97,7 @@ class Download
     @url = attempts.url
     request = attempts.request(Netlib::REQUEST_FORM_ORIGIN)
     sent = source if attempts.sends_body?
-    response, @body = exchange(request, attempts.method, @url, context: context, body: sent)
+    response, @body = exchange(request, attempts.method, @url, context:, body: sent)
     @status = response.status
     attempts.next(response)
   rescue Netlib::Error => e
@@ -169,7 +169,7 @@ step('retry-after') { Download.new.run('https', '/busy-once').to_s }
 
 step('retry-redirect') do
   fields = { 'authorization' => 'Basic dTpw', 'x-one' => '1' }
-  done = Download.new.run('https', '/redirect-other-origin', fields: fields)
+  done = Download.new.run('https', '/redirect-other-origin', fields:)
   received = done.body.scan(/^([^:\s]+): *(.*?)\r?$/).to_h.transform_keys(&:downcase)
   headers = fields.keys.map { |name| "#{name}=#{received.fetch(name, 'absent')}" }
   done.to_s([done.url.path, *headers].join(' '))
@@ -187,7 +187,7 @@ step('retry-stopped') { failed_download('/come-back-tomorrow') }
 
 step('body-again') do
   fields = { 'content-length' => '10' }
-  done = Download.new.run('https', '/reset-after-request', method: 'PUT', fields: fields, body: '0123456789')
+  done = Download.new.run('https', '/reset-after-request', method: 'PUT', fields:, body: '0123456789')
   done.to_s(done.body.lines.last)
 end
 
@@ -228,7 +228,7 @@ step('cancel') do
     sleep 0.1
     limit.cancel
   end
-  error = error_of { get('mute', '/', limit: limit) }
+  error = error_of { get('mute', '/', limit:) }
   canceller.join
   error.name
 end
@@ -248,7 +248,7 @@ step('callback-resolve') do
     hosts << host
     addresses.add(Socket.sockaddr_in(port, '127.0.0.1'))
   end
-  status, body = get('http', options: options, host: 'a.test')
+  status, body = get('http', options:, host: 'a.test')
   "#{hosts.first} #{status} #{body}"
 end
 
@@ -258,7 +258,7 @@ step('callback-address') do
     got << classes
     Netlib::VERDICT_REFUSE
   end
-  error = error_of { get('https', options: options, host: '127.0.0.1') }
+  error = error_of { get('https', options:, host: '127.0.0.1') }
   "#{error.name} #{got.first}"
 end
 
@@ -266,7 +266,7 @@ step('callback-raises') do
   mine = KeyError.new('not this address')
   options = Netlib::ConnectOptions.new.address_callback { raise mine }
   same = begin
-    get('http', options: options, tag: "#{TAG}-refused")
+    get('http', options:, tag: "#{TAG}-refused")
   rescue KeyError => e
     e.equal?(mine) ? 'same' : 'another'
   end

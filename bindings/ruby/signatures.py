@@ -51,7 +51,7 @@ def input_type(value):
         return "Numeric?"
     else:
         type_name = {
-            "text": "string" if value.has_length or not value.name.endswith("path") else "path",
+            "text": "string" if value.has_length or not value.name.endswith("path") else "string | _ToPath",
             "bytes": "string",
             "truth_value": "bool",
             "ctx": "untyped",
@@ -147,7 +147,7 @@ def yard_type(rbs):
         return "Array(" + ", ".join(yard_type(part) for part in rbs[1:-1].split(", ")) + ")"
     is_optional = rbs.endswith("?")
     text = rbs.removesuffix("?").strip("()") if is_optional else rbs
-    text = {"bool": "Boolean", "untyped": "Object", FIELDS: "Hash, Array", "path": "String, Pathname"}.get(text, text)
+    text = {"bool": "Boolean", "untyped": "Object", FIELDS: "Hash, Array", "string | _ToPath": "String, Pathname"}.get(text, text)
     text = re.sub(r"\[(\w+)\]", r"<\1>", text).replace("string", "String").replace(" | ", ", ").replace("::IO", "IO")
     return ("Proc" if text.endswith("_callback") else text) + (", nil" if is_optional else "")
 

@@ -387,7 +387,7 @@ test('the_error_that_ends_the_retries_is_not_counted_again') do
   slept = []
   count = 0
   error = raised(Netlib::RetryError) do
-    count_attempts(attempts_of(total: 2, slept: slept)) do
+    count_attempts(attempts_of(total: 2, slept:)) do
       count += 1
       response_of(503)
     end
@@ -439,7 +439,13 @@ test('the_program_of_the_readme_is_get_rb') do
   raise 'the programs differ' unless File.read("#{__dir__}/get.rb").include?(program)
 end
 
-Dir["#{__dir__}/tests_*.rb"].each { |file| require file }
+if defined?(RBS::Test)
+  # The hooks of rbs/test compare the types of all calls with the signatures. They refuse a wrong type before netlib
+  # does, and hold the arguments of calls.
+  %w[a_number_is_refused_as_a_truth_value the_garbage_collector_releases_callbacks].each { |name| TESTS.delete(name) }
+else
+  Dir["#{__dir__}/tests_*.rb"].each { |file| require file }
+end
 
 failed = TESTS.count do |name, block|
   block.call

@@ -8,6 +8,7 @@ require 'netlib/stream_waits'
 
 # Retry policy, time limits, URLs, headers, TLS and connecting.
 module Netlib
+  # The methods for comparisons and conversions.
   class Url
     alias to_s to_string
 
@@ -27,6 +28,7 @@ module Netlib
     end
   end
 
+  # Header fields by name.
   class Headers
     alias [] get
   end

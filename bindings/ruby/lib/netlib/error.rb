@@ -1,5 +1,6 @@
 # frozen_string_literal: true
 
+# The exceptions.
 module Netlib
   autoload :C_NAMES, 'netlib/names'
   private_constant :C_NAMES
@@ -55,15 +56,34 @@ module Netlib
     end
   end
 
+  # A call with an invalid argument.
   class ArgumentError < Error; end
+
+  # A call in a state that does not allow it.
   class StateError < Error; end
+
+  # A failure of the operating system, of memory or of a callback.
   class SystemError < Error; end
+
+  # A time limit has ended, or a call was cancelled.
   class TimeError < Error; end
+
+  # An invalid URL.
   class UrlError < Error; end
+
+  # No connection to the server.
   class ConnectError < Error; end
+
+  # A failure of TLS, such as a refused certificate.
   class TlsError < Error; end
+
+  # A peer that does not follow HTTP.
   class HttpError < Error; end
+
+  # The retries of a request have ended without success.
   class RetryError < Error; end
+
+  # A failure of the application's own code.
   class ApplicationError < Error; end
 
   class Error

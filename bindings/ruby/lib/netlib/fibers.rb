@@ -3,6 +3,7 @@
 module Netlib
   # The waits of fibers in a thread with a fiber scheduler. A stream with a descriptor waits with the scheduler's
   # io_wait. Any other call that may wait runs in a helper thread, whose end the fiber awaits.
+  # @private
   module Fibers
     # The functions of libc for epoll(7). With an epoll descriptor, one io_wait waits for several descriptors.
     module LibC

@@ -4,11 +4,13 @@ require 'ffi'
 
 module Netlib
   # The functions of netlib.h.
+  # @private
   module C
     extend FFI::Library
   end
 
   # The functions that generated code calls.
+  # @private
   module Runtime
     # An array of C, with the memory to which its elements point.
     CArray = Struct.new(:pointer, :elements, :keep)
@@ -348,6 +350,7 @@ module Netlib
 
   # An object of netlib. `close` frees it; so does the garbage collector.
   class Handle
+    # @private
     def adopt(pointer, keep = nil)
       @owner = FFI::AutoPointer.new(pointer, self.class::FREE)
       @pointer = @owner
@@ -357,6 +360,7 @@ module Netlib
       self
     end
 
+    # @private
     def lend(pointer, lenders)
       @owner = @keep = nil
       @pointer = pointer
@@ -373,6 +377,7 @@ module Netlib
     end
 
     # Delays the release of this object and of its lenders until `end_call`.
+    # @private
     def begin_call
       pointer
       @lenders.each(&:begin_call)
@@ -380,6 +385,7 @@ module Netlib
       self
     end
 
+    # @private
     def end_call
       @calls -= 1
       @lenders.each(&:end_call)
@@ -391,12 +397,14 @@ module Netlib
       @pointer.nil? || @lenders.any?(&:closed?)
     end
 
+    # @private
     def pointer
       @lenders&.each(&:pointer)
       @pointer || raise(IOError, "the #{self.class} is closed")
     end
 
     # Transfers the pointer to netlib.
+    # @private
     def give
       pointer = self.pointer
       @owner.autorelease = false

@@ -1,8 +1,10 @@
 # frozen_string_literal: true
 
+# The waits of streams in threads and fibers.
 module Netlib
   # The waits of a stream, which `close` ends. For fibers, mirrors the settings that end the waits, because C returns
   # none of them, and applies the timeouts only to a stream that blocks.
+  # @private
   class StreamWaits
     EVENTS = { WANT_READ => ::IO::READABLE, WANT_WRITE => ::IO::WRITABLE }.freeze
     MUTEX = Mutex.new
@@ -126,8 +128,10 @@ module Netlib
     end
   end
 
+  # A stream that tells its waits about its settings.
   class Stream
     # Tells the waits of fibers about the settings of the stream.
+    # @private
     module Settings
       def set_blocking(blocking)
         super
@@ -180,19 +184,22 @@ module Netlib
       @waits = outer.waits.for_stream(self)
     end
 
-    class << self
-      prepend(Module.new do
-        def connect(url, context = nil, options = nil, limit = nil)
-          start = StreamWaits.now
-          stream, status = super
-          stream&.waits&.limit = limit
-          stream&.waits&.use(*(options&.stream_limits(start) || [TIMEOUT_DEFAULT, nil]))
-          [stream, status]
-        end
-      end)
+    # Tells the waits of a new stream about its settings.
+    # @private
+    module Connect
+      def connect(url, context = nil, options = nil, limit = nil)
+        start = StreamWaits.now
+        stream, status = super
+        stream&.waits&.limit = limit
+        stream&.waits&.use(*(options&.stream_limits(start) || [TIMEOUT_DEFAULT, nil]))
+        [stream, status]
+      end
     end
+    private_constant :Connect
+    singleton_class.prepend Connect
   end
 
+  # A timeout that tells when its total limit ends.
   class Timeout
     # The time of the monotonic clock at which the total limit ends. nil without a total limit, or if it has not begun.
     # @private
@@ -203,8 +210,10 @@ module Netlib
     end
   end
 
+  # Options that remember a timeout.
   class ConnectOptions
     # Remembers the limits of the timeout for the streams of the options.
+    # @private
     module Limits
       def use_timeout(timeout)
         super
@@ -231,15 +240,17 @@ module Netlib
     end
   end
 
-  class << self
-    prepend(Module.new do
-      def tls_wrap_stream(context, outer, *)
-        super.tap { |stream| stream.waits_as(outer) }
-      end
+  # Gives a stream inside another one the waits of that one.
+  # @private
+  module InnerStreams
+    def tls_wrap_stream(context, outer, *)
+      super.tap { |stream| stream.waits_as(outer) }
+    end
 
-      def tls_accept_stream(context, outer, *)
-        super.tap { |stream| stream.waits_as(outer) }
-      end
-    end)
+    def tls_accept_stream(context, outer, *)
+      super.tap { |stream| stream.waits_as(outer) }
+    end
   end
+  private_constant :InnerStreams
+  singleton_class.prepend InnerStreams
 end
