@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import re
 import resource
 import signal
 import socket
@@ -23,9 +24,18 @@ from pathlib import Path
 
 import netlib
 from netlib import ConnectOptions, Limit, Retry, RetryOptions, Status, TlsContext, TlsOptions, Verdict
+from netlib._names import NAMES
 
 SERVER, CERTIFICATES, TAG = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 PORTS = dict(line.split("=", 1) for line in (SERVER / "ports").read_text().splitlines())
+
+C_NAMES = {python: c for c, python in NAMES.items()}
+
+
+def with_c_names(advice: str) -> str:
+    """Advice with the names of C, as in scenario.tsv."""
+    return re.sub(r"\b[A-Z]\w+\.\w+", lambda found: C_NAMES.get(found[0], found[0]), advice)
+
 
 steps: dict[str, Callable[[], str]] = {}
 
@@ -249,7 +259,7 @@ def tls_get() -> str:
 
 def handshake_error(port: str, options: TlsOptions) -> str:
     error = error_of(lambda: netlib.connect(url_of(port, "/"), TlsContext(options)))
-    return f"{name_of(error)} {len(error.causes)} {error}|{error.advice or '-'}"
+    return f"{name_of(error)} {len(error.causes)} {error}|{with_c_names(error.advice or '-')}"
 
 
 @step
@@ -277,7 +287,7 @@ def tls_client() -> str:
 @step
 def tls_client_missing() -> str:
     error = error_of(lambda: get("clients"))
-    return f"{name_of(error)} {len(error.causes)} {error}|{error.advice or '-'}"
+    return f"{name_of(error)} {len(error.causes)} {error}|{with_c_names(error.advice or '-')}"
 
 
 @step

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import enum
 import importlib
-import itertools
 import math
 import os
 import re
@@ -337,15 +336,14 @@ class _Pending(threading.local):
 
 
 _pending = _Pending()
-_held: dict[int, Any] = {}
-_next_ctx = itertools.count(1)
+_held: dict[int, list[Any]] = {}  # lists with one object each, by their id
 
 
 def hold(value: Any) -> tuple[Any, Any]:
     """Keeps an object, such as the functions of one call, until netlib releases its `ctx`."""
-    key = next(_next_ctx)
-    _held[key] = value
-    return ffi.cast("void *", key), CTX_FREE
+    entry = [value]
+    _held[id(entry)] = entry
+    return ffi.cast("void *", id(entry)), CTX_FREE
 
 
 def run_signal_handlers() -> Any:
@@ -359,11 +357,11 @@ def run_signal_handlers() -> Any:
 def held(ctx: Any, name: str) -> Callable[..., Any]:
     if not ctx:
         return run_signal_handlers
-    return _held[int(ffi.cast("uintptr_t", ctx))][name]  # type: ignore[no-any-return]
+    return _held[int(ffi.cast("uintptr_t", ctx))][0][name]  # type: ignore[no-any-return]
 
 
 def held_value(ctx: Any) -> Any:
-    return _held[int(ffi.cast("uintptr_t", ctx))] if ctx else None
+    return _held[int(ffi.cast("uintptr_t", ctx))][0] if ctx else None
 
 
 def take_pending() -> BaseException | None:
