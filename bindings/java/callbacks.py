@@ -11,6 +11,8 @@ IMPORTS = {
     "DoubleConsumer ": "java.util.function.DoubleConsumer",
     "LongConsumer ": "java.util.function.LongConsumer",
 }
+# The comments of parameters that netlib.h does not describe.
+ABOUT = {"bytes": "the bytes"}
 
 
 class Callback:
@@ -83,7 +85,7 @@ class Callback:
         for parameter in self.inputs:
             name = parameter.split()[-1]
             param = comments[name]
-            tags.append((f"@param {name}", words(param["doc"], param["kind"] == "truth_value") or f"the {param['name']}"))
+            tags.append((f"@param {name}", words(param["doc"], param["kind"] == "truth_value") or ABOUT.get(param["kind"], f"the {param['name']}")))
         if self.decision:
             returns, result = class_name(self.decision["enum"]), self.decision
         else:

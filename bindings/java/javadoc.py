@@ -4,20 +4,45 @@ import re
 import textwrap
 
 from dynamic import truth_words, words
-from java_names import all_names
+from java_names import all_names, local
 
 WIDTH = 113
 ESCAPES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "@": "&#64;", "{": "&#123;", "}": "&#125;"}
+# Words about lengths, pointers and presets, which a caller of Java does not see.
+ONLY_IN_C = [
+    (r"\s*netlib (?:presets|sets `\*)[^.]*\.", ""),
+    (r"\s*netlib takes ownership of the\s+stored reference[^.]*\.", ""),
+    (r"`\*replacement` is NULL when the callback is called\.\s*", ""),
+    (r"[,;] borrowed until the\s+callback returns", ""),
+    (r"stores no verdict or any other value", "returns any other value"),
+    (r"did not store an output that the answer requires", "gave no number that the answer requires"),
+    (r"\ban array of `count` ", "an array of "),
+    (r"^`count` (?=\w)", ""),
+    (r"\bat most `len`", "at most the size of the buffer"),
+    (r"\bfrom 1 to `len`", "from 1 to the number of given bytes"),
+    (r"`len` bytes", "bytes"),
+    (r"`(len|count)`", lambda found: "the length" if found[1] == "len" else "the count"),
+    (r"`\*(\w+)`", r"`\1`"),
+]
 
 
 class Javadoc:
     def __init__(self, api):
+        self.parameters = {
+            param["name"]: local(param["name"])
+            for item in [*api.data["functions"], *api.callbacks.values()]
+            for param in item["params"]
+            if "_" in param["name"]
+        }
         self.names = all_names(api)
         no_links = {"null", "byte[]", "the length of the text", "CtxFreeCallback"}
         self.links = {name: name.replace(".", "#") for name in self.names.values() if name not in no_links}
 
     def words(self, text, is_truth_value=False):
         """The comment in the words of Java, still with `code` and lists."""
+        text = text or ""
+        for pattern, replacement in ONLY_IN_C:
+            text = re.sub(pattern, replacement, text)
         text = words(text, self.names)
         return truth_words(text) if is_truth_value else text
 
@@ -62,6 +87,7 @@ class Javadoc:
         return re.sub(r"\*\*([^*]+)\*\*", r"<b>\1</b>", "".join(made))
 
     def code(self, text):
+        text = self.parameters.get(text, text)
         target = self.links.get(text)
         if target:
             return f"{{@link {target}}}"

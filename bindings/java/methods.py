@@ -320,7 +320,8 @@ class Method:
 
     @staticmethod
     def about(given):
-        text = f"the {given.name.replace('_', ' ')}"
+        text = {"bytes": "the bytes", "buffer": "the buffer to fill"}.get(given.kind)
+        text = text or f"the {given.name.replace('_', ' ')}"
         return text + "; may be null" if given.nullable else text
 
 
