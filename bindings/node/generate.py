@@ -35,7 +35,7 @@ EXCEPTIONS = [
     "NetlibError", "ArgumentError", "StateError", "SystemError", "TimeError", "UrlError", "ConnectError", "TlsError",
     "HttpError", "RetryError", "ApplicationError",
 ]  # fmt: skip
-OTHER_EXPORTS = ["textToBytes"]
+OTHER_EXPORTS = ["HttpAgent", "HttpsAgent", "connector", "textToBytes"]
 
 NUMBERS = {
     "int": "i32", "int32_t": "i32", "netlib_status": "i32", "uint32_t": "i32", "int64_t": "i64", "uint64_t": "u64",

@@ -3,8 +3,9 @@
 
 const api = require('./lib/api.cjs');
 const { fromInfo, makeError, taxonomy, ...exceptions } = require('./lib/errors.cjs');
-const natural = require('./lib/natural.cjs');
+const { connectStream, ...natural } = require('./lib/natural.cjs');
 const { textToBytes } = require('./lib/runtime.cjs');
+const sockets = require('./lib/sockets.cjs');
 
-void [fromInfo, makeError, taxonomy];
-module.exports = { ...api, ...natural, ...exceptions, textToBytes };
+void [connectStream, fromInfo, makeError, taxonomy];
+module.exports = { ...api, ...natural, ...exceptions, ...sockets, textToBytes };

@@ -4,6 +4,10 @@
 // Results of the types int64_t, uint64_t and size_t are numbers, or BigInts if a number would lose digits. Seconds that
 // are null stand for no time limit. A Limit may be replaced with an AbortSignal, whose abort cancels the call.
 
+import type * as http from 'node:http';
+import type * as https from 'node:https';
+import type { Duplex } from 'node:stream';
+
 /** Text of netlib may contain bytes that are not UTF-8. Such a byte becomes a lone surrogate, U+DC00 plus the byte.
  * Every function turns the surrogate back into the byte. */
 export type Text = string | Uint8Array;
@@ -62,6 +66,31 @@ export declare class ApplicationError extends NetlibError {}
 export declare function wait(fd: number, isWrite: boolean, timeout?: number | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
 export declare function waitForRead(fd: number, timeout?: number | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
 export declare function waitForWrite(fd: number, timeout?: number | null, limit?: Limit | AbortSignal | null): Promise<boolean>;
+
+/** What netlib needs to make the connections of an HTTP client. */
+export interface SocketSettings {
+    /** The settings of TLS: trust, pins, the client's certificate. By default, the trust of the system. */
+    context?: TlsContext | null;
+    /** The settings of the connections: addresses, timeouts, the proxy. */
+    options?: ConnectOptions | null;
+}
+
+/** An agent for node:http whose connections netlib makes. */
+export declare class HttpAgent extends http.Agent {
+    constructor(settings?: http.AgentOptions & Pick<SocketSettings, 'options'>);
+}
+
+/** An agent for node:https whose connections netlib makes. Options of node:tls such as `ca` and `rejectUnauthorized`
+ * throw, because the settings of TLS are those of the context. */
+export declare class HttpsAgent extends https.Agent {
+    constructor(settings?: http.AgentOptions & SocketSettings);
+}
+
+/** Returns the function for the option `connect` of undici's Agent. */
+export declare function connector(settings?: SocketSettings): (
+    options: { hostname: string; protocol: string; port: string; servername?: string | null },
+    callback: (...result: [null, Duplex] | [Error, null]) => void,
+) => void;
 
 export interface Url {
     toJSON(): string;

@@ -6,6 +6,7 @@ const koffi = require('koffi');
 const LONGEST = 2 ** 31 - 1; // milliseconds of a timer
 
 const watches = new Map();
+const unreferenced = new Set(); // descriptors whose waits do not keep the process running
 
 /** Watches one descriptor for all waits. */
 class Watch {
@@ -37,6 +38,7 @@ class Watch {
         if (kinds.length === 0) return watches.delete(this.fd);
         const events = { readable: kinds.includes(false), writable: kinds.includes(true) };
         this.handle = koffi.node.poll(this.fd, events, (status, event) => this.wake(event));
+        if (unreferenced.has(this.fd)) this.handle.unref();
         return true;
     }
 
@@ -73,9 +75,18 @@ function ready(events, seconds = Infinity, waits = null) {
     });
 }
 
+/** States whether waits for a descriptor keep the process running. */
+function setRef(fd, isReferenced) {
+    if (isReferenced) unreferenced.delete(fd);
+    else unreferenced.add(fd);
+    const handle = watches.get(fd)?.handle;
+    if (isReferenced) handle?.ref();
+    else handle?.unref();
+}
+
 /** Ends all waits for a descriptor before it is closed. */
 function wakeAll(fd) {
     watches.get(fd)?.wakeAll();
 }
 
-module.exports = { ready, wakeAll };
+module.exports = { ready, setRef, wakeAll };

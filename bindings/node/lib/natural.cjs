@@ -5,7 +5,7 @@ const fs = require('node:fs');
 const { setImmediate } = require('node:timers/promises');
 const api = require('./api.cjs');
 const { NetlibError, fromInfo } = require('./errors.cjs');
-const { ready, wakeAll } = require('./event-loop.cjs');
+const { ready, setRef, wakeAll } = require('./event-loop.cjs');
 const { Handle, dataOf, limitOf, waitsOf } = require('./runtime.cjs');
 
 const {
@@ -238,6 +238,7 @@ extend(Stream, (generated) => ({
         const fd = this.fd();
         generated.close.call(this);
         wakeAll(fd);
+        setRef(fd, true);
         abandoned.unregister(this);
         state.connection?.release();
     },
@@ -323,12 +324,17 @@ Stream.connect = async function connect(url, context = null, options = null, lim
     if (!host || !['http', 'https', null].includes(scheme) || (isTls && !context)) {
         return Stream.connectSync(url, context, options, limit); // fails without a connection
     }
-    const operation = new Connect(host, url.portOrDefault(), options);
+    return connectStream({ host, port: url.portOrDefault(), name: isTls ? host : null, context, options, limit });
+};
+
+/** Connects to a host, and makes the TLS handshake if there is a name that the certificate must have. */
+async function connectStream({ host, port, name, context, options, limit }) {
+    const operation = new Connect(host, port, options);
     let stream = null;
     try {
         const fd = await operation.run(limit);
         try {
-            stream = isTls ? api.tlsWrapFd(context, fd, host) : Stream.newFd(fd);
+            stream = name === null ? Stream.newFd(fd) : api.tlsWrapFd(context, fd, name);
         } catch (error) {
             fs.closeSync(fd);
             throw error;
@@ -345,7 +351,7 @@ Stream.connect = async function connect(url, context = null, options = null, lim
     } finally {
         operation.close();
     }
-};
+}
 
 // ---- Objects that JavaScript converts and iterates.
 
@@ -410,4 +416,4 @@ extend(Attempts, (generated) => ({
     },
 }));
 
-module.exports = { tlsAcceptStream, tlsWrapStream, wait, waitForRead, waitForWrite };
+module.exports = { connectStream, tlsAcceptStream, tlsWrapStream, wait, waitForRead, waitForWrite };
