@@ -8,18 +8,27 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from dynamic import Writer, class_of, constant_name, one_line  # noqa: E402
+from comments import WIDTH, callback_lines, comment_lines, lua_name, lua_names  # noqa: E402
+from dynamic import Writer, class_of, constant_name, words, wrapped  # noqa: E402
 from model import Api, callback_decision, callback_inputs, callback_outputs  # noqa: E402
 
-KEYWORDS = {"end", "function", "local", "nil", "not", "or", "repeat", "then", "until", "and", "in"}
 
 
 class Lua(Writer):
     this, null, strict = "self", "nil", False
     interruptible = {}  # a debug hook, with which luajit handles Ctrl-C, must not raise an error in a callback
 
+    def __init__(self, api):
+        super().__init__(api)
+        self.names = lua_names(api)
+
     def name(self, text):
-        return f"{text}_" if text in KEYWORDS else text
+        return lua_name(text)
+
+    def comment(self, lines, start="---"):
+        for line in lines:
+            self.line(f"{start} {line}".rstrip())
+            start = "--"
 
     def statement(self, text):
         return text
@@ -103,7 +112,7 @@ class Lua(Writer):
         params = [self.parameter(value) for value, _ in self.parameters(call)]
         owner = f"class.{class_of(call.owner)}" if call.owner else "netlib"
         separator = ":" if call.is_member else "."
-        self.line(f"-- {one_line(call.doc)}")
+        self.comment(comment_lines(self.api, call, self.names))
         self.line(f"function {owner}{separator}{self.name(call.name)}({', '.join(params)})")
         self.depth += 1
         self.body(call)
@@ -119,6 +128,7 @@ class Lua(Writer):
         name, decision = item["name"], callback_decision(item)
         if name == "netlib_ctx_free_fn":
             return
+        self.comment(callback_lines(item, self.names))
         params = [param["name"] for param in item["params"]]
         given = []
         for param in callback_inputs(item):
@@ -169,10 +179,25 @@ class Lua(Writer):
         self.lines += (Path(directory) / "netlib.cdef.h").read_text(encoding="utf-8").splitlines()
         self.line("]])")
         self.line(f'netlib.VERSION = "{api.version}"')
-        for name, value in {**api.constants, **api.macros}.items():
-            if isinstance(value, (int, float)) and not isinstance(value, bool) and constant_name(name) != "VERSION":
+        for name, value in api.macros.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool):
                 self.line(f"netlib.{constant_name(name)} = {value}")
+        for item in api.data["enums"]:
+            self.line()
+            if item["name"]:
+                self.comment(wrapped(words(item["doc"], self.names), WIDTH), "--")
+                self.line()
+            for value in item["values"]:
+                self.comment(wrapped(words(value["doc"], self.names), WIDTH))
+                self.line(f"netlib.{constant_name(value['name'])} = {value['value']}")
+        self.line()
+        self.line("rt.names = {")
+        for c_name, name in self.names.items():
+            if c_name.startswith("netlib_"):
+                self.line(f'    {c_name} = "{name}",')
+        self.line("}")
         for handle, item in api.handles.items():
+            self.comment(wrapped(words(item["doc"], self.names), WIDTH))
             self.line(f'class.{class_of(handle)} = rt.class("{class_of(handle)}", "{item["free"]}")')
         self.line()
         self.line("function rt.generated()")

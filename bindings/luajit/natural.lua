@@ -7,10 +7,15 @@ local Url, Stream, Limit = class.Url, class.Stream, class.Limit
 
 Url.__tostring = Url.to_string
 
+-- URLs are equal if their texts are equal.
+function Url.__eq(one, other)
+    return one:to_string() == other:to_string()
+end
+
 -- ---- Limits.
 
 -- Makes a limit. A wait with this limit ends when a signal handler has run: Ctrl-C raises the error "interrupted!" of the
--- program luajit, as it does in Lua code. Any other signal handler ends the wait with NETLIB_INTERRUPTED. The interrupt
+-- program luajit, as it does in Lua code. Any other signal handler ends the wait with netlib.INTERRUPTED. The interrupt
 -- check is a C function, because a Lua function would raise "interrupted!" inside netlib. posix_spawnattr_getpgroup(3)
 -- copies a number from its first argument, the ctx, to its second argument, the decision.
 ffi.cdef([[

@@ -12,16 +12,26 @@ local C
 
 -- ---- The library.
 
--- Loads the library beside this file, or else the library of the system. Without a directory in the name of this file,
--- loads only the library of the system, and never a library of the current directory. Refuses a library of another minor
--- version, whose ABI may differ.
+-- The library beside this file, or in the directory where LuaRocks puts libraries, or else the library of the system.
+-- Without a directory in the name of this file, only the library of the system, and never a library of the current
+-- directory.
+local function library()
+    local name = "libnetlib.so.0.1"
+    local directory = debug.getinfo(1, "S").source:match("^@(.*/)")
+    for _, path in ipairs(directory and { directory, (directory:gsub("share/lua/5%.1/$", "lib/lua/5.1/")) } or {}) do
+        local file = io.open(path .. name, "rb")
+        if file then
+            file:close()
+            return path .. name
+        end
+    end
+    return name
+end
+
+-- Loads the library. Refuses a library of another minor version, whose ABI may differ.
 function rt.load(version)
     ffi.cdef("const char *netlib_version(void);")
-    local directory = debug.getinfo(1, "S").source:match("^@(.*/)")
-    local path = directory and directory .. "libnetlib.so.0.1"
-    local file = path and io.open(path, "rb")
-    if file then file:close() end
-    C = ffi.load(file and path or "libnetlib.so.0.1")
+    C = ffi.load(library())
     rt.C = C
     local loaded = ffi.string(C.netlib_version())
     if loaded:match("^%d+%.%d+") ~= version:match("^%d+%.%d+") then
@@ -223,12 +233,20 @@ Error.__index = Error
 Error.__tostring = function(self) return self.message end
 netlib.Error = Error
 
-function Error.report(self) return self.info:report() end
+-- A text of C with names of Lua.
+local function in_lua(text)
+    if text == nil then return nil end
+    local function replace(name) return rt.names[name] end
+    return (text:gsub("%f[%w_]enum (netlib_[%w_]+)", replace):gsub("%f[%w_]netlib_[%w_]+", replace))
+end
+
+-- The message with the causes and the advice, for logs.
+function Error.report(self) return in_lua(self.info:report()) end
 function Error.is(value) return getmetatable(value) == Error end
 
 -- An error of netlib as the value that error() raises.
 function rt.error_of(info)
-    local new = { info = info, status = info:status(), message = info:message(), advice = info:advice() }
+    local new = { info = info, status = info:status(), message = in_lua(info:message()), advice = in_lua(info:advice()) }
     new.name = netlib.status_name(new.status)
     new.class = netlib.status_class(new.status)
     local offset = info:offset()

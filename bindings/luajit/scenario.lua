@@ -205,8 +205,9 @@ end)
 
 step("tls-get", function() return downloaded(download("https", "/hello")) end)
 
+-- The error with the names of C, as in scenario.tsv.
 local function described(err)
-    return ("%s %d %s|%s"):format(err.name, #err.causes, tostring(err), err.advice or "-")
+    return ("%s %d %s|%s"):format(err.name, #err.causes, err.info:message(), err.info:advice() or "-")
 end
 
 local function handshake_error(port, options)

@@ -32,6 +32,15 @@ test("a_closed_object_is_refused", function()
     assert(message_of(url.host, url):find("the Url is closed", 1, true))
 end)
 
+test("urls_with_equal_texts_are_equal", function()
+    local url = netlib.parse_url("HTTP://user:secret@a/")
+    equal(url == netlib.parse_url("http://user:secret@a/"), true)
+    equal(url == netlib.parse_url("http://a/"), false)
+    equal(url == "http://user:secret@a/", false)
+    equal(tostring(url), "http://user:secret@a/")
+    equal(url:redacted(), "http://***@a/")
+end)
+
 test("a_number_is_refused_as_a_truth_value", function()
     local options = netlib.RetryOptions.new()
     assert(message_of(options.raise_on_status, options, 0):find("boolean expected", 1, true))
@@ -130,6 +139,74 @@ local certs = arg[1] .. "/../../tests/certs/"
 local function trusting_options()
     return netlib.TlsOptions.new():system_trust(false):add_ca_file(certs .. "ca.pem")
 end
+
+test("the_advice_of_an_error_names_the_method_of_lua", function()
+    local context = netlib.TlsContext.new(trusting_options())
+    local chain = assert(io.open(certs .. "self-signed.pem")):read("*a")
+    local _, err = pcall(context.verify_chain, context, chain, netlib.PURPOSE_SERVER_AUTH)
+    equal(err.info:advice(), "to trust it: netlib_tls_options_add_ca_file")
+    equal(err.advice, "to trust it: netlib.TlsOptions:add_ca_file")
+    assert(err:report():find("advice: " .. err.advice, 1, true), err:report())
+end)
+
+for text, wanted in pairs({
+    ["netlib_tls_options_set_ciphers: bad"] = "netlib.TlsOptions:ciphers: bad",
+    ["no value of enum netlib_tls_version"] = "no value of netlib.TLS_VERSION_*",
+    ["netlib_limit_free, netlib_limit_new"] = "netlib.Limit:close, netlib.Limit.new",
+    ["netlib_unknown, enum netlib_unknown"] = "netlib_unknown, enum netlib_unknown",
+}) do
+    test("the_message_" .. text:gsub(" ", "_") .. "_has_the_names_of_lua", function()
+        equal(tostring(netlib.make_error(netlib.PROTOCOL, text)), wanted)
+    end)
+end
+
+test("the_message_of_a_refused_value_names_the_method_of_lua", function()
+    local options = netlib.TlsOptions.new()
+    equal(message_of(options.minimum_version, options, 77),
+        "netlib.TlsOptions:minimum_version: version must be one of netlib.TLS_VERSION_*; it is 77")
+end)
+
+-- The comments of netlib.lua.
+local function comments()
+    local lines = {}
+    for line in io.lines((package.searchpath("netlib", package.path))) do
+        if line:find("^%s*%-%-") then lines[#lines + 1] = line end
+    end
+    return lines
+end
+
+test("comments_contain_no_names_of_c", function()
+    for _, line in ipairs(comments()) do
+        local text = line:gsub('"NETLIB_[%w_]*"', "")
+        equal(text:match("%f[%w_]netlib_%w+_%w+.*") or text:match("%f[%w_]NETLIB_.*") or text:match("%f[%w_]NULL%f[^%w_].*"), nil)
+    end
+end)
+
+test("comments_name_only_what_exists", function()
+    local count, text = 0, table.concat(comments(), "\n")
+    for path in text:gmatch("`netlib%.([%w_.:]*[%w_])`") do
+        local owner, name = path:match("^(%w+)[.:]([%w_]+)$")
+        count = count + 1
+        if owner then
+            assert(netlib[owner] and netlib[owner][name], path)
+        elseif not path:find("_$") then
+            assert(netlib[path] ~= nil, path)
+        end
+    end
+    assert(count > 300, count)
+end)
+
+test("a_comment_has_the_parameters_the_result_and_the_failures", function()
+    local text = assert(io.open((package.searchpath("netlib", package.path)))):read("*a")
+    local at = assert(text:find("function class.Retry:get_retry_after", 1, true))
+    local comment = text:sub(at - 1200, at)
+    for _, part in ipairs({
+        "\n--- Parses the Retry-After header of a response", "\n-- @tparam netlib.Response response the response.\n",
+        "\n-- @treturn number the wait that the server asks for", "\n-- @raise netlib.Error: `netlib.INVALID_HEADER` if",
+    }) do
+        assert(comment:find(part, 1, true), part)
+    end
+end)
 
 test("a_refused_argument_leaves_no_callback_held", function()
     collect()
