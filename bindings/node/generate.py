@@ -10,7 +10,9 @@ import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import Api, callback_decision, callback_inputs, callback_outputs, camel, class_name, pointed  # noqa: E402
+from model import (  # noqa: E402
+    Api, callback_decision, callback_inputs, callback_outputs, camel, class_name, in_language, pointed,
+)
 
 HERE = Path(__file__).resolve().parent
 
@@ -62,6 +64,28 @@ def method_name(call, is_promise=False):
     return camel(call.name) + ("Sync" if call.blocks and not is_promise else "")
 
 
+# Sentences that only concern C.
+OF_C = re.compile(r"`(?:ctx|ctx_free|err)`|`NETLIB_VERSION|following (?:loop|code|two limits)")
+
+
+def without_c(text):
+    """A comment of netlib.h without code in C and without the sentences that only concern C."""
+    blocks, kept = re.split(r"\n\n(?=\S)|\n\n(?=    )", text), []
+    for block in blocks:
+        if not block.startswith("    "):
+            kept.append(block)
+        elif ";" not in block:
+            kept.append(block)  # a table
+        elif kept and kept[-1].endswith(":"):
+            # The sentence that introduces the code.
+            kept[-1] = re.sub(r"(?:^|(?<=\.)\s)[^.]*:$", "", kept[-1]) or kept[-1][:-1] + "."
+    sentences = re.compile(r"(?<=[.;])\s+(?=[A-Z`])|(?<=;)\s")
+    for at, block in enumerate(kept):
+        if not block.startswith("    ") and OF_C.search(block):
+            kept[at] = " ".join(part for part in sentences.split(block) if not OF_C.search(part)).rstrip("; ")
+    return "\n\n".join(block for block in kept if block)
+
+
 class Names:
     """The JavaScript names of the C items, also for the text of comments."""
 
@@ -76,10 +100,21 @@ class Names:
             if name not in self.js and value is not None and not name.startswith("NETLIB_VERSION"):
                 self.constants[name.removeprefix("NETLIB_")] = value
                 self.js[name] = name.removeprefix("NETLIB_")
+        # The parameters and the settings that comments name. Settings of TLS have the names of Python there.
+        self.variables = {value.name: camel(value.name) for call in api.calls for value in call.inputs + call.outputs}
+        self.variables.update({call.name: camel(call.name) for call in api.calls if call.is_setter and call.owner != "netlib_tls_options"})
         self.js.update(self.enums, **self.classes)
+        self.callbacks = {name: class_name(name.removesuffix("_fn")) + "Callback" for name in api.callbacks}
+        self.js.update(self.callbacks)
+        self.js.update({
+            "netlib_status": "Status", "netlib_header_field": "Fields", "netlib_slice": "Data", "NETLIB_NTS": "nts()",
+            "NETLIB_TIMEOUT_NONE": "Infinity",
+        })  # fmt: skip
         for call in api.calls:
-            name = method_name(call)
-            if name == "constructor":
+            name = method_name(call, call.blocks and not is_constructor(call))
+            if name == "free":
+                self.js[call.c_name] = f"{self.classes[call.owner]}.close"
+            elif name == "constructor":
                 self.js[call.c_name] = f"new {self.classes[call.owner]}"
             else:
                 self.js[call.c_name] = f"{self.classes[call.owner]}.{name}" if call.owner else name
@@ -101,17 +136,22 @@ class Names:
 
     def text(self, text):
         """A comment of netlib.h with the names of JavaScript."""
-        return re.sub(r"\b(?:netlib|NETLIB)_\w+|\bNULL\b", lambda found: self.js.get(found[0], found[0]), text)
+        text = re.sub(r"`enum (\w+)`", r"`\1`", in_language(without_c(text), self.js))
+        return re.sub(r"`(\w+)`", lambda found: f"`{self.variables.get(found[1], found[1])}`", text)
 
 
 def comment(text, indent):
     """A documentation comment."""
     text, width = text.strip().replace("*/", "* /"), 117 - indent
+    # A list item, a tag and a line of a table begin a line; other lines continue the line before.
+    text = re.sub(r"(?<=\S)\n(?! {4}|- |@|\n)(?: {2})?(?=\S)", " ", text)
+    options = {"break_long_words": False, "break_on_hyphens": False}
     lines = []
-    for paragraph in text.split("\n"):
-        start = re.match(r" *(- )?", paragraph)[0]
-        options = {"break_long_words": False, "break_on_hyphens": False}
-        lines += textwrap.wrap(paragraph, width, subsequent_indent=" " * len(start), **options) or [""]
+    for line in text.split("\n"):
+        if line.startswith("    "):
+            lines.append(line)
+        else:
+            lines += textwrap.wrap(line, width, subsequent_indent="  " if line.startswith("- ") else "", **options) or [""]
     if len(lines) == 1:
         return [f"/** {lines[0]} */"]
     return [f"/** {lines[0]}", *(f" * {line}".rstrip() for line in lines[1:]), " */"]
@@ -202,13 +242,11 @@ class Writer:
             name = {"netlib_header_field": "Fields", "netlib_slice": "readonly Data[]", "int32_t": "readonly number[]"}
             name = name.get(element, "readonly string[]")
         elif value.kind == "callback":
-            name = self.callback_type(value.callback)
+            name = self.names.callbacks[value.callback]
         elif value.kind in kinds:
             name = kinds[value.kind]
         else:
             name = "number | bigint" if "int64_t" in value.c_type else "number"
-        if value.kind == "callback" and value.nullable:
-            name = f"({name})"
         return name + " | null" if value.nullable and not name.endswith("null") and value.kind != "ctx" else name
 
     def output_type(self, output, call):
@@ -255,7 +293,18 @@ class Writer:
 
     # ---- Callbacks.
 
-    def callback_type(self, name):
+    def callback_types(self):
+        """The types of the callbacks, with their documentation."""
+        for name, item in self.api.callbacks.items():
+            if name == "netlib_ctx_free_fn":
+                continue
+            text = self.names.text
+            tags = [f"@param {camel(param['name'])} {text(param['doc'])}" for param in callback_inputs(item) if param["doc"]]
+            self.types += comment("\n\n".join([text(item["doc"])] + ["\n".join(tags)] * bool(tags)), 0)
+            self.type_line(f"export type {self.names.callbacks[name]} = {self.callback_signature(name)};")
+            self.type_line()
+
+    def callback_signature(self, name):
         item = self.api.callbacks[name]
         kinds = {"buffer": "Uint8Array", "bytes": "Buffer", "text": "string"}
         arguments = []
@@ -371,15 +420,22 @@ class Writer:
             f"{parameter(value)}{'?' if at >= required else ''}: {self.input_type(value)}"
             for at, value in enumerate(inputs)
         ]
-        parts = [call.doc.strip()]
-        parts += ["\n".join(f"@param {parameter(value)} {value.doc}" for value in inputs if value.doc)]
-        returns = [f"{camel(output.name)}: {output.doc}" for output in call.outputs if output.doc and output.name != "return"]
-        returns += [call.item["returns"]["doc"]] if call.item["returns"]["doc"] else []
-        parts += ["@returns " + "; ".join(returns)] if returns else []
-        parts += ["@deprecated " + call.item["deprecated"]] if call.item["deprecated"] else []
+        text = self.names.text
+        parts = [text(call.doc)]
         if call.blocks and not is_promise:
-            parts.insert(1, "Blocks the event loop.")
-        self.doc("\n\n".join(part for part in parts if part), indent)
+            parts.append("Blocks the event loop.")
+        tags = [f"@param {parameter(value)} {text(value.doc)}" for value in inputs if value.doc]
+        outputs = [output for output in call.outputs if output.doc and output.name != "return"]
+        returns = [text(output.doc) if len(call.outputs) == 1 else f"{camel(output.name)}: {text(output.doc)}" for output in outputs]
+        statuses = text(call.item["returns"]["doc"] or "")
+        if call.fails and statuses and "Status.OK" not in statuses and not call.progress:
+            thrown = [f"@throws {{NetlibError}} {statuses}"]
+        else:
+            thrown, returns = [], returns + [statuses] * bool(statuses)
+        tags += ["@returns " + "; ".join(line.rstrip(".") for line in returns) + "."] if returns else []
+        tags += thrown
+        tags += ["@deprecated " + text(call.item["deprecated"])] if call.item["deprecated"] else []
+        self.types += [" " * indent + line for line in comment("\n\n".join(parts + ["\n".join(tags)] * bool(tags)), indent)]
         name, result = method_name(call, is_promise), self.result_type(call)
         result = f": Promise<{result}>" if is_promise else "" if name == "constructor" else f": {result}"
         start = "" if call.owner else "export declare function "
@@ -644,6 +700,7 @@ class Writer:
             self.js += ["}", f"$.describe({cls}, {item['free']}, {str(item['threads'] == 'one call at a time').lower()});", ""]
             self.type_line("}")
             self.type_line()
+        self.callback_types()
         for call in api.calls:
             if not call.owner:
                 self.variants(call)
@@ -684,6 +741,8 @@ class Writer:
             head = head.replace(part, "\n".join(lines))
         (directory / "lib").mkdir(parents=True, exist_ok=True)
         (directory / "lib/api.cjs").write_text(head + "\n".join(self.js) + "\n", encoding="utf-8")
+        names = [f"    {name}: '{js}'," for name, js in self.names.js.items() if name.startswith("netlib_")]
+        (directory / "lib/names.cjs").write_text(NAMES.replace("TABLE", "\n".join(names)), encoding="utf-8")
         module = ["// The names that ES modules import. bindings/node/generate.py writes this file.",
                   "import netlib from './index.cjs';", "", "export const {", *(f"    {name}," for name in exported),
                   "} = netlib;", "export default netlib;", ""]  # fmt: skip
@@ -694,6 +753,15 @@ class Writer:
             "import * as netlib from './index.cjs';\nexport * from './index.cjs';\nexport default netlib;\n", encoding="utf-8"
         )
 
+
+NAMES = """\
+'use strict';
+// The JavaScript names of the functions and types of netlib.h. bindings/node/generate.py writes this file.
+
+module.exports = {
+TABLE
+};
+"""
 
 HEAD = """\
 'use strict';

@@ -112,7 +112,7 @@ const codeOf = async (call) => (await errorOf(call)).code;
 
 async function handshakeError(port, options) {
     const error = await errorOf(() => Stream.connect(urlOf(port, '/'), new TlsContext(options)));
-    return `${error.code} ${error.causes.length} ${error.message}|${error.advice ?? '-'}`;
+    return `${error.code} ${error.causes.length} ${error.message}|${error.info.advice() ?? '-'}`;
 }
 
 /** Loads a copy of the package with another version, and returns the message of the error. */
@@ -195,7 +195,7 @@ const steps = {
     },
     async 'tls-client-missing'() {
         const error = await errorOf(() => get('clients'));
-        return `${error.code} ${error.causes.length} ${error.message}|${error.advice ?? '-'}`;
+        return `${error.code} ${error.causes.length} ${error.message}|${error.info.advice() ?? '-'}`;
     },
     async 'tls-fingerprint'() {
         const stream = await Stream.connect(urlOf('https', '/'), new TlsContext(tlsOptions()));

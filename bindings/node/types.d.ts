@@ -93,6 +93,8 @@ export declare function connector(settings?: SocketSettings): (
 ) => void;
 
 export interface Url {
+    /** True for a URL with the same text. */
+    equals(other: unknown): boolean;
     toJSON(): string;
 }
 

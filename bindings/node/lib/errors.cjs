@@ -1,15 +1,22 @@
 'use strict';
 // The exceptions: a class for each class of statuses.
 
+/** Text of netlib with the names of JavaScript instead of those of C. */
+function withNames(text) {
+    if (!text?.includes('netlib_')) return text;
+    const names = require('./names.cjs');
+    return text.replace(/(?:enum )?(netlib_\w+)/g, (found, name) => names[name] ?? found);
+}
+
 /** A failure of netlib. `code` is the name of the status. */
 class NetlibError extends Error {
     #causes;
 
     constructor(status, info, message) {
-        super(message ?? info.message() ?? '');
+        super(message ?? withNames(info.message()) ?? '');
         this.status = status;
         this.code = taxonomy.name(status);
-        this.advice = info?.advice() ?? null;
+        this.advice = withNames(info?.advice()) ?? null;
         this.offset = info ? info.offset() : -1;
         // The handle is for netlib: Retry.decide reads it.
         Object.defineProperty(this, 'info', { value: info });
@@ -28,7 +35,7 @@ class NetlibError extends Error {
 
     /** The message with the causes and the advice, for a log. */
     report() {
-        return this.info ? this.info.report() : this.message;
+        return this.info ? withNames(this.info.report()) : this.message;
     }
 }
 

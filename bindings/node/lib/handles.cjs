@@ -49,6 +49,10 @@ class Handle {
         this.#isOwned = false;
     }
 
+    static isOpen(handle) {
+        return !handle.#isClosed && handle.#lenders.every(Handle.isOpen);
+    }
+
     static pointer(handle) {
         if (handle.#isClosed || handle.#address === null) throw makeError.closed(handle.constructor.name);
         if (handle.#calls > 0 && handle.isExclusive) throw makeError.busy(handle.constructor.name);
@@ -134,8 +138,8 @@ Object.defineProperty(Handle.prototype, Symbol.dispose, {
     },
 });
 
-const { pointer, adopt, follow, give, inherit, waitsOf } = Handle;
-for (const name of ['pointer', 'adopt', 'settle', 'inherit', 'follow', 'waitsOf', 'contextsOf', 'use', 'give']) {
+const { pointer, adopt, follow, give, inherit, isOpen, waitsOf } = Handle;
+for (const name of ['isOpen', 'pointer', 'adopt', 'settle', 'inherit', 'follow', 'waitsOf', 'contextsOf', 'use', 'give']) {
     Object.defineProperty(Handle, name, { enumerable: false });
 }
 
@@ -164,4 +168,6 @@ function lend(cls, address, use) {
     }
 }
 
-module.exports = { Handle, UNMADE, adopt, argument, borrow, describe, follow, give, inherit, lend, own, pointer, waitsOf };
+module.exports = {
+    Handle, UNMADE, adopt, argument, borrow, describe, follow, give, inherit, isOpen, lend, own, pointer, waitsOf,
+};

@@ -3,10 +3,11 @@
 
 const fs = require('node:fs');
 const { setImmediate } = require('node:timers/promises');
+const { inspect } = require('node:util');
 const api = require('./api.cjs');
 const { NetlibError, fromInfo } = require('./errors.cjs');
 const { ready, setRef, wakeAll } = require('./event-loop.cjs');
-const { Handle, dataOf, limitOf, waitsOf } = require('./runtime.cjs');
+const { Handle, dataOf, isOpen, limitOf, waitsOf } = require('./runtime.cjs');
 
 const {
     Attempts, Connect, ConnectOptions, Decision, ErrorInfo, ErrorOptions, Headers, Limit, Retry, RetryOptions, Status,
@@ -356,8 +357,16 @@ async function connectStream({ host, port, name, context, options, limit }) {
 // ---- Objects that JavaScript converts and iterates.
 
 extend(Url, () => ({
+    /** True for a URL with the same text. */
+    equals(other) {
+        return other instanceof Url && other.toString() === this.toString();
+    },
     toJSON() {
         return this.toString();
+    },
+    /** The URL for util.inspect and console.log, without its password. */
+    [inspect.custom](depth, options) {
+        return `Url ${isOpen(this) ? options.stylize(this.redacted(), 'string') : '(closed)'}`;
     },
 }));
 

@@ -8,6 +8,7 @@ import net from 'node:net';
 import declare from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
+import { inspect } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import netlib, {
     Addresses, ArgumentError, Attempts, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request,
@@ -120,6 +121,56 @@ test('empty text differs from absent text', () => {
     query.append('a', '');
     query.append('b', null);
     assert.equal(query.toString(), 'a=&b');
+});
+
+test('URLs are equal by their text, convert to it, and print without a password', () => {
+    const [text, redacted] = ['http://user:secret@a/x', 'http://***@a/x'];
+    const url = parseUrl('HTTP://user:secret@A/x');
+    assert.deepEqual([`${url}`, url.toString(), JSON.stringify({ url })], [text, text, `{"url":"${text}"}`]);
+    for (const [other, expected] of [[parseUrl(text), true], [url, true], [parseUrl('http://a/x'), false], [text, false], [null, false]]) {
+        assert.equal(url.equals(other), expected, String(other));
+    }
+    assert.equal(inspect(url), `Url ${redacted}`);
+    assert.equal(inspect({ url }), `{ url: Url ${redacted} }`);
+    url.close();
+    assert.equal(inspect(url), 'Url (closed)');
+});
+
+test('the messages and the advice of errors name functions of JavaScript', async () => {
+    const self = { cert: fs.readFileSync(certificate('self-signed.pem')), key: fs.readFileSync(certificate('self-signed.key')) };
+    const secured = (socket) => new tls.TLSSocket(socket, { isServer: true, ...self }).on('error', () => {});
+    await withServer(secured, async (url) => {
+        const context = new TlsContext(new TlsOptions().systemTrust(false).addCaFile(certificate('ca.pem')));
+        const error = await Stream.connect(`https://localhost:${url.port()}/`, context).catch((failure) => failure);
+        assert.match(error.info.advice(), /netlib_tls_options_add_ca_file/);
+        assert.equal(error.advice, error.info.advice().replace('netlib_tls_options_add_ca_file', 'TlsOptions.addCaFile'));
+        assert.match(error.report(), /TlsOptions\.addCaFile/);
+        assert.doesNotMatch(error.report(), /netlib_/);
+    });
+    const table = [
+        [() => new TlsOptions().ciphers('nothing'), 'TlsOptions.ciphers'],
+        [() => new TlsOptions().minimumVersion(5), 'TlsVersion'],
+    ];
+    for (const [call, expected] of table) {
+        assert.throws(call, (error) => error.message.includes(expected) && !error.message.includes('netlib_'), expected);
+    }
+});
+
+test('the documentation names only what the package has', () => {
+    const text = fs.readFileSync(`${import.meta.dirname}/../index.d.cts`, 'utf8');
+    const comments = text.match(/\/\*\*[^]*?\*\//g).join('\n').replaceAll(/"[^"]*"/g, '');
+    assert.deepEqual(comments.match(/\bnetlib_\w+|\bNULL\b/g), null);
+    const declared = (name) => new RegExp(`^export declare [a-z]+ (class |namespace )?${name}\\b|^export type ${name}\\b`, 'm').test(text);
+    let found = 0;
+    for (const [, owner, member] of comments.matchAll(/`(?:new )?([A-Z]\w+)\.(\w+)`/g)) {
+        // The names of Python and urllib3.
+        if (owner.startsWith('SSL') || `${owner}.${member}` === 'Retry.DEFAULT') continue;
+        const cls = netlib[owner];
+        assert.ok(cls && (member in cls || member in (cls.prototype ?? {})), `${owner}.${member}`);
+        found += 1;
+    }
+    for (const [, name] of comments.matchAll(/`([A-Z]\w+Callback)`/g)) assert.ok(declared(name), name);
+    assert.ok(found > 1000, `${found} names`);
 });
 
 test('headers convert to pairs', () => {
