@@ -37,8 +37,8 @@ final class BlockingCall extends AbstractInterruptibleChannel {
     }
 
     /**
-     * Runs a call of C, which stores its error in `err`, and throws the exception of a failure. The wait obeys the limit
-     * `own`, or else the limit that the owner keeps.
+     * Runs a call of C, which stores its error in `err`, and throws the exception of a failure. The wait obeys the
+     * limit `own`, or else the limit that the owner keeps.
      */
     static int run(WaitingHandle owner, Limit own, long[] err, IntSupplier code) {
         BlockingCall call = new BlockingCall(owner, own);

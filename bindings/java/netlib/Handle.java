@@ -61,9 +61,9 @@ public abstract class Handle implements AutoCloseable {
     }
 
     /**
-     * Frees the object, at once or after the last call that uses it. Closing it again does nothing. If a call of another
-     * thread waits in a {@link Stream}, a {@link Body}, a {@link Connect} or an {@link Attempts}, the wait ends, and the
-     * call throws an IllegalStateException. A call of another object ends as usual.
+     * Frees the object, at once or after the last call that uses it. Closing it again does nothing. If a call of
+     * another thread waits in a {@link Stream}, a {@link Body}, a {@link Connect} or an {@link Attempts}, the wait ends,
+     * and the call throws an IllegalStateException. A call of another object ends as usual.
      */
     @Override
     public final void close() {

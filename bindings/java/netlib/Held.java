@@ -74,7 +74,7 @@ final class Held {
         }
     }
 
-    /** For the throw of a checked exception in a method that declares none: the exception belongs to the application. */
+    /** For the throw of a checked exception of the application in a method that declares none. */
     @SuppressWarnings("unchecked")
     static <T extends Throwable> T unchecked(Throwable raised) throws T {
         throw (T) raised;

@@ -22,7 +22,8 @@ public final class Library {
      */
     public static void checkVersion(String found, String wanted) {
         if (!found.startsWith(wanted + ".")) {
-            throw new LinkageError("the classes need version " + wanted + " of libnetlib, but the version " + found + " is loaded");
+            throw new LinkageError(
+                    "the classes need version " + wanted + " of libnetlib, but the version " + found + " is loaded");
         }
     }
 

@@ -61,8 +61,8 @@ public class NetlibException extends RuntimeException {
     }
 
     /**
-     * The error of an exception, for functions such as {@link Attempts#next}: the error of a NetlibException, or an error
-     * with {@link Status#APPLICATION_ERROR} that carries another exception.
+     * The error of an exception, for functions such as {@link Attempts#next}: the error of a NetlibException, or an
+     * error with {@link Status#APPLICATION_ERROR} that carries another exception.
      *
      * @param failure the exception; may be null
      * @return the error; null for null

@@ -30,6 +30,9 @@ final class StreamFailure {
         if (failed instanceof NetlibException.Timeout) {
             return new SocketTimeoutException(failed.getMessage());
         }
-        return failed instanceof NetlibException.Tls ? new SSLException(failed.getMessage()) : new IOException(failed.getMessage());
+        if (failed instanceof NetlibException.Tls) {
+            return new SSLException(failed.getMessage());
+        }
+        return new IOException(failed.getMessage());
     }
 }

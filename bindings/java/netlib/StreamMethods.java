@@ -15,10 +15,10 @@ abstract class StreamMethods extends WaitingHandle {
     }
 
     /**
-     * Returns the received bytes. The end of the input is the end of the stream. A read throws an IOException, whose cause
-     * is the NetlibException: a {@link java.net.SocketTimeoutException} for a time limit, a
-     * {@link java.io.InterruptedIOException} for an interrupt, and an {@link javax.net.ssl.SSLException} for a failure of
-     * TLS. On a stream that does not block, a read without data throws an IOException. Closing the input closes the
+     * Returns the received bytes. The end of the input is the end of the stream. A read throws an IOException, whose
+     * cause is the NetlibException: a {@link java.net.SocketTimeoutException} for a time limit, a
+     * {@link java.io.InterruptedIOException} for an interrupt, and an {@link javax.net.ssl.SSLException} for a failure
+     * of TLS. On a stream that does not block, a read without data throws an IOException. Closing the input closes the
      * stream.
      *
      * @return the input
@@ -43,8 +43,8 @@ abstract class StreamMethods extends WaitingHandle {
 
     /**
      * Returns the decoded body of a response whose head was read from the stream. A read fails as a read of
-     * {@link #inputStream} does. Closing the body does not close the stream. After the end of the body, the connection may
-     * be used again if {@link Response#keepsAlive} says so.
+     * {@link #inputStream} does. Closing the body does not close the stream. After the end of the body, the connection
+     * may be used again if {@link Response#keepsAlive} says so.
      *
      * @param response the response
      * @return the body

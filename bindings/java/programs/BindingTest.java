@@ -12,7 +12,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.Callable;
 import netlib.Addresses;
 import netlib.Attempts;
 import netlib.BodyDecoder;
@@ -43,70 +42,53 @@ import netlib.Verdict;
 
 /** Tests what the scenario does not reach. Prints each failure, and the number of checks. Argument: tests/certs. */
 public final class BindingTest {
-    private static int passed;
-    private static int failed;
-
     private BindingTest() {}
 
-    static void check(String what, Object expected, Callable<?> call) {
-        Object found;
-        try {
-            found = call.call();
-        } catch (Throwable raised) {
-            found = raised.getClass().getSimpleName() + ": " + raised.getMessage();
-        }
-        if (Objects.deepEquals(expected, found)) {
-            passed++;
-        } else {
-            failed++;
-            System.out.println("FAILED: " + what + ": expected " + expected + ", found " + found);
-        }
-    }
-
     public static void main(String[] arguments) {
-        check("absent text is null", null, () -> Netlib.parseUrl("http://a/").query());
-        check("empty text is not absent", "", () -> Netlib.parseUrl("http://a/?").query());
-        check("absent components are passed as NULL, empty ones as empty text", "http://a?",
+        Checks.check("absent text is null", null, () -> Netlib.parseUrl("http://a/").query());
+        Checks.check("empty text is not absent", "", () -> Netlib.parseUrl("http://a/?").query());
+        Checks.check("absent components are passed as NULL, empty ones as empty text", "http://a?",
                 () -> Url.make("http", null, "a", -1, null, "", null).toString());
-        check("a text with a NUL is refused by the setter", "IllegalArgumentException: path has a NUL at byte 2",
+        Checks.check("a text with a NUL is refused by the setter", "IllegalArgumentException: path has a NUL at byte 2",
                 () -> TlsOptions.make().addCaFile("ca\0.pem"));
-        check("a closed object is refused", "IllegalStateException: Url is closed", () -> {
+        Checks.check("a closed object is refused", "IllegalStateException: Url is closed", () -> {
             Url url = Netlib.parseUrl("http://a/");
             url.close();
             url.close();
             return url.host();
         });
-        check("a copy lives after the original is closed", "a", () -> {
+        Checks.check("a copy lives after the original is closed", "a", () -> {
             Url url = Netlib.parseUrl("http://a/");
             Url copy = url.copy();
             url.close();
             return copy.host();
         });
-        check("bytes that are not UTF-8 are not lost", "a: \u00fc\uDCFF|true", () -> {
+        Checks.check("bytes that are not UTF-8 are not lost", "a: \u00fc\uDCFF|true", () -> {
             byte[] head = "HTTP/1.1 200 OK\r\nA: \u00fc?\r\n\r\n".getBytes(StandardCharsets.UTF_8);
             head[head.length - 5] = (byte) 0xff;
             Response response = Response.parse("GET", text(head), null).response();
             String value = response.headers().get("a");
             return "a: \u00fc\uDCFF|" + Arrays.equals(bytes(value), new byte[] {(byte) 0xc3, (byte) 0xbc, (byte) 0xff});
         });
-        check("an array of texts is passed", List.of("GET", "PUT"), () -> {
+        Checks.check("an array of texts is passed", List.of("GET", "PUT"), () -> {
             Retry retry = Retry.make(RetryOptions.make().allowedMethods(new String[] {"PUT", "GET"}));
             return List.of(retry.allowedMethod(0), retry.allowedMethod(1));
         });
-        check("an array of numbers is passed", true,
+        Checks.check("an array of numbers is passed", true,
                 () -> Retry.make(RetryOptions.make().statusForcelist(new int[] {418})).isRetry("GET", 418, false));
-        check("an array of header fields is passed", "1 x-one", () -> {
+        Checks.check("an array of header fields is passed", "1 x-one", () -> {
             Headers headers = Headers.make(new HeaderField[] {new HeaderField("x-one", "1")});
             return headers.value(0) + " " + headers.name(0);
         });
-        check("an argument error has its own class", NetlibException.Argument.class, () -> {
+        Checks.check("an argument error has its own class", NetlibException.Argument.class, () -> {
             try {
                 return Netlib.parseUrl("http://[");
             } catch (NetlibException refused) {
                 return refused.getClass();
             }
         });
-        check("an exception keeps its facts when it is serialised", "NETLIB_MAX_RETRY used up|refused|null|used up", () -> {
+        Checks.check("an exception keeps its facts when it is serialised",
+                "NETLIB_MAX_RETRY used up|refused|null|used up", () -> {
             NetlibError refused = NetlibError.make(Status.CONNECT_FAILED, "refused", null);
             NetlibException failed = NetlibException.of(
                     NetlibError.make(Status.MAX_RETRY, "used up", ErrorOptions.make().cause(refused)));
@@ -119,9 +101,11 @@ public final class BindingTest {
             return (isEqual ? "" : "other ") + Netlib.statusName(made.status()) + " " + made.getMessage() + "|"
                     + made.causes().get(0).getMessage() + "|" + made.error() + "|" + NetlibException.errorOf(made).message();
         });
-        check("the objects of an attempt outlive it", "http://a/ Content-Type true null|http://a/y false GET", () -> {
+        Checks.check("the objects of an attempt outlive it", "http://a/ Content-Type true null|http://a/y false GET",
+                () -> {
             Headers headers = Headers.make(new HeaderField[] {new HeaderField("Content-Type", "text/plain")});
-            Attempts attempts = Attempts.make(Retry.recommended(), "POST", Netlib.parseUrl("http://a/"), headers, true, null);
+            Attempts attempts = Attempts.make(Retry.recommended(), "POST", Netlib.parseUrl("http://a/"), headers, true,
+                    null);
             Url first = attempts.url();
             Headers fields = attempts.headers();
             String start = " " + attempts.sendsBody() + " " + attempts.decision() + "|";
@@ -133,7 +117,7 @@ public final class BindingTest {
             attempts.close();
             return first + " " + fields.name(0) + start + last;
         });
-        check("an exception that is not netlib's comes back as a cause", "NETLIB_MAX_RETRY true", () -> {
+        Checks.check("an exception that is not netlib's comes back as a cause", "NETLIB_MAX_RETRY true", () -> {
             Exception mine = new Exception("mine");
             Retry retry = Retry.make(RetryOptions.make().total(0));
             Attempts attempts = Attempts.make(retry, "GET", Netlib.parseUrl("http://a/"), null, false, null);
@@ -143,15 +127,17 @@ public final class BindingTest {
                 return Netlib.statusName(failed.status()) + " " + (failed.getCause().getCause() == mine);
             }
         });
-        check("an unchecked exception of a callback is thrown by the call", "ArithmeticException: / by zero", () -> {
-            ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> divide(address.length));
+        Checks.check("an unchecked exception of a callback is thrown by the call", "ArithmeticException: / by zero",
+                () -> {
+            ConnectOptions options = ConnectOptions.make().addressCallback((address,
+                    classes) -> divide(address.length));
             return Netlib.createConnection("127.0.0.1", 9, options, null);
         });
-        check("an endless recursion of a callback is thrown by the call", "StackOverflowError: null", () -> {
+        Checks.check("an endless recursion of a callback is thrown by the call", "StackOverflowError: null", () -> {
             ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> recurse(1));
             return Netlib.createConnection("127.0.0.1", 9, options, null);
         });
-        check("a callback calls netlib while the arrays of the outer call are in use", "hello", () -> {
+        Checks.check("a callback calls netlib while the arrays of the outer call are in use", "hello", () -> {
             Stream stream = Stream.newCallbacks(buffer -> {
                 buffer.put("hello".getBytes(StandardCharsets.US_ASCII));
                 Netlib.parseUrl("http://other.text/");
@@ -161,11 +147,11 @@ public final class BindingTest {
             stream.read(buffer);
             return new String(buffer, StandardCharsets.US_ASCII);
         });
-        check("large arrays are passed", 20_000, () -> {
+        Checks.check("large arrays are passed", 20_000, () -> {
             String path = "/" + "a".repeat(19_999);
             return Netlib.parseUrl("http://a" + path).path().length();
         });
-        check("a verdict that is no verdict fails the call", true, () -> {
+        Checks.check("a verdict that is no verdict fails the call", true, () -> {
             ConnectOptions options = ConnectOptions.make().addressCallback((address, classes) -> Verdict.FAILED);
             try {
                 return Netlib.createConnection("127.0.0.1", 9, options, null);
@@ -173,7 +159,7 @@ public final class BindingTest {
                 return refused.status() == Status.CALLBACK_FAILED || !refused.causes().isEmpty();
             }
         });
-        check("the callbacks of a stream read and write", "hello|hello", () -> {
+        Checks.check("the callbacks of a stream read and write", "hello|hello", () -> {
             StringBuilder written = new StringBuilder();
             boolean[] read = new boolean[1];
             Stream stream = Stream.newCallbacks(buffer -> {
@@ -193,17 +179,19 @@ public final class BindingTest {
             boolean ended = stream.read(buffer).status() == Status.END_OF_STREAM;
             return written + "|" + (ended ? new String(buffer, 0, n, StandardCharsets.US_ASCII) : "no end");
         });
-        check("a chunk is encoded from the bytes of the array", "5\r\nhello\r\n", () -> {
+        Checks.check("a chunk is encoded from the bytes of the array", "5\r\nhello\r\n", () -> {
             byte[] buffer = new byte[18 + 5 + 2];
             System.arraycopy("hello".getBytes(StandardCharsets.US_ASCII), 0, buffer, 18, 5);
             return new String(Netlib.chunkEncode(buffer, 5), StandardCharsets.US_ASCII);
         });
-        check("decoded bytes are those of the array", "hello", () -> {
+        Checks.check("decoded bytes are those of the array", "hello", () -> {
             String head = "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n";
             BodyDecoder decoder = BodyDecoder.make(Response.parse("GET", head, null).response());
-            return new String(decoder.decode("hello".getBytes(StandardCharsets.US_ASCII)).body(), StandardCharsets.US_ASCII);
+            return new String(decoder.decode("hello".getBytes(StandardCharsets.US_ASCII)).body(),
+                    StandardCharsets.US_ASCII);
         });
-        check("an object of a closed lender is refused", "the cause|IllegalStateException: NetlibError is closed", () -> {
+        Checks.check("an object of a closed lender is refused",
+                "the cause|IllegalStateException: NetlibError is closed", () -> {
             NetlibError given = NetlibError.make(Status.PROTOCOL, "the cause", null);
             NetlibError error = NetlibError.make(Status.MAX_RETRY, "the failure", ErrorOptions.make().cause(given));
             NetlibError cause = error.cause(0);
@@ -215,7 +203,7 @@ public final class BindingTest {
                 return message + "|IllegalStateException: " + refused.getMessage();
             }
         });
-        check("a limit that is closed during a call lives until the call ends", "NETLIB_CANCELLED", () -> {
+        Checks.check("a limit that is closed during a call lives until the call ends", "NETLIB_CANCELLED", () -> {
             Limit limit = Limit.make(30, null);
             Limit copy = limit.copy();
             Retry retry = Retry.make(RetryOptions.newRecommended().sleep(seconds -> {
@@ -231,11 +219,13 @@ public final class BindingTest {
             }
             return "slept";
         });
-        check("an array for a replaced number has one element", "IllegalArgumentException: state must have one element",
+        Checks.check("an array for a replaced number has one element",
+                "IllegalArgumentException: state must have one element",
                 () -> Response.parse("GET", "HTTP/1.1 200 OK\r\n\r\n", new long[0]));
-        check("half of a surrogate pair is refused", "IllegalArgumentException: url has half of a surrogate pair",
+        Checks.check("half of a surrogate pair is refused",
+                "IllegalArgumentException: url has half of a surrogate pair",
                 () -> Netlib.parseUrl("http://good.example\ud800.evil.example/"));
-        check("a callback returns a result and two numbers", "OK OK RATE_LIMITED [rate:a\0b]", () -> {
+        Checks.check("a callback returns a result and two numbers", "OK OK RATE_LIMITED [rate:a\0b]", () -> {
             Map<String, Long> words = new HashMap<>();
             Store store = Store.make((key, expected, desired, ttl, timeout, actual, now) -> {
                 long word = words.getOrDefault(key, 0L);
@@ -248,10 +238,11 @@ public final class BindingTest {
                 return Swap.SWAPPED;
             }, 1);
             Rate rate = Rate.make(RateOptions.make().limit(1, 2).store(store, Unavailable.CLOSED));
-            return rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status()
+            return rate.take("a\0b", 1).status() + " " + rate.take("a\0b", 1).status() + " " + rate.take("a\0b",
+                    1).status()
                     + " " + words.keySet();
         });
-        check("calls that fail before C keep no callback and no object", "0 0 0", () -> {
+        Checks.check("calls that fail before C keep no callback and no object", "0 0 0", () -> {
             RetryOptions options = RetryOptions.make();
             options.close();
             Runnable setter = () -> options.sleep(seconds -> Outcome.DONE);
@@ -263,10 +254,12 @@ public final class BindingTest {
             Runnable object = () -> error.userData("object");
             return heldAfterFailure(setter) + " " + heldAfterFailure(handle) + " " + heldAfterFailure(object);
         });
-        check("addresses that a callback keeps are refused later", "IllegalStateException: Addresses is closed", () -> {
+        Checks.check("addresses that a callback keeps are refused later", "IllegalStateException: Addresses is closed",
+                () -> {
             Addresses[] kept = new Addresses[1];
             try {
-                Netlib.createConnection("a.test", 9, ConnectOptions.make().resolveCallback((host, port, left, addresses) -> {
+                Netlib.createConnection("a.test", 9, ConnectOptions.make().resolveCallback((host, port, left,
+                        addresses) -> {
                     kept[0] = addresses;
                     throw new IOException("no address");
                 }), null);
@@ -276,14 +269,13 @@ public final class BindingTest {
             return "connected";
         });
         for (String licence : new String[] {"LICENSE-APACHE", "LICENSE-MIT"}) {
-            check("the JAR file contains " + licence, true, () -> resource(licence).length() > 1000);
+            Checks.check("the JAR file contains " + licence, true, () -> resource(licence).length() > 1000);
         }
-        check("the JAR file contains the notices of the crates in the library", true,
+        Checks.check("the JAR file contains the notices of the crates in the library", true,
                 () -> resource("THIRD-PARTY-NOTICES").contains("\naws-lc-sys "));
         TypesTest.run(Path.of(arguments[0]));
         WaitTest.run();
-        System.out.println(passed + " passed, " + failed + " failed");
-        System.exit(failed == 0 ? 0 : 1);
+        Checks.exit();
     }
 
     /** Makes a call that must fail, and returns the number of objects that were held for C. */

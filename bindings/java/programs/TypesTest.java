@@ -56,9 +56,9 @@ final class TypesTest {
             new Refused("slices[0]", () -> Stream.newCallbacks(buffer -> 0, bytes -> 0).writev(new byte[1][])),
         };
         for (Refused row : rows) {
-            BindingTest.check("null is refused: " + row.name(), "NullPointerException: " + row.name(), row.call());
+            Checks.check("null is refused: " + row.name(), "NullPointerException: " + row.name(), row.call());
         }
-        BindingTest.check("a callback that returns no decision throws", "NullPointerException", () -> {
+        Checks.check("a callback that returns no decision throws", "NullPointerException", () -> {
             ConnectOptions refusing = ConnectOptions.make().addressCallback((address, classes) -> null);
             try {
                 return Netlib.createConnection("127.0.0.1", 9, refusing, null);
@@ -69,29 +69,31 @@ final class TypesTest {
     }
 
     private static void enums(Path certificates) {
-        BindingTest.check("a known value is the constant", true, () -> Status.of(Status.MAX_RETRY.number()) == Status.MAX_RETRY);
-        BindingTest.check("an unknown value keeps its number", "987654 987654 true false PROGRESS", () -> {
+        Checks.check("a known value is the constant", true,
+                () -> Status.of(Status.MAX_RETRY.number()) == Status.MAX_RETRY);
+        Checks.check("an unknown value keeps its number", "987654 987654 true false PROGRESS", () -> {
             Status unknown = Status.of(987654);
             return unknown + " " + unknown.number() + " " + unknown.equals(Status.of(987654)) + " "
                     + Status.values().contains(unknown) + " " + Netlib.statusClass(Status.WANT_READ);
         });
-        BindingTest.check("values of two enums with one number differ", false,
+        Checks.check("values of two enums with one number differ", false,
                 () -> ((OpenEnum) Status.of(1)).equals(StatusClass.of(1)));
-        BindingTest.check("a sum of bits is a set", Set.of(AddressClass.METADATA, AddressClass.LINK_LOCAL),
+        Checks.check("a sum of bits is a set", Set.of(AddressClass.METADATA, AddressClass.LINK_LOCAL),
                 () -> Netlib.classifyAddressText("169.254.169.254"));
-        Set<VerifyFlag> flags = Set.of(VerifyFlag.X509_STRICT, VerifyFlag.X509_TRUSTED_FIRST, VerifyFlag.X509_PARTIAL_CHAIN);
-        BindingTest.check("a set is passed as a sum of bits", flags,
+        Set<VerifyFlag> flags = Set.of(VerifyFlag.X509_STRICT, VerifyFlag.X509_TRUSTED_FIRST,
+                VerifyFlag.X509_PARTIAL_CHAIN);
+        Checks.check("a set is passed as a sum of bits", flags,
                 () -> TlsContext.make(TlsOptions.make().addCaFile(certificates.resolve("ca.pem").toString())
                         .verifyFlags(flags)).verifyFlags());
-        BindingTest.check("a set with a mask refuses the classes of the mask", "ADDRESS_REFUSED", () -> {
+        Checks.check("a set with a mask refuses the classes of the mask", "ADDRESS_REFUSED", () -> {
             ConnectOptions options = ConnectOptions.make().refuseAddresses(Set.of(AddressClass.ALL_BUT_GLOBAL));
             return status(() -> Netlib.createConnection("127.0.0.1", 9, options, null));
         });
-        BindingTest.check("an unknown bit reaches netlib", "INVALID_ARGUMENT",
+        Checks.check("an unknown bit reaches netlib", "INVALID_ARGUMENT",
                 () -> status(() -> ConnectOptions.make().refuseAddresses(Set.of(AddressClass.of(1 << 30)))));
-        BindingTest.check("bits of 64 bits are passed", "passed",
+        Checks.check("bits of 64 bits are passed", "passed",
                 () -> status(() -> TlsOptions.make().optionBits(Set.of(TlsOption.ALL, TlsOption.NO_TICKET))));
-        BindingTest.check("a getter returns a typed value", List.of(TlsVersion.V1_3, Set.of(TrustKind.CUSTOM)), () -> {
+        Checks.check("a getter returns a typed value", List.of(TlsVersion.V1_3, Set.of(TrustKind.CUSTOM)), () -> {
             TlsOptions options = TlsOptions.make().minimumVersion(TlsVersion.V1_3);
             TlsContext context = TlsContext.make(options.addCaFile(certificates.resolve("ca.pem").toString()));
             return List.of(context.minimumVersion(), context.trustKinds());
@@ -110,17 +112,18 @@ final class TypesTest {
     private static void urls() {
         Url url = Netlib.parseUrl("HTTP://user:secret@A.example:80/%7Eb?q#f");
         String text = "http://user:secret@a.example:80/%7Eb?q#f";
-        BindingTest.check("URLs are equal by their texts", "true true false false", () -> {
+        Checks.check("URLs are equal by their texts", "true true false false", () -> {
             Url same = Netlib.parseUrl(text);
             return url.equals(same) + " " + (url.hashCode() == same.hashCode()) + " "
                     + url.equals(Netlib.parseUrl("http://a.example/")) + " " + url.equals((Object) text);
         });
-        BindingTest.check("a URL is converted to its text", text, url::toString);
-        BindingTest.check("the redacted URL has no password", false, () -> url.redacted().contains("secret"));
+        Checks.check("a URL is converted to its text", text, url::toString);
+        Checks.check("the redacted URL has no password", false, () -> url.redacted().contains("secret"));
     }
 
     private static void names(Path certificates) {
-        BindingTest.check("the advice for a refused certificate names the methods of Java", "TlsOptions.addCaFile true", () -> {
+        Checks.check("the advice for a refused certificate names the methods of Java", "TlsOptions.addCaFile true",
+                () -> {
             String files = certificates.resolve("self-signed").toString();
             TlsContext server = TlsContext.make(TlsOptions.make().identityFiles(files + ".pem", files + ".key"));
             TlsContext client = TlsContext.make(TlsOptions.make().addCaFile(certificates.resolve("ca.pem").toString()));
@@ -138,9 +141,10 @@ final class TypesTest {
             }
             return "accepted";
         });
-        BindingTest.check("the message for a refused value names the types of Java", "RetryOptions.jitterKind: kind must be a JitterKind; it is 99",
+        Checks.check("the message for a refused value names the types of Java",
+                "RetryOptions.jitterKind: kind must be a JitterKind; it is 99",
                 () -> message(() -> RetryOptions.make().jitterKind(netlib.JitterKind.of(99))));
-        BindingTest.check("the message for a refused number names the constants of Java",
+        Checks.check("the message for a refused number names the constants of Java",
                 "seconds must be 0 seconds or more, Netlib.TIMEOUT_NONE or Netlib.TIMEOUT_DEFAULT; it is -5",
                 () -> message(() -> {
                     Stream.newCallbacks(buffer -> 0, bytes -> 0).setReadTimeout(-5);

@@ -131,7 +131,7 @@ final class WaitTest {
 
     private static void interrupts(String kind, boolean isVirtual) {
         String expected = "INTERRUPTED the thread was interrupted true";
-        BindingTest.check(kind + "an interrupt ends a read", expected, () -> {
+        Checks.check(kind + "an interrupt ends a read", expected, () -> {
             try (Peer peer = new Peer(); Stream stream = peer.connect(); Socket accepted = peer.socket.accept()) {
                 accepted.getOutputStream().write(1);
                 return interrupted(isVirtual, begins -> {
@@ -141,7 +141,7 @@ final class WaitTest {
                 });
             }
         });
-        BindingTest.check(kind + "an interrupt ends a sleep with a limit", expected, () -> {
+        Checks.check(kind + "an interrupt ends a sleep with a limit", expected, () -> {
             Decision decision = waitingDecision(RetryOptions.newRecommended());
             return interrupted(isVirtual, begins -> {
                 begins.countDown();
@@ -149,7 +149,7 @@ final class WaitTest {
                 return "slept";
             });
         });
-        BindingTest.check(kind + "an interrupt ends a sleep without a limit", expected, () -> {
+        Checks.check(kind + "an interrupt ends a sleep without a limit", expected, () -> {
             Decision decision = waitingDecision(RetryOptions.newRecommended());
             return interrupted(isVirtual, begins -> {
                 begins.countDown();
@@ -157,12 +157,12 @@ final class WaitTest {
                 return "slept";
             });
         });
-        BindingTest.check(kind + "an interrupt before the call ends the call", expected, () -> start(isVirtual, () -> {
+        Checks.check(kind + "an interrupt before the call ends the call", expected, () -> start(isVirtual, () -> {
             Thread.currentThread().interrupt();
             waitingDecision(RetryOptions.newRecommended()).sleep(null);
             return "slept";
         }).get(60, TimeUnit.SECONDS));
-        BindingTest.check(kind + "an interrupt ends the wait between attempts", expected, () -> {
+        Checks.check(kind + "an interrupt ends the wait between attempts", expected, () -> {
             Attempts attempts =
                     Attempts.make(Retry.recommended(), "GET", Netlib.parseUrl("http://a/"), null, false, null);
             Response response = Response.parse("GET", "HTTP/1.1 503 Busy\r\nRetry-After: 20\r\n\r\n", null).response();
@@ -171,7 +171,7 @@ final class WaitTest {
                 return attempts.next(response, null);
             });
         });
-        BindingTest.check(kind + "an interrupt ends a wait after a callback that waited itself", expected, () -> {
+        Checks.check(kind + "an interrupt ends a wait after a callback that waited itself", expected, () -> {
             try (Peer mute = new Peer(); Peer other = new Peer(); Stream stream = other.connect();
                     Socket accepted = other.socket.accept(); TlsContext tls = TlsContext.make(null)) {
                 accepted.getOutputStream().write(1);
@@ -189,7 +189,7 @@ final class WaitTest {
                 });
             }
         });
-        BindingTest.check(kind + "an interrupt of a callback is its own exception", "InterruptedException", () -> {
+        Checks.check(kind + "an interrupt of a callback is its own exception", "InterruptedException", () -> {
             return interrupted(isVirtual, begins -> {
                 waitingDecision(RetryOptions.newRecommended().sleep(seconds -> {
                     begins.countDown();
@@ -205,7 +205,7 @@ final class WaitTest {
 
     private static void closes() {
         String expected = "IllegalStateException: Stream is closed false";
-        BindingTest.check("closing a stream ends a read of another thread", expected, () -> {
+        Checks.check("closing a stream ends a read of another thread", expected, () -> {
             try (Peer peer = new Peer()) {
                 Stream stream = peer.connect();
                 Socket accepted = peer.socket.accept();
@@ -223,7 +223,7 @@ final class WaitTest {
                 return result + (end < 0 ? "" : " the connection is open");
             }
         });
-        BindingTest.check("closing a stream that its callback closes ends the read", expected, () -> {
+        Checks.check("closing a stream that its callback closes ends the read", expected, () -> {
             Stream[] stream = new Stream[1];
             stream[0] = Stream.newCallbacks(buffer -> {
                 stream[0].close();
@@ -240,7 +240,7 @@ final class WaitTest {
     // Limits.
 
     private static void limits() {
-        BindingTest.check("an interrupted stream works again with a new limit", "INTERRUPTED CANCELLED 1", () -> {
+        Checks.check("an interrupted stream works again with a new limit", "INTERRUPTED CANCELLED 1", () -> {
             try (Peer peer = new Peer(); Stream stream = peer.connect(); Socket accepted = peer.socket.accept()) {
                 String found = "";
                 Thread.currentThread().interrupt();
@@ -257,7 +257,7 @@ final class WaitTest {
                 return found + stream.read(new byte[1]).n();
             }
         });
-        BindingTest.check("the limit of the application ends the read of a stream", "CANCELLED", () -> {
+        Checks.check("the limit of the application ends the read of a stream", "CANCELLED", () -> {
             try (Peer peer = new Peer(); Stream stream = peer.connect()) {
                 Limit limit = Limit.make(AT_MOST, null);
                 stream.setLimit(limit);
@@ -269,7 +269,7 @@ final class WaitTest {
                 }
             }
         });
-        BindingTest.check("an interrupt does not end the limit of the application", "INTERRUPTED OK", () -> {
+        Checks.check("an interrupt does not end the limit of the application", "INTERRUPTED OK", () -> {
             Limit limit = Limit.make(AT_MOST, null);
             Thread.currentThread().interrupt();
             try {
@@ -282,7 +282,7 @@ final class WaitTest {
             }
             return "slept";
         });
-        BindingTest.check("attempts return the limit of the application", "CANCELLED null", () -> {
+        Checks.check("attempts return the limit of the application", "CANCELLED null", () -> {
             Limit limit = Limit.make(AT_MOST, null);
             Url url = Netlib.parseUrl("http://a/");
             Attempts attempts = Attempts.make(Retry.recommended(), "GET", url, null, false, limit);
@@ -295,7 +295,7 @@ final class WaitTest {
             }
             return "not cancelled";
         });
-        BindingTest.check("a connect without a limit keeps the earlier one", "CANCELLED", () -> {
+        Checks.check("a connect without a limit keeps the earlier one", "CANCELLED", () -> {
             try (Peer peer = new Peer(); Limit limit = Limit.make(AT_MOST, null)) {
                 Connect connect = Connect.make("127.0.0.1", peer.socket.getLocalPort(), null);
                 connect.setLimit(limit);
@@ -312,7 +312,7 @@ final class WaitTest {
     // java.io.
 
     private static void streams() {
-        BindingTest.check("the input and the output of a stream carry the bytes", "hello|\u00e9 world", () -> {
+        Checks.check("the input and the output of a stream carry the bytes", "hello|\u00e9 world", () -> {
             try (Peer peer = new Peer(); Stream stream = peer.connect(); Socket accepted = peer.socket.accept()) {
                 OutputStream out = stream.outputStream();
                 out.write("-hello-".getBytes(StandardCharsets.US_ASCII), 1, 5);
@@ -323,10 +323,11 @@ final class WaitTest {
                 InputStream in = stream.inputStream();
                 byte[] received = {(byte) in.read(), (byte) in.read()};
                 String rest = new String(in.readAllBytes(), StandardCharsets.UTF_8);
-                return new String(sent, StandardCharsets.US_ASCII) + new String(received, StandardCharsets.UTF_8) + rest;
+                return new String(sent, StandardCharsets.US_ASCII) + new String(received,
+                        StandardCharsets.UTF_8) + rest;
             }
         });
-        BindingTest.check("the body of a response is decoded, and the next response follows", "hello 204", () -> {
+        Checks.check("the body of a response is decoded, and the next response follows", "hello 204", () -> {
             String head = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nhel\r\n2\r\nlo\r\n0\r\n\r\n";
             try (Peer peer = new Peer(); Stream stream = peer.connect(); Socket accepted = peer.socket.accept()) {
                 accepted.getOutputStream().write((head + "HTTP/1.1 204 None\r\n\r\n").getBytes(StandardCharsets.US_ASCII));
@@ -337,20 +338,21 @@ final class WaitTest {
                 return body + " " + stream.readResponse("GET").response().status();
             }
         });
-        BindingTest.check("a time limit is a SocketTimeoutException", SocketTimeoutException.class, () -> failure(stream -> {
+        Checks.check("a time limit is a SocketTimeoutException", SocketTimeoutException.class, () -> failure(stream -> {
             stream.setReadTimeout(0.01);
             return stream.inputStream().read();
         }));
-        BindingTest.check("an interrupt is an InterruptedIOException", InterruptedIOException.class, () -> failure(stream -> {
+        Checks.check("an interrupt is an InterruptedIOException", InterruptedIOException.class,
+                () -> failure(stream -> {
             Thread.currentThread().interrupt();
             return stream.inputStream().read();
         }));
-        BindingTest.check("a read of a closed stream is an IOException", IOException.class, () -> failure(stream -> {
+        Checks.check("a read of a closed stream is an IOException", IOException.class, () -> failure(stream -> {
             InputStream in = stream.inputStream();
             in.close();
             return in.read();
         }));
-        BindingTest.check("a read without data of a stream that does not block is an IOException", IOException.class,
+        Checks.check("a read without data of a stream that does not block is an IOException", IOException.class,
                 () -> failure(stream -> {
                     stream.setBlocking(false);
                     return stream.inputStream().read();
@@ -394,7 +396,7 @@ final class WaitTest {
     }
 
     private static void virtualThreads() {
-        BindingTest.check("callbacks of 50 virtual threads wait for each other and for one that is idle", MANY + 1, () -> {
+        Checks.check("callbacks of 50 virtual threads wait for each other and for one that is idle", MANY + 1, () -> {
             CyclicBarrier barrier = new CyclicBarrier(MANY + 1);
             Decision decision = waitingDecision(RetryOptions.newRecommended().sleep(seconds -> {
                 barrier.await((long) AT_MOST, TimeUnit.SECONDS);
@@ -405,7 +407,7 @@ final class WaitTest {
                 return null;
             }, () -> barrier.await((long) AT_MOST, TimeUnit.SECONDS));
         });
-        BindingTest.check("50 virtual threads read what one more virtual thread sends", MANY + 1, () -> {
+        Checks.check("50 virtual threads read what one more virtual thread sends", MANY + 1, () -> {
             try (Peer peer = new Peer()) {
                 List<Stream> streams = new ArrayList<>();
                 List<Socket> accepted = new ArrayList<>();
