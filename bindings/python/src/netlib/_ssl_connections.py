@@ -367,11 +367,12 @@ class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
         return self._run(lambda: self._tls.write(octets))[1]
 
     def unwrap(self) -> None:
-        """Sends close_notify, and reads until the close_notify of the peer."""
+        """Sends close_notify, and reads that of the peer. Raises SSLError if the peer has sent more data before."""
         self._tls.shutdown()
-        ignored = bytearray(_PIECE)
-        while self._run(lambda: self._tls.read(ignored))[0] != Status.END_OF_STREAM:
-            pass
+        if self._run(lambda: self._tls.read(bytearray(1)))[0] != Status.END_OF_STREAM:
+            # As OpenSSL: a peer could send data without an end.
+            reason = "application data after close notify"
+            raise ssl.SSLError(ssl.SSL_ERROR_SSL, f"[SSL: {reason.upper().replace(' ', '_')}] {reason}")
 
 
 refuse_inherited(SSLObject)

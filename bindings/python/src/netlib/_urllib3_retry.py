@@ -7,7 +7,6 @@ import random
 import sys
 import time
 from abc import ABCMeta
-from collections.abc import Collection
 from functools import cache, lru_cache
 from http.client import IncompleteRead
 from types import TracebackType
