@@ -401,10 +401,3 @@ def wrapped(text, width):
                 part, width, subsequent_indent=hanging, break_long_words=False, break_on_hyphens=False
             )
     return lines
-
-
-def one_line(text):
-    """The first sentence of a comment."""
-    text = re.sub(r"\s+", " ", text.strip())
-    found = re.match(r"(.+?[.])(?=\s[A-Z]|\s*$)", text)
-    return found[1] if found else text
