@@ -293,8 +293,6 @@ for _name in (
     setattr(SSLSocket, _name, SSLSocket._refuse)
 refuse_inherited(SSLSocket)
 
-_PIECE = 16384
-
 
 class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
     """A TLS session that reads from and writes to memory, as ssl.SSLObject."""
@@ -306,15 +304,15 @@ class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
     ) -> None:
         self._context, self._server_hostname = context, server_hostname
         self._incoming, self._outgoing = incoming, outgoing
-        self._rest = b""
+        self._rest = memoryview(b"")
         self._ended = False
-        self._output = bytearray(32768)
+        self._input, self._output = memoryview(bytearray(65536)), bytearray(32768)
         with python_errors(server_hostname):
             self._tls = TlsEngine.new_client(context._tls_context(), server_hostname)
 
     def _feed(self) -> bool:
         """Moves input to the engine. Returns False if there is none, or if the engine has no room."""
-        data = self._rest or self._incoming.read()
+        data = self._rest or memoryview(self._incoming.read())
         if data:
             count = self._tls.feed(data)
             self._rest = data[count:]
@@ -354,8 +352,7 @@ class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
 
     def read(self, len: int = 1024, buffer: Any = None) -> Any:
         """Reads into a buffer and returns the number of bytes, or returns bytes."""
-        # asyncio asks for 256 KiB, but a record has at most 16 KiB.
-        space = memoryview(bytearray(min(len, _PIECE)) if buffer is None else buffer).cast("B")[:len]
+        space = (self._input if buffer is None else memoryview(buffer).cast("B"))[:len]
         if not space:
             return b"" if buffer is None else 0
         _, count = self._run(lambda: self._tls.read(space))
