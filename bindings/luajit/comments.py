@@ -68,7 +68,7 @@ def tag(head, text):
 
 def callback_lines(item, names):
     """The comment of a callback's type."""
-    lines = [f"`{callback_name(item['name'])}`: a callback.", "", *wrapped(words(item["doc"], names), WIDTH)]
+    lines = wrapped(words(item["doc"], names), WIDTH) + [f"@function {callback_name(item['name'])}"]
     for param in callback_inputs(item):
         text = words(param["doc"], names)
         text = "the maximum size of the result in bytes." if param["kind"] == "buffer" else text

@@ -1,6 +1,8 @@
--- netlib.lua - retry policy, time limits, URLs, headers, TLS and connecting for LuaJIT. README.md describes this module.
+--- Retry policy, time limits, URLs, headers, TLS and connecting. README.md describes this module.
 --
 -- bindings/luajit/build makes this file from runtime.lua, generated code, and natural.lua.
+-- @module netlib
+
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 
 local ffi = require("ffi")
