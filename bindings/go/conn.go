@@ -300,7 +300,6 @@ func (c *Conn) Close() error {
 	c.closed = true
 	_ = c.engine.Shutdown()
 	c.mutex.Unlock()
-	_ = c.Conn.SetReadDeadline(time.Unix(1, 0))
 	if c.sending.TryLock() {
 		_ = c.Conn.SetWriteDeadline(time.Now().Add(closeTimeout))
 		_ = c.flush()

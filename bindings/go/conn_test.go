@@ -2,6 +2,7 @@ package netlib
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"io"
@@ -136,5 +137,109 @@ func TestTheConnectionStateDescribesTheHandshake(t *testing.T) {
 		if state := conn.ConnectionState(); state.HandshakeComplete {
 			t.Errorf("%x: %+v", version, state)
 		}
+	}
+}
+
+// blocked is a connection whose writes wait until it is closed.
+type blocked struct {
+	net.Conn
+	writes, closed chan struct{}
+}
+
+func (c blocked) Write([]byte) (int, error) {
+	c.writes <- struct{}{}
+	<-c.closed
+	return 0, errors.New("the connection is closed")
+}
+
+func (c blocked) Close() error {
+	close(c.closed)
+	return c.Conn.Close()
+}
+
+func TestCloseEndsAWriteOfAnotherGoroutine(t *testing.T) {
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = io.Copy(server, server) }))
+	raw := blocked{conn.Conn, make(chan struct{}, 10), make(chan struct{})}
+	conn.Conn = raw
+	ended := make(chan error, 1)
+	go func() {
+		_, err := conn.Write([]byte("a"))
+		ended <- err
+	}()
+	<-raw.writes
+	// A read does not wait for the write.
+	_ = conn.SetReadDeadline(time.Unix(1, 0))
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-ended; err != net.ErrClosed {
+		t.Fatal(err)
+	}
+}
+
+func TestAWriteContinuesAfterADeadline(t *testing.T) {
+	conn := connect(t, peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = io.Copy(server, server) }))
+	raw := conn.Conn
+	writeLate := func() {
+		_ = conn.SetDeadline(time.Unix(1, 0))
+		if n, err := conn.Write([]byte("x")); n != 0 || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatal(n, err)
+		}
+	}
+	writeLate()
+	_ = conn.SetDeadline(time.Time{})
+	// The net.Conn takes 3 bytes of the first record.
+	near := &limited{Conn: raw, left: 3}
+	conn.Conn = near
+	n, err := conn.Write([]byte("hello"))
+	if n != 5 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(n, err)
+	}
+	writeLate()
+	// A read does not send the rest, which the peer may not take before the read.
+	writes := near.writes
+	if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) || near.writes != writes {
+		t.Fatal(near.writes-writes, err)
+	}
+	_ = conn.SetDeadline(time.Time{})
+	conn.Conn = raw
+	if n, err := conn.Write([]byte(" again")); n != 6 || err != nil {
+		t.Fatal(n, err)
+	}
+	received := make([]byte, 11)
+	if _, err := io.ReadFull(conn, received); err != nil || string(received) != "hello again" {
+		t.Fatal(string(received), err)
+	}
+}
+
+// limited is a connection that takes a number of bytes.
+type limited struct {
+	net.Conn
+	left, writes int
+}
+
+func (c *limited) Write(data []byte) (int, error) {
+	c.writes++
+	if len(data) <= c.left {
+		c.left -= len(data)
+		return c.Conn.Write(data)
+	}
+	n, _ := c.Conn.Write(data[:c.left])
+	c.left = 0
+	return n, os.ErrDeadlineExceeded
+}
+
+func TestAHandshakeContinuesAfterADeadline(t *testing.T) {
+	raw := peer(t, tls.VersionTLS13, func(server *tls.Conn) { _, _ = io.Copy(server, server) })
+	conn := must(Client(&limited{Conn: raw, left: 3}, must(NewTLSContext(trusted(t))), "localhost"))
+	if err := conn.HandshakeContext(context.Background()); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	conn.Conn = raw
+	if err := conn.HandshakeContext(context.Background()); err != nil {
+		t.Fatal(err)
 	}
 }
