@@ -1,4 +1,6 @@
 import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ProxySelector;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -25,6 +27,7 @@ final class HttpClientTest {
     static void run() throws Exception {
         testResponses();
         testRefusals();
+        testProxy();
     }
 
     private static HttpClient client(SSLContext context, HttpClient.Version version) {
@@ -86,6 +89,17 @@ final class HttpClientTest {
         }
     }
 
+    /** The response or the failure, and the number of requests that the server has received. */
+    private static String outcome(TlsServer server, HttpClient client) throws Exception {
+        String found;
+        try {
+            found = get(server, client);
+        } catch (IOException refused) {
+            found = Checks.describe(refused);
+        }
+        return found + ", " + server.requests() + " requests";
+    }
+
     private record Refusal(String what, String certificate, TlsOptions options, String expected) {}
 
     private static void testRefusals() throws Exception {
@@ -109,15 +123,27 @@ final class HttpClientTest {
                     TestContexts.options("ca").checkHostname(false), answer),
         }) {
             try (TlsServer server = server(row.certificate(), HELLO)) {
-                Checks.check("HttpClient with " + row.what(), row.expected(), () -> {
-                    String found;
-                    try {
-                        found = get(server, client(TestContexts.client(row.options()), HttpClient.Version.HTTP_2));
-                    } catch (IOException refused) {
-                        found = Checks.describe(refused);
-                    }
-                    return found + ", " + server.requests() + " requests";
-                });
+                HttpClient client = client(TestContexts.client(row.options()), HttpClient.Version.HTTP_2);
+                Checks.check("HttpClient with " + row.what(), row.expected(), () -> outcome(server, client));
+            }
+        }
+    }
+
+    private static void testProxy() throws Exception {
+        String other = "sha256//" + "A".repeat(43) + "=";
+        String[][] rows = {
+            {"200 hello HTTP_2 TLSv1.3, 1 requests", null},
+            {"SSLHandshakeException NETLIB_FINGERPRINT_MISMATCH, 0 requests", other},
+        };
+        for (String[] row : rows) {
+            TlsOptions options = TestContexts.options("ca");
+            if (row[1] != null) {
+                options.addPin(row[1]);
+            }
+            try (TlsServer server = server("server", HELLO); TunnelProxy proxy = new TunnelProxy()) {
+                HttpClient client = HttpClient.newBuilder().sslContext(TestContexts.client(options))
+                        .proxy(ProxySelector.of(new InetSocketAddress("127.0.0.1", proxy.port()))).build();
+                Checks.check("through a proxy, with the pin " + row[1], row[0], () -> outcome(server, client));
             }
         }
     }

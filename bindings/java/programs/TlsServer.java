@@ -84,11 +84,12 @@ final class TlsServer implements AutoCloseable {
         listener.close();
     }
 
-    private interface Task {
+    interface Task {
         void run() throws IOException;
     }
 
-    private static void start(Task task) {
+    /** Runs a task in another thread, until its connection ends. */
+    static void start(Task task) {
         Thread thread = new Thread(() -> {
             try {
                 task.run();
