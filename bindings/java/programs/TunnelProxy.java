@@ -1,6 +1,5 @@
 import java.io.DataInputStream;
 import java.io.IOException;
-
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
