@@ -44,8 +44,11 @@ class Scheduler
   end
 
   def unblock(_blocker, fiber)
-    @lock.synchronize { @ready << fiber }
-    @wakeup[1].write_nonblock('.')
+    # The lock also delays `close` until the other thread has written.
+    @lock.synchronize do
+      @ready << fiber
+      @wakeup[1].write_nonblock('.')
+    end
   end
 
   # Raises the exception in the fiber if the block takes longer.
@@ -255,6 +258,21 @@ test('the_settings_of_a_stream_end_the_wait_of_a_fiber') do
       equal([name, error.name], [name, status])
       equal(error.message, message) if message
     end
+  end
+end
+
+{
+  'read' => [nil, nil, 0.02],
+  'total' => [0.2, nil, nil]
+}.each do |name, limits|
+  test("the_#{name}_limit_of_the_connect_options_ends_the_wait_of_a_fiber") do
+    server = TCPServer.new('127.0.0.1', 0)
+    options = Netlib::ConnectOptions.new.use_timeout(Netlib::Timeout.new(*limits)).clone
+    url = "http://127.0.0.1:#{server.addr[1]}/"
+    (error,), = in_fibers(-> { Netlib.connect(url, nil, options, Netlib::Limit.new(5)) { |stream| stream.read(10) } })
+    equal(error.name, 'NETLIB_READ_TIMEOUT')
+  ensure
+    server.close
   end
 end
 
