@@ -334,11 +334,17 @@ class Writer:
         return "number | bigint" if "int64_t" in c_type else "number"
 
     def koffi_type(self, c_type):
+        if c_type == "const char *":
+            return "str"  # also takes an array and null; faster for strings than void *
         if "*" in c_type or c_type.endswith("_fn"):
             return "void *"
         if c_type.startswith("enum ") or c_type == "netlib_status":
             return "int32_t"
         return c_type
+
+    def result_type_of(self, call):
+        c_type = call.item["returns"]["type"]
+        return "void *" if "*" in c_type else self.koffi_type(c_type)
 
     def callback(self, item):
         """The function that C calls. An exception in it is a failure for C, and is thrown after the outer call."""
@@ -346,7 +352,7 @@ class Writer:
         if name == "netlib_ctx_free_fn":
             return
         params = [camel(param["name"]) for param in item["params"] if param["kind"] != "ctx" and param is not decision]
-        types = ", ".join(f"'{self.koffi_type(param['type'])}'" for param in item["params"])
+        types = ", ".join("'void *'" if "*" in param["type"] else f"'{self.koffi_type(param['type'])}'" for param in item["params"])
         convert = []
         for param in callback_inputs(item):
             at, length = camel(param["name"]), camel(param.get("length") or "")
@@ -726,7 +732,7 @@ class Writer:
     def write(self, directory):
         exported = self.module()
         table = [
-            f"    {call.c_name}: ['{self.koffi_type(call.item['returns']['type'])}', ["
+            f"    {call.c_name}: ['{self.result_type_of(call)}', ["
             + ", ".join(f"'{self.koffi_type(param['type'])}'" for param in call.item["params"])
             + "]],"
             for call in self.api.calls
@@ -735,12 +741,16 @@ class Writer:
         texts = [f"    {name}: {types[name]}," for name in self.as_text]
         names = [f"    {call.c_name}," for call in self.api.calls]
         names_of_texts = [f"    {name}: {text}," for name, text in self.as_text.items()]
-        parts = {"TABLE": table, "NAMES_OF_TEXTS": names_of_texts, "NAMES": names, "TEXTS": texts}
+        # Variables are faster than the properties of a large object.
+        code = "\n".join(self.js)
+        helpers = sorted(set(re.findall(r"\$\.(\w+)", code)))
+        code = re.sub(r"\$\.(\w+)", r"$\1", code)
+        parts = {"HELPERS": [f"    {name}: ${name}," for name in helpers], "TABLE": table, "NAMES_OF_TEXTS": names_of_texts, "NAMES": names, "TEXTS": texts}
         head = HEAD.replace("VERSION_TEXT", self.api.version)
         for part, lines in parts.items():
             head = head.replace(part, "\n".join(lines))
         (directory / "lib").mkdir(parents=True, exist_ok=True)
-        (directory / "lib/api.cjs").write_text(head + "\n".join(self.js) + "\n", encoding="utf-8")
+        (directory / "lib/api.cjs").write_text(head + code + "\n", encoding="utf-8")
         names = [f"    {name}: '{js}'," for name, js in self.names.js.items() if name.startswith("netlib_")]
         (directory / "lib/names.cjs").write_text(NAMES.replace("TABLE", "\n".join(names)), encoding="utf-8")
         module = ["// The names that ES modules import. bindings/node/generate.py writes this file.",
@@ -767,17 +777,21 @@ HEAD = """\
 'use strict';
 // The functions of netlib.h. bindings/node/generate.py writes this file from netlib.api.json.
 
-const $ = require('./runtime.cjs');
+const runtime = require('./runtime.cjs');
+
+const {
+HELPERS
+} = runtime;
 
 const {
 NAMES
-} = $.declare('VERSION_TEXT', {
+} = runtime.declare('VERSION_TEXT', {
 TABLE
 });
 
 const {
 NAMES_OF_TEXTS
-} = $.declareText({
+} = runtime.declareText({
 TEXTS
 });
 

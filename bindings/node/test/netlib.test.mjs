@@ -1,6 +1,7 @@
 // Tests of the features that only the Node.js package has. The steps that all languages share are in scenario.mjs.
 
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { getEventListeners } from 'node:events';
 import fs from 'node:fs';
 import { createRequire } from 'node:module';
@@ -8,7 +9,7 @@ import net from 'node:net';
 import declare from 'node:test';
 import { setImmediate as turn, setTimeout as sleep } from 'node:timers/promises';
 import tls from 'node:tls';
-import { inspect } from 'node:util';
+import { inspect, promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import netlib, {
     Addresses, ArgumentError, Attempts, Body, ConnectOptions, Headers, Limit, NetlibError, Rate, RateOptions, Request,
@@ -112,6 +113,15 @@ test('bytes that are not UTF-8 survive', () => {
     assert.equal(name, 'a\udcff\u00e9');
     assert.deepEqual([...textToBytes(name)], [0x61, 0xff, 0xc3, 0xa9]);
     assert.throws(() => textToBytes('\ud800'), TypeError);
+});
+
+test('short, long and empty text with any characters survives', () => {
+    const table = ['', 'a', '\u00e9', '\u20ac\ud83d\ude00', 'a\ufffdb', 'a\udcffb', 'a\0b', 'x'.repeat(10_000), '\u00e9'.repeat(5000)];
+    const query = netlib.Query.parse('', netlib.QueryFormat.FORM);
+    for (const value of table) query.append(value, Buffer.concat([textToBytes(value)]));
+    const found = table.map((_, index) => [query.name(index), query.value(index)]);
+    assert.deepEqual(found, table.map((value) => [value, value]));
+    assert.equal(parseUrl(`http://a/${'x'.repeat(10_000)}`).path().length, 10_001);
 });
 
 test('empty text differs from absent text', () => {
@@ -325,10 +335,11 @@ test('a stream obeys only its last limit, also if the caller has closed the obje
 test('Limit.cancel ends the waits of the limit, its clones and its children, and no others', () =>
     withServer(() => {}, async (url) => {
         const stream = await Stream.connect(url);
-        const parent = new Limit(20);
-        const [child, sibling, other] = [new Limit(20, parent), new Limit(20, parent), new Limit(20)];
-        const ends = (limit) => netlib.waitForRead(stream.fd(), 0.2, limit).catch((error) => error.code);
-        const waits = [child, child.clone(), new Limit(20, child), parent, sibling, other].map(ends);
+        const parent = new Limit(100);
+        const [child, sibling, other] = [new Limit(null, parent), new Limit(20, parent), new Limit(20)];
+        const ends = (limit, timeout) => netlib.waitForRead(stream.fd(), timeout, limit).catch((error) => error.code);
+        const waits = [child, child.clone(), new Limit(100, child)].map((limit) => ends(limit, null));
+        waits.push(...[parent, sibling, other].map((limit) => ends(limit, 0.2)));
         child.cancel();
         const cancelled = 'NETLIB_CANCELLED';
         assert.deepEqual(await Promise.all(waits), [cancelled, cancelled, cancelled, false, false, false]);
@@ -372,6 +383,26 @@ test('20 terminated workers leave no descriptor', () => {
         assert.ok(accepted >= 100);
     });
 });
+
+test('a worker may be terminated during a wait, in a process that does not use the package otherwise', () =>
+    withServer(() => {}, async (url) => {
+        const program = `
+            const { Worker } = require('node:worker_threads');
+            const code = \`
+                const netlib = require(${JSON.stringify(createRequire(import.meta.url).resolve('../index.cjs'))});
+                const { parentPort } = require('node:worker_threads');
+                netlib.Stream.connect('${url}').then((stream) => {
+                    stream.read(Buffer.alloc(1));
+                    parentPort.postMessage('ready');
+                });\`;
+            const worker = new Worker(code, { eval: true });
+            worker.on('message', async () => {
+                await worker.terminate();
+                process.stdout.write('terminated');
+            });`;
+        const { stdout } = await promisify(execFile)(process.execPath, ['-e', program]);
+        assert.equal(stdout, 'terminated');
+    }));
 
 test('the read timeout ends a read, and the error may be retried as a read error', () =>
     withServer(() => {}, async (url) => {

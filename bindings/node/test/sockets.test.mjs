@@ -32,6 +32,7 @@ const tlsOptions = () => new TlsOptions().systemTrust(false).addCaFile(certifica
 /** Runs a server, and closes it after `use`, which gets its URL and the number of its connections. */
 async function withServer(use, { onRequest = (incoming, response) => response.end('hello'), tls = identity } = {}) {
     const server = tls ? https.createServer(tls, onRequest) : http.createServer(onRequest);
+    server.keepAliveTimeout = 0; // an idle connection stays open
     const state = { connections: 0 };
     server.on('connection', (socket) => {
         state.connections += 1;
