@@ -205,9 +205,8 @@ end)
 
 step("tls-get", function() return downloaded(download("https", "/hello")) end)
 
--- The error with the names of C, as in scenario.tsv.
 local function described(err)
-    return ("%s %d %s|%s"):format(err.name, #err.causes, err.info:message(), err.info:advice() or "-")
+    return ("%s %d %s|%s"):format(err.name, #err.causes, err.message, (err.advice or "-"):match("^[^:]*"))
 end
 
 local function handshake_error(port, options)

@@ -110,9 +110,11 @@ async function failedDownload(target) {
 
 const codeOf = async (call) => (await errorOf(call)).code;
 
+const described = (error) =>
+    `${error.code} ${error.causes.length} ${error.message}|${(error.advice ?? '-').split(':')[0]}`;
+
 async function handshakeError(port, options) {
-    const error = await errorOf(() => Stream.connect(urlOf(port, '/'), new TlsContext(options)));
-    return `${error.code} ${error.causes.length} ${error.message}|${error.info.advice() ?? '-'}`;
+    return described(await errorOf(() => Stream.connect(urlOf(port, '/'), new TlsContext(options))));
 }
 
 /** Loads a copy of the package with another version, and returns the message of the error. */
@@ -194,8 +196,7 @@ const steps = {
         return `${status} ${body}`;
     },
     async 'tls-client-missing'() {
-        const error = await errorOf(() => get('clients'));
-        return `${error.code} ${error.causes.length} ${error.message}|${error.info.advice() ?? '-'}`;
+        return described(await errorOf(() => get('clients')));
     },
     async 'tls-fingerprint'() {
         const stream = await Stream.connect(urlOf('https', '/'), new TlsContext(tlsOptions()));

@@ -138,11 +138,9 @@ function failed_download(string $path): string
     return "{$error->name()} $done->number " . thousandths($done->waits) . ' ' . implode('|', $messages);
 }
 
-/** The error with the names of C in its advice, as in scenario.tsv. */
 function described(Error $error): string
 {
-    $methods = preg_grep('/::/', require PACKAGE . '/src/names.php');
-    $advice = strtr($error->advice ?? '-', array_flip($methods));
+    $advice = explode(':', $error->advice ?? '-')[0];
     return $error->name() . ' ' . count($error->causes) . " {$error->getMessage()}|$advice";
 }
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
-import re
 import resource
 import signal
 import socket
@@ -24,18 +23,9 @@ from pathlib import Path
 
 import netlib
 from netlib import ConnectOptions, Limit, Retry, RetryOptions, Status, TlsContext, TlsOptions, Verdict
-from netlib._names import NAMES
 
 SERVER, CERTIFICATES, TAG = Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3]
 PORTS = dict(line.split("=", 1) for line in (SERVER / "ports").read_text().splitlines())
-
-C_NAMES = {python: c for c, python in NAMES.items()}
-
-
-def with_c_names(advice: str) -> str:
-    """Advice with the names of C, as in scenario.tsv."""
-    return re.sub(r"\b[A-Z]\w+\.\w+", lambda found: C_NAMES.get(found[0], found[0]), advice)
-
 
 steps: dict[str, Callable[[], str]] = {}
 
@@ -257,9 +247,13 @@ def tls_get() -> str:
     return str(Download("https", "/hello"))
 
 
+def described(error: netlib.Error) -> str:
+    advice = (error.advice or "-").split(":")[0]
+    return f"{name_of(error)} {len(error.causes)} {error}|{advice}"
+
+
 def handshake_error(port: str, options: TlsOptions) -> str:
-    error = error_of(lambda: netlib.connect(url_of(port, "/"), TlsContext(options)))
-    return f"{name_of(error)} {len(error.causes)} {error}|{with_c_names(error.advice or '-')}"
+    return described(error_of(lambda: netlib.connect(url_of(port, "/"), TlsContext(options))))
 
 
 @step
@@ -286,8 +280,7 @@ def tls_client() -> str:
 
 @step
 def tls_client_missing() -> str:
-    error = error_of(lambda: get("clients"))
-    return f"{name_of(error)} {len(error.causes)} {error}|{with_c_names(error.advice or '-')}"
+    return described(error_of(lambda: get("clients")))
 
 
 @step

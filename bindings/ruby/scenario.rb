@@ -112,9 +112,8 @@ rescue Netlib::Error => e
   e
 end
 
-# The error with the names of C, as in scenario.tsv.
 def described(error)
-  "#{error.name} #{error.causes.size} #{error.info.message}|#{error.info.advice || '-'}"
+  "#{error.name} #{error.causes.size} #{error.message}|#{(error.advice || '-').split(':').first}"
 end
 
 def handshake_error(port, options)

@@ -191,10 +191,8 @@ public final class Scenario {
     }
 
     private static String describe(NetlibException failed) {
-        // The texts of the error contain the names of C, as the table of the scenario does.
-        String advice = failed.error().advice();
-        return status(failed) + " " + failed.causes().size() + " " + failed.error().message() + "|"
-                + (advice == null ? "-" : advice);
+        String advice = failed.advice() == null ? "-" : failed.advice().split(":")[0];
+        return status(failed) + " " + failed.causes().size() + " " + failed.getMessage() + "|" + advice;
     }
 
     private static String located(NetlibException failed) {

@@ -159,13 +159,13 @@ func download(r request) (d downloaded, err error) {
 	}
 }
 
-// describe returns the status, the number of causes, the message and the advice of an error.
+// describe returns the status, the number of causes, the message, and the advice up to its first colon.
 func describe(err error) string {
 	var found *netlib.Error
 	if !errors.As(err, &found) {
 		return fmt.Sprint(err)
 	}
-	advice := found.Advice()
+	advice, _, _ := strings.Cut(found.Advice(), ":")
 	if advice == "" {
 		advice = "-"
 	}
