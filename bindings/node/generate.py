@@ -6,19 +6,14 @@ usage: generate.py DIRECTORY [netlib.api.json]
 
 import re
 import sys
-import textwrap
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from model import (  # noqa: E402
-    Api, callback_decision, callback_inputs, callback_outputs, camel, class_name, in_language, pointed,
-)
+from declarations import AS_BYTES, Declarations  # noqa: E402
+from model import Api, callback_decision, callback_inputs, callback_outputs, camel, pointed  # noqa: E402
+from names import method_name, parameter  # noqa: E402
 
 HERE = Path(__file__).resolve().parent
-
-# Classes whose obvious name has another meaning: `NetlibError` is the exception.
-CLASSES = {"netlib_error": "ErrorInfo", "netlib_headers": "Headers"}
-ENUMS = {"netlib_status_code": "Status", "netlib_class": "StatusClass"}
 
 # Functions whose promise lib/natural.cjs makes with the event loop instead of a thread.
 BY_EVENT_LOOP = {
@@ -29,10 +24,6 @@ BY_EVENT_LOOP = {
     "netlib_wait", "netlib_wait_for_read", "netlib_wait_for_write",
 }  # fmt: skip
 
-# The functions whose text is returned as bytes, because it is data for the network.
-AS_BYTES = {"netlib_headers_to_wire", "netlib_request_to_wire"}
-
-RESERVED = {"arguments", "class", "default", "delete", "export", "function", "in", "new", "this", "with"}
 EXCEPTIONS = [
     "NetlibError", "ArgumentError", "StateError", "SystemError", "TimeError", "UrlError", "ConnectError", "TlsError",
     "HttpError", "RetryError", "ApplicationError",
@@ -43,118 +34,6 @@ NUMBERS = {
     "int": "i32", "int32_t": "i32", "netlib_status": "i32", "uint32_t": "i32", "int64_t": "i64", "uint64_t": "u64",
     "size_t": "size", "double": "f64",
 }  # fmt: skip
-
-
-def safe(name):
-    return name + "_" if name in RESERVED else name
-
-
-def parameter(value):
-    return "value" if value.kind == "ctx" else safe(camel(value.name))
-
-
-def is_constructor(call):
-    return call.makes and call.name == "new"
-
-
-def method_name(call, is_promise=False):
-    """The name of a method. A blocking function has a promise, and a method that blocks, whose name ends with Sync."""
-    if is_constructor(call):
-        return "create" if is_promise else "constructor"
-    return camel(call.name) + ("Sync" if call.blocks and not is_promise else "")
-
-
-# Sentences that only concern C.
-OF_C = re.compile(r"`(?:ctx|ctx_free|err)`|`NETLIB_VERSION|following (?:loop|code|two limits)")
-
-
-def without_c(text):
-    """A comment of netlib.h without code in C and without the sentences that only concern C."""
-    blocks, kept = re.split(r"\n\n(?=\S)|\n\n(?=    )", text), []
-    for block in blocks:
-        if not block.startswith("    "):
-            kept.append(block)
-        elif ";" not in block:
-            kept.append(block)  # a table
-        elif kept and kept[-1].endswith(":"):
-            # The sentence that introduces the code.
-            kept[-1] = re.sub(r"(?:^|(?<=\.)\s)[^.]*:$", "", kept[-1]) or kept[-1][:-1] + "."
-    sentences = re.compile(r"(?<=[.;])\s+(?=[A-Z`])|(?<=;)\s")
-    for at, block in enumerate(kept):
-        if not block.startswith("    ") and OF_C.search(block):
-            kept[at] = " ".join(part for part in sentences.split(block) if not OF_C.search(part)).rstrip("; ")
-    return "\n\n".join(block for block in kept if block)
-
-
-class Names:
-    """The JavaScript names of the C items, also for the text of comments."""
-
-    def __init__(self, api):
-        self.enums = {name: ENUMS.get(name, class_name(name)) for name in api.enums}
-        self.classes = {name: CLASSES.get(name, class_name(name)) for name in api.handles}
-        self.constants, self.js = {}, {"NULL": "null"}
-        for name, enum in api.enums.items():
-            for value, member in self.members(enum).items():
-                self.js[value] = f"{self.enums[name]}.{member}"
-        for name, value in {**api.constants, **api.macros}.items():
-            if name not in self.js and value is not None and not name.startswith("NETLIB_VERSION"):
-                self.constants[name.removeprefix("NETLIB_")] = value
-                self.js[name] = name.removeprefix("NETLIB_")
-        # The parameters and the settings that comments name. Settings of TLS have the names of Python there.
-        self.variables = {value.name: camel(value.name) for call in api.calls for value in call.inputs + call.outputs}
-        self.variables.update({call.name: camel(call.name) for call in api.calls if call.is_setter and call.owner != "netlib_tls_options"})
-        self.js.update(self.enums, **self.classes)
-        self.callbacks = {name: class_name(name.removesuffix("_fn")) + "Callback" for name in api.callbacks}
-        self.js.update(self.callbacks)
-        self.js.update({
-            "netlib_status": "Status", "netlib_header_field": "Fields", "netlib_slice": "Data", "NETLIB_NTS": "nts()",
-            "NETLIB_TIMEOUT_NONE": "Infinity",
-        })  # fmt: skip
-        for call in api.calls:
-            name = method_name(call, call.blocks and not is_constructor(call))
-            if name == "free":
-                self.js[call.c_name] = f"{self.classes[call.owner]}.close"
-            elif name == "constructor":
-                self.js[call.c_name] = f"new {self.classes[call.owner]}"
-            else:
-                self.js[call.c_name] = f"{self.classes[call.owner]}.{name}" if call.owner else name
-
-    @staticmethod
-    def members(enum):
-        """Maps the C names of the values to names without the common prefix. The limits are constants of the module."""
-        is_limit = re.compile(r"NETLIB_\w+_MAX_").match
-        names = [value["name"] for value in enum["values"] if not is_limit(value["name"])]
-        prefix = f"NETLIB_{enum['name'].removeprefix('netlib_').upper()}_"
-        if not all(name.startswith(prefix) for name in names):
-            parts = list(zip(*(name.split("_")[:-1] for name in names)))
-            shared = 0
-            while shared < len(parts) and len(set(parts[shared])) == 1:
-                shared += 1
-            prefix = "_".join(part[0] for part in parts[:shared]) + "_"
-        members = {name: name.removeprefix(prefix) for name in names}
-        return {name: f"V{member}" if member[0].isdigit() else member for name, member in members.items()}
-
-    def text(self, text):
-        """A comment of netlib.h with the names of JavaScript."""
-        text = re.sub(r"`enum (\w+)`", r"`\1`", in_language(without_c(text), self.js))
-        return re.sub(r"`(\w+)`", lambda found: f"`{self.variables.get(found[1], found[1])}`", text)
-
-
-def comment(text, indent):
-    """A documentation comment."""
-    text, width = text.strip().replace("*/", "* /"), 117 - indent
-    # A list item, a tag and a line of a table begin a line; other lines continue the line before.
-    text = re.sub(r"(?<=\S)\n(?! {4}|- |@|\n)(?: {2})?(?=\S)", " ", text)
-    options = {"break_long_words": False, "break_on_hyphens": False}
-    lines = []
-    for line in text.split("\n"):
-        if line.startswith("    "):
-            lines.append(line)
-        else:
-            lines += textwrap.wrap(line, width, subsequent_indent="  " if line.startswith("- ") else "", **options) or [""]
-    if len(lines) == 1:
-        return [f"/** {lines[0]} */"]
-    return [f"/** {lines[0]}", *(f" * {line}".rstrip() for line in lines[1:]), " */"]
 
 
 class Slots:
@@ -187,16 +66,11 @@ class Slots:
         return ["const s = $.fixed;", *(f"s.u64[{self.index(name)}] = 0n;" for name in cleared)]
 
 
-class Writer:
+class Writer(Declarations):
     def __init__(self, api):
-        self.api, self.names, self.js, self.types = api, Names(api), [], []
+        super().__init__(api)
+        self.js = []
         self.as_text = {}  # the getters of text that are also declared with a string as result
-
-    def type_line(self, text="", indent=0):
-        self.types.append(" " * indent + text if text else "")
-
-    def doc(self, text, indent):
-        self.types += [" " * indent + line for line in comment(self.names.text(text), indent)]
 
     # ---- Enums and constants.
 
@@ -223,115 +97,7 @@ class Writer:
             kind = f"readonly {'string' if isinstance(value[0], str) else 'number'}[]"
         self.type_line(f"export declare const {name}: {kind};")
 
-    # ---- Types.
-
-    def input_type(self, value):
-        kinds = {
-            "text": "Text" if value.has_length else "string", "bytes": "Data", "buffer": "Uint8Array",
-            "truth_value": "boolean", "seconds": "number | null", "ctx": "unknown", "status": "number",
-        }  # fmt: skip
-        if value.kind == "handle":
-            name = self.names.classes[value.handle]
-            name = {"netlib_limit": "Limit | AbortSignal", "netlib_error": "NetlibError | ErrorInfo"}.get(
-                value.handle, name
-            )
-        elif value.kind == "enum":
-            name = self.names.enums[value.enum]
-        elif value.kind == "array":
-            element = value.element.removeprefix("const ").strip()
-            name = {"netlib_header_field": "Fields", "netlib_slice": "readonly Data[]", "int32_t": "readonly number[]"}
-            name = name.get(element, "readonly string[]")
-        elif value.kind == "callback":
-            name = self.names.callbacks[value.callback]
-        elif value.kind in kinds:
-            name = kinds[value.kind]
-        else:
-            name = "number | bigint" if "int64_t" in value.c_type else "number"
-        return name + " | null" if value.nullable and not name.endswith("null") and value.kind != "ctx" else name
-
-    def output_type(self, output, call):
-        kinds = {"bytes": "Buffer", "truth_value": "boolean", "seconds": "number", "ctx": "unknown", "status": "Status"}
-        if output.kind == "handle":
-            name = self.names.classes[output.handle]
-        elif output.kind == "text":
-            name = "Buffer" if call.c_name in AS_BYTES else "string"
-        elif output.kind == "enum":
-            name = self.names.enums[output.enum]
-        elif output.kind == "array":
-            name = "string[]" if "char" in output.element else "number[]"
-        else:
-            name = kinds.get(output.kind, "number | bigint" if "int64_t" in output.c_type else "number")
-        if call.c_name == "netlib_error_status":
-            name = "Status"
-        return name + " | null" if self.is_optional(output, call) else name
-
-    @staticmethod
-    def is_optional(output, call):
-        if output.kind not in ("handle", "text", "bytes"):
-            return False
-        if call.progress:
-            return True
-        if output.name != "return" or output.is_owned:
-            return False
-        # Getters return NULL for a NULL handle, which an object of JavaScript never has.
-        text = " ".join(filter(None, [call.doc, call.item["returns"]["doc"]])).replace("\n", " ")
-        text = re.sub(r"(NULL|nothing)(,? and)? for NULL\b|\bfor NULL\b", "", text)
-        return output.nullable and ("NULL" in text or any(value.kind == "index" for value in call.inputs))
-
-    @staticmethod
-    def result_name(output):
-        return "result" if output.name == "return" else camel(output.name)
-
-    def result_type(self, call):
-        if call.is_setter:
-            return "this"
-        fields = [("status", "Status")] if call.progress else []
-        fields += [(self.result_name(output), self.output_type(output, call)) for output in call.outputs]
-        if len(fields) <= 1:
-            return fields[0][1] if fields else "void"
-        return "{ " + "; ".join(f"{name}: {kind}" for name, kind in fields) + " }"
-
     # ---- Callbacks.
-
-    def callback_types(self):
-        """The types of the callbacks, with their documentation."""
-        for name, item in self.api.callbacks.items():
-            if name == "netlib_ctx_free_fn":
-                continue
-            text = self.names.text
-            tags = [f"@param {camel(param['name'])} {text(param['doc'])}" for param in callback_inputs(item) if param["doc"]]
-            self.types += comment("\n\n".join([text(item["doc"])] + ["\n".join(tags)] * bool(tags)), 0)
-            self.type_line(f"export type {self.names.callbacks[name]} = {self.callback_signature(name)};")
-            self.type_line()
-
-    def callback_signature(self, name):
-        item = self.api.callbacks[name]
-        kinds = {"buffer": "Uint8Array", "bytes": "Buffer", "text": "string"}
-        arguments = []
-        for param in callback_inputs(item):
-            kind = self.names.classes[param["handle"]] if param["kind"] == "handle" else kinds.get(param["kind"])
-            absent = " | null" if param["kind"] == "text" and param["nullable"] else ""
-            arguments.append(f"{camel(param['name'])}: {kind or self.number_type(param['type'])}{absent}")
-        outputs, enum = callback_outputs(item), (callback_decision(item) or {}).get("enum")
-        if enum == "netlib_outcome":
-            result = "void"
-        elif enum and outputs and "handle" not in outputs[0]:
-            values = [self.number_type(output["type"]) for output in outputs]
-            result = f"{self.names.enums[enum]} | [{', '.join([self.names.enums[enum], *values])}]"
-        elif enum:
-            handles = [self.names.classes[output["handle"]] for output in outputs]
-            result = " | ".join([self.names.enums[enum], *handles])
-        elif not outputs:
-            result = "void"
-        elif outputs[0]["kind"] == "length":
-            result = "number | { status: Status }"
-        else:
-            result = "boolean" if outputs[0]["kind"] == "truth_value" else self.number_type(outputs[0]["type"])
-        return f"({', '.join(arguments)}) => {result}"
-
-    @staticmethod
-    def number_type(c_type):
-        return "number | bigint" if "int64_t" in c_type else "number"
 
     def koffi_type(self, c_type):
         if c_type == "const char *":
@@ -411,43 +177,6 @@ class Writer:
         self.js += ["        " + line for line in lines] + ["    });", ""]
 
     # ---- Functions.
-
-    def parameters(self, call):
-        """The parameters, and the number of those that must be present."""
-        inputs = [value for value in call.inputs if value.kind != "ctx_free"]
-        required = len(inputs)
-        while required and (inputs[required - 1].nullable or inputs[required - 1].is_pointer):
-            required -= 1
-        return inputs, required
-
-    def declare(self, call, is_promise, indent):
-        inputs, required = self.parameters(call)
-        names = [
-            f"{parameter(value)}{'?' if at >= required else ''}: {self.input_type(value)}"
-            for at, value in enumerate(inputs)
-        ]
-        text = self.names.text
-        parts = [text(call.doc)]
-        if call.blocks and not is_promise:
-            parts.append("Blocks the event loop.")
-        tags = [f"@param {parameter(value)} {text(value.doc)}" for value in inputs if value.doc]
-        outputs = [output for output in call.outputs if output.doc and output.name != "return"]
-        returns = [text(output.doc) if len(call.outputs) == 1 else f"{camel(output.name)}: {text(output.doc)}" for output in outputs]
-        statuses = text(call.item["returns"]["doc"] or "")
-        if call.fails and statuses and "Status.OK" not in statuses and not call.progress:
-            thrown = [f"@throws {{NetlibError}} {statuses}"]
-        else:
-            thrown, returns = [], returns + [statuses] * bool(statuses)
-        tags += ["@returns " + "; ".join(line.rstrip(".") for line in returns) + "."] if returns else []
-        tags += thrown
-        tags += ["@deprecated " + text(call.item["deprecated"])] if call.item["deprecated"] else []
-        self.types += [" " * indent + line for line in comment("\n\n".join(parts + ["\n".join(tags)] * bool(tags)), indent)]
-        name, result = method_name(call, is_promise), self.result_type(call)
-        result = f": Promise<{result}>" if is_promise else "" if name == "constructor" else f": {result}"
-        start = "" if call.owner else "export declare function "
-        if call.owner and not call.is_member and name != "constructor":
-            start = "static "
-        self.type_line(f"{start}{name}({', '.join(names)}){result};", indent)
 
     def function(self, call, is_promise):
         indent = 4 if call.owner else 0

@@ -5,18 +5,12 @@ import { X509Certificate, createHash } from 'node:crypto';
 import fs from 'node:fs';
 import http from 'node:http';
 import https from 'node:https';
-import declare from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, fetch } from 'undici';
 import {
     AddressClass, ConnectOptions, HttpAgent, HttpsAgent, TlsContext, TlsOptions, Verdict, VerifyMode, connector,
 } from '../index.mjs';
-
-/** Declares a test, which fails if it does not end. */
-const test = (name, body) => declare(name, { timeout: 30_000 }, body);
-
-/** A file of tests/certs. This module is a copy in target/bindings/node/test. */
-const certificate = (name) => `${import.meta.dirname}/../../../../tests/certs/${name}`;
+import { certificate, test } from './helpers.mjs';
 
 const identity = { cert: fs.readFileSync(certificate('server.pem')), key: fs.readFileSync(certificate('server.key')) };
 const wrongName = { cert: fs.readFileSync(certificate('wrong-name.pem')), key: fs.readFileSync(certificate('wrong-name.key')) };
