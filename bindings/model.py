@@ -178,6 +178,10 @@ class Api:
                 output.clone = self.handles[output.handle]["clone"]
         statuses = item["statuses"] or []
         progress = [status for status in statuses if self.statuses[status] in PROGRESS] if fails else []
+        if fails and not progress and returns["doc"]:
+            # Without progress, a binding returns no status, and its comment lists only failures.
+            failures = re.sub(r"^`NETLIB_OK`[^;]*; ", "", returns["doc"])
+            item = {**item, "returns": {**returns, "doc": failures}}
         return Call(
             c_name=item["name"], name=name, owner=owner, is_member=is_member, makes=bool(owner) and not is_member,
             inputs=list(inputs.values()), outputs=outputs, arguments=arguments, fails=fails, progress=progress,

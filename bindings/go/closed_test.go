@@ -140,3 +140,10 @@ func TestCloseWithoutACallLeavesABorrowedDescriptorOpen(t *testing.T) {
 		t.Fatal(n, err)
 	}
 }
+
+func TestAnEngineWithoutASessionReturnsNil(t *testing.T) {
+	engine := must(NewTLSEngineClient(must(NewTLSContext(trusted(t))), "localhost"))
+	if session := must(engine.TakeSession()); session != nil {
+		t.Error("there is a session")
+	}
+}

@@ -23,9 +23,16 @@ from native import HEAD, ffm_classes, jna_classes
 NATURAL = {"netlib_stream": "StreamMethods", "netlib_url": "UrlMethods"}
 
 
+# Text that is data for the network, or that may be any bytes.
+AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
+
+
 class Generator:
     def __init__(self):
         self.api = Api()
+        for call in self.api.calls:
+            if call.c_name in AS_BYTES:
+                call.outputs[0].kind = "bytes"
         self.doc = Javadoc(self.api)
 
     @staticmethod

@@ -228,6 +228,10 @@ local function servername_error(value)
     return message_of(far.handshake, far)
 end
 
+test("an_engine_without_a_session_returns_nil", function()
+    equal(netlib.TlsEngine.new_client(netlib.TlsContext.new(trusting_options()), "localhost"):take_session(), nil)
+end)
+
 test("a_closed_context_from_a_servername_callback_fails_the_handshake", function()
     local context = netlib.TlsContext.new(trusting_options())
     context:close()

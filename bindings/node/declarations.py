@@ -6,7 +6,7 @@ from model import callback_decision, callback_inputs, callback_outputs, camel
 from names import Names, comment, method_name, parameter
 
 # The functions whose text is returned as bytes, because it is data for the network.
-AS_BYTES = {"netlib_headers_to_wire", "netlib_request_to_wire"}
+AS_BYTES = {"netlib_bytes_data", "netlib_headers_to_wire", "netlib_request_to_wire"}
 
 
 class Declarations:
@@ -66,7 +66,7 @@ class Declarations:
         if call.progress:
             return True
         if output.name != "return" or output.is_owned:
-            return False
+            return output.name != "return" and output.nullable
         # Getters return NULL for a NULL handle, which an object of JavaScript never has.
         text = " ".join(filter(None, [call.doc, call.item["returns"]["doc"]])).replace("\n", " ")
         text = re.sub(r"(NULL|nothing)(,? and)? for NULL\b|\bfor NULL\b", "", text)

@@ -166,6 +166,12 @@ export interface Stream {
     shutdownBoth(): Promise<void>;
     /** Reads the head of the final response. */
     readResponse(method: string): Promise<Response>;
+    /** Reads the head of the next response, which may be an interim response, such as 100 or 103. */
+    readAnyResponse(method: string): Promise<Response>;
+    /** Reads the rest of a body, which may have at most `maxSize` bytes. */
+    readWholeBody(decoder: BodyDecoder, maxSize: number): Promise<Buffer>;
+    /** Discards the rest of a body, which may have at most `maxSize` bytes, in at most `seconds`. */
+    discardBody(decoder: BodyDecoder, maxSize: number, seconds?: number | null): Promise<void>;
     /** Reads bytes of a body. Resolves to their number, 0 at the end of the body. */
     readBody(decoder: BodyDecoder, buffer: Uint8Array): Promise<number>;
     /** Iterates over the pieces of a response's body. */

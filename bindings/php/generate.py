@@ -240,7 +240,7 @@ class Php(Writer):
             return "string"
         kinds = {"text": "?string", "bytes": "?string", "truth_value": "bool", "array": "array", "ctx": "mixed"}
         if item.kind == "handle":
-            always = item.name != "return" or item.is_owned
+            always = not item.nullable if item.name != "return" else item.is_owned
             return f"{'' if always else '?'}{class_of(item.handle)}"
         if item.kind == "descriptor" and item.is_owned:
             return "?int"

@@ -113,6 +113,9 @@ $tests = [
             equal([$text, str_contains($comment, $text)], [$text, true]);
         }
     },
+    'an_engine_without_a_session_returns_null' => static function () {
+        equal(Netlib\TlsEngine::newClient(new TlsContext(), 'localhost')->takeSession(), null);
+    },
     'the_advice_of_an_error_names_the_method_of_php' => static function () {
         $certificates = __DIR__ . '/../../tests/certs';
         $context = new TlsContext((new TlsOptions())->systemTrust(false)->addCaFile("$certificates/ca.pem"));

@@ -142,7 +142,7 @@ class Writer:
         if call.progress:
             return True
         if output.name != "return":
-            return "None when" in self.names.text(output.doc)
+            return output.nullable
         if output.is_owned:
             return False
         same = re.search(r"\b(?:as|what) `(netlib_\w+)`", call.doc)

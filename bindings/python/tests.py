@@ -241,6 +241,11 @@ class Handles(unittest.TestCase):
         self.assertIsNone(alive())
 
 
+    def test_an_engine_without_a_session_returns_none(self) -> None:
+        engine = netlib.TlsEngine.new_client(netlib.TlsContext(), "localhost")
+        self.assertIsNone(engine.take_session())
+
+
 class Urls(unittest.TestCase):
     def test_urls_with_equal_texts_are_equal(self) -> None:
         text = "http://user:secret@a.example:8080/b?c#d"

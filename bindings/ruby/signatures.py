@@ -63,9 +63,11 @@ def input_type(value):
 
 def is_absent_sometimes(call, output):
     """True for a result that may be nil for another reason than a lack of memory."""
+    if output.name != "return":
+        return output.nullable
     if not output.nullable or output.is_owned:
         return False
-    doc = (call.doc if output.name == "return" else output.doc or "").replace("\n", " ")
+    doc = call.doc.replace("\n", " ")
     doc = re.sub(r"NULL when memory is short|,? and for NULL|(?:for|returns) NULL", "", doc)
     return "NULL" in doc or bool(call.inputs) or call.owner in ("netlib_decision", "netlib_tls_engine", "netlib_tls_session")
 

@@ -233,6 +233,10 @@ test('an_object_of_another_class_is_a_type_error') do
   equal(error.message, 'expected a Netlib::Url, got Netlib::Headers')
 end
 
+test('an_engine_without_a_session_returns_nil') do
+  equal(Netlib::TlsEngine.new_client(Netlib::TlsContext.new, 'localhost').take_session, nil)
+end
+
 test('a_url_from_a_servername_callback_is_a_type_error') do
   certs = "#{__dir__}/../../tests/certs"
   options = -> { Netlib::TlsOptions.new.system_trust(false).add_ca_file("#{certs}/ca.pem") }

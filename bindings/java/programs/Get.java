@@ -1,5 +1,4 @@
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import netlib.Attempts;
 import netlib.HeaderField;
 import netlib.Headers;
@@ -32,7 +31,7 @@ public final class Get {
                 Stream stream = null;
                 try {
                     stream = Stream.connect(attempts.url(), tls, null, limit).stream();
-                    stream.write(attempts.request(RequestForm.ORIGIN).toWire().getBytes(StandardCharsets.UTF_8));
+                    stream.write(attempts.request(RequestForm.ORIGIN).toWire());
                     Response response = stream.readResponse(attempts.method()).response();
                     status = attempts.next(response, null); // waits before a retry
                     if (status == Status.OK) writeBody(stream, response);

@@ -72,7 +72,7 @@ public final class Scenario {
             Headers sent = headers != null ? headers : headers("connection", "close");
             Request request = Request.make(method, url, sent, RequestForm.ORIGIN);
             try (Stream stream = Stream.connect(url, tls, options, limit).stream()) {
-                stream.write(request.toWire().getBytes(StandardCharsets.UTF_8));
+                stream.write(request.toWire());
                 byte[] buffer = new byte[16384];
                 if (body != null) {
                     Netlib.rewindBody(body, 0);

@@ -118,6 +118,12 @@ final class TypesTest {
                     + url.equals(Netlib.parseUrl("http://a.example/")) + " " + url.equals((Object) text);
         });
         Checks.check("a URL is converted to its text", text, url::toString);
+        Checks.check("a byte that is not UTF-8 is sent unchanged", "[120, 58, 32, -1, 13, 10]", () -> {
+            HeaderField[] fields = {new HeaderField("x", "\udcff")};
+            return java.util.Arrays.toString(Headers.make(fields).toWire());
+        });
+        Checks.check("an engine without a session returns null", null,
+                () -> TlsEngine.newClient(TlsContext.make(TlsOptions.make()), "localhost").takeSession());
         Checks.check("the redacted URL has no password", false, () -> url.redacted().contains("secret"));
     }
 

@@ -296,8 +296,30 @@ extend(Stream, (generated) => ({
     async readResponse(method) {
         return (await drive(this, () => this.readResponseSync(method))).response;
     },
+    async readAnyResponse(method) {
+        return (await drive(this, () => this.readAnyResponseSync(method))).response;
+    },
     async readBody(decoder, buffer) {
         return count(await drive(this, () => this.readBodySync(decoder, buffer)));
+    },
+    async readWholeBody(decoder, maxSize) {
+        const { body } = await drive(this, () => this.readWholeBodySync(decoder, maxSize));
+        try {
+            return body.data();
+        } finally {
+            body.close();
+        }
+    },
+    async discardBody(decoder, maxSize, seconds = null) {
+        const before = stateOf(this).limit;
+        const limit = new Limit(seconds, before);
+        this.setLimit(limit);
+        try {
+            await drive(this, () => this.discardBodySync(decoder, maxSize, null));
+        } finally {
+            if (!stateOf(this).isClosed) this.setLimit(before);
+            limit.close();
+        }
     },
     /** Iterates over the pieces of a response's body. */
     async *body(response) {

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module';
 import tls from 'node:tls';
 import { inspect } from 'node:util';
 import netlib, {
-    Addresses, ArgumentError, Body, ConnectOptions, Headers, Limit, Rate, RateOptions, Request, RequestForm, Retry,
+    Addresses, ArgumentError, Body, BodyDecoder, ConnectOptions, Headers, Limit, Rate, RateOptions, Request, RequestForm, Retry,
     RetryOptions, StateError, Status, Store, Stream, Swap, TimeError, Timeout, TlsContext, TlsEngine, TlsOptions,
     Unavailable, Url, UrlError, Verdict, connectionKey, parseUrl, textToBytes,
 } from '../index.mjs';
@@ -452,6 +452,30 @@ for (const [name, returns, act] of [
         assert.throws(() => parseUrl('http://['), UrlError);
     });
 }
+
+test('an engine without a session returns null', () =>
+    assert.equal(TlsEngine.newClient(new TlsContext(), 'localhost').takeSession(), null));
+
+test('a body is read whole or discarded, and interim responses are returned', async () => {
+    const response = 'HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n';
+    const serve = (socket) => {
+        socket.write(response);
+        socket.once('data', () => socket.write('hello' + response));
+    };
+    await withServer(serve, async (url) => {
+        const stream = await Stream.connect(url);
+        const next = async () => new BodyDecoder(await stream.readResponse('GET'));
+        assert.equal((await stream.readAnyResponse('GET')).status(), 103);
+        let decoder = await next();
+        const body = stream.readWholeBody(decoder, 5);
+        await stream.write(Buffer.from('x'));
+        assert.deepEqual(await body, Buffer.from('hello'));
+        decoder = await next();
+        await assert.rejects(stream.discardBody(decoder, 5, 0.01), code('DEADLINE_EXCEEDED'));
+        await assert.rejects(stream.readWholeBody(decoder, 4), code('TOO_MUCH_DATA'));
+        stream.close();
+    });
+});
 
 test('a callback that returns a value of another type fails', async () =>
     withServer(() => {}, async (url) => {
