@@ -13,6 +13,7 @@ pub fn all(env: &Env) -> Vec<(&'static str, String)> {
         ("docs/reference/differences.md", differences(&Table::load(env, "differences"))),
         ("docs/reference/chains.md", chains(&Table::load(env, "chains"))),
         ("docs/reference/tls-names.md", tls_names(&Table::load(env, "tls-names"))),
+        ("docs/reference/bindings-features.md", features(&Table::load(env, "features"))),
     ]
 }
 
@@ -30,6 +31,34 @@ fn incidents(table: &Table) -> String {
     let mut page = start(table, "incidents") + "\n";
     let cells = |row: &Vec<String>| [row[0].clone(), row[1].clone(), code(&row[2])];
     rows_of(&mut page, ["incident", "rule", "tests"], &table.rows.iter().map(cells).collect::<Vec<_>>());
+    page
+}
+
+/// A table with a row for each feature and a column for each language, and the reasons for each answer other than yes.
+fn features(table: &Table) -> String {
+    let mut page = start(table, "features") + "\n";
+    let languages: Vec<&str> =
+        groups(table).first().into_iter().flat_map(|(_, rows)| rows).map(|row| &row[1][..]).collect();
+    let _ = write!(page, "| feature | {} |\n|{}\n", languages.join(" | "), "---|".repeat(languages.len() + 1));
+    let mut reasons: Vec<&str> = Vec::new();
+    for (feature, rows) in groups(table) {
+        let cells = rows.iter().map(|row| match &row[2][..] {
+            "yes" => "yes".to_owned(),
+            answer => {
+                let known = reasons.iter().position(|reason| *reason == row[3]);
+                let number = known.unwrap_or_else(|| {
+                    reasons.push(&row[3]);
+                    reasons.len() - 1
+                });
+                format!("{answer} ({})", number + 1)
+            }
+        });
+        let _ = writeln!(page, "| {feature} | {} |", cells.collect::<Vec<_>>().join(" | "));
+    }
+    page.push_str("\nReasons:\n\n");
+    for (at, reason) in reasons.iter().enumerate() {
+        let _ = writeln!(page, "{}. {reason}", at + 1);
+    }
     page
 }
 

@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::data::Table;
 use crate::env::{Env, Ran, name};
 use crate::report::Report;
 use crate::suites::c_tests;
@@ -46,6 +47,7 @@ pub fn run(env: &Env, report: &mut Report) {
             outcomes.insert(language, results);
         }
     }
+    check_features(env, &Table::load(env, "features"), report);
     let table = table(&steps, &outcomes);
     let written = env.target.join("bindings/results.md");
     fs::create_dir_all(env.target.join("bindings")).expect("target is writable");
@@ -53,6 +55,32 @@ pub fn run(env: &Env, report: &mut Report) {
     if outcomes.len() == folders(env).len() {
         let same = fs::read_to_string(env.root.join(PAGE)).is_ok_and(|page| page == table);
         report.check(same, format!("{PAGE} has the results of this run; `make bindings` writes the page"));
+    }
+}
+
+/// Checks that each language answers each feature, and that a yes names a test of the language.
+pub fn check_features(env: &Env, table: &Table, report: &mut Report) {
+    let languages: Vec<String> = folders(env).iter().map(|folder| name(folder).to_owned()).collect();
+    for rows in table.rows.chunks(languages.len()) {
+        let answered: Vec<String> = rows.iter().map(|row| row[1].clone()).collect();
+        report.check(answered == languages, format!("{}: {answered:?}, not {languages:?}", rows[0][0]));
+    }
+    for row in &table.rows {
+        let [feature, language, answer, text] = row.as_slice() else { unreachable!("the table has four columns") };
+        let problem = match &answer[..] {
+            "yes" => !contains(&env.root.join("bindings").join(language), text),
+            "no" | "n/a" => false,
+            _ => true,
+        };
+        report.check(!problem, format!("{feature}: {language}: {answer}: no test has the text {text:?}"));
+    }
+}
+
+/// Returns whether a file in the folder or in a subfolder contains the text.
+fn contains(path: &Path, text: &str) -> bool {
+    match fs::read_dir(path) {
+        Ok(entries) => entries.flatten().any(|entry| contains(&entry.path(), text)),
+        Err(_) => fs::read_to_string(path).is_ok_and(|content| content.contains(text)),
     }
 }
 
