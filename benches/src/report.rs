@@ -104,16 +104,6 @@ fn summary(ratios: impl Iterator<Item = Option<f64>>) -> Option<(f64, f64)> {
     Some((geometric_mean(&ratios), ratios.iter().copied().fold(0.0, f64::max)))
 }
 
-/// Prints the table of a group whose allocations were not counted.
-pub fn without_allocations(group: &Measured) {
-    let mut table = Table::new(&[&group.name, "ns", "ratio"]);
-    for (i, row) in group.rows.iter().enumerate() {
-        let [ns, ratio, _] = cells(group, i);
-        table.row(vec![row.name.clone(), ns, ratio]);
-    }
-    table.print();
-}
-
 /// Prints the table of one group.
 pub fn below(group: &Measured) {
     let mut table = Table::new(&[&group.name, "ns", "ratio", "allocations"]);

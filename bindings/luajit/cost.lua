@@ -1,14 +1,16 @@
--- Parses a URL and gets five components, COUNT times for each line of standard input; prints the sum of the results.
+-- Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results. The
+-- URLs are the first argument with the numbers from 1 to COUNT at the end.
 --
 -- usage: cost.lua URL COUNT
 
 local netlib = require("netlib")
 
-local text, count = arg[1], tonumber(arg[2])
+local texts = {}
+for number = 1, tonumber(arg[2]) do texts[number] = ("%s%d"):format(arg[1], number) end
 
 for _ in io.lines() do
     local sum = 0
-    for _ = 1, count do
+    for _, text in ipairs(texts) do
         local url = netlib.parse_url(text)
         sum = sum + #url:scheme() + #url:host() + url:port() + #url:path() + #url:query()
         url:close()

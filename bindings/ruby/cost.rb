@@ -1,20 +1,29 @@
 # frozen_string_literal: true
 
-# Parses a URL and gets five components, COUNT times for each line of standard input; prints the sum of the results.
+# Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results. The
+# URLs are the first argument with the numbers from 1 to COUNT at the end. With "own", Ruby's URI parses them.
 #
-# usage: cost.rb URL COUNT
+# usage: cost.rb URL COUNT [own]
 
 require 'netlib'
+require 'uri'
 
-text, count = ARGV
+start, count, own = ARGV
+texts = (1..Integer(count)).map { |number| "#{start}#{number}" }
 $stdout.sync = true
 
+def parse(text)
+  url = Netlib.parse_url(text)
+  sum = url.scheme.length + url.host.length + url.port + url.path.length + url.query.length
+  url.close
+  sum
+end
+
+def parse_with_own(text)
+  url = URI.parse(text)
+  url.scheme.length + url.host.length + url.port + url.path.length + url.query.length
+end
+
 $stdin.each_line do
-  sum = 0
-  Integer(count).times do
-    url = Netlib.parse_url(text)
-    sum += url.scheme.length + url.host.length + url.port + url.path.length + url.query.length
-    url.close
-  end
-  puts sum
+  puts(texts.sum { |text| own ? parse_with_own(text) : parse(text) })
 end

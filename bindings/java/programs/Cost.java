@@ -1,29 +1,41 @@
+import java.net.URI;
 import java.util.Scanner;
+import java.util.stream.IntStream;
 import netlib.Netlib;
 import netlib.Url;
 
 /**
- * Parses a URL and gets five components, COUNT times for each line of standard input; prints the sum of the results. The
- * arguments are the URL and COUNT.
+ * Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results. The
+ * arguments are a URL and COUNT: the URLs have the numbers from 1 to COUNT at the end. With a third argument, java.net.URI
+ * parses them.
  */
 public final class Cost {
     private Cost() {}
 
-    private static long parse(String text, int count) {
-        long sum = 0;
-        for (int i = 0; i < count; i++) {
-            try (Url url = Netlib.parseUrl(text)) {
-                sum += url.scheme().length() + url.host().length() + url.port() + url.path().length() + url.query().length();
-            }
+    private static long parse(String text) {
+        try (Url url = Netlib.parseUrl(text)) {
+            return url.scheme().length() + url.host().length() + url.port() + url.path().length() + url.query().length();
         }
-        return sum;
+    }
+
+    private static long parseWithOwn(String text) {
+        URI url = URI.create(text);
+        return url.getScheme().length() + url.getHost().length() + url.getPort() + url.getRawPath().length()
+                + url.getRawQuery().length();
     }
 
     public static void main(String[] arguments) {
+        String[] texts = IntStream.rangeClosed(1, Integer.parseInt(arguments[1])).mapToObj(i -> arguments[0] + i)
+                .toArray(String[]::new);
+        boolean isOwn = arguments.length > 2;
         Scanner lines = new Scanner(System.in);
         while (lines.hasNextLine()) {
             lines.nextLine();
-            System.out.println(parse(arguments[0], Integer.parseInt(arguments[1])));
+            long sum = 0;
+            for (String text : texts) {
+                sum += isOwn ? parseWithOwn(text) : parse(text);
+            }
+            System.out.println(sum);
         }
     }
 }
