@@ -20,4 +20,4 @@ pub fn check(env: &Env, table: &Table, report: &mut Report) {
 }
 
 /// The minimum number of incidents in the table. Incidents may be added to the table, but never removed.
-const INCIDENTS: usize = 52;
+const INCIDENTS: usize = 54;
