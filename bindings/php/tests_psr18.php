@@ -1,6 +1,6 @@
 <?php
 
-// Tests of Psr18Client with two implementations of PSR-7, and PHP's web server.
+// Tests of Psr18Client with two implementations of PSR-7, PHP's web server, and a server that sends any bytes.
 
 declare(strict_types=1);
 
@@ -27,10 +27,18 @@ function start_server(string $counters): array
     throw new RuntimeException("PHP's web server has not started");
 }
 
+/** Starts psr18-raw-server.php; returns the process and the address. */
+function start_raw_server(): array
+{
+    $process = proc_open([PHP_BINARY, __DIR__ . '/psr18-raw-server.php'], [1 => ['pipe', 'w']], $pipes);
+    return [$process, 'http://' . trim(fgets($pipes[1]) ?: throw new RuntimeException('the server has not started'))];
+}
+
 $counters = tempnam(sys_get_temp_dir(), 'netlib');
 unlink($counters);
 mkdir($counters);
 [$process, $log, $server] = start_server($counters);
+[$rawProcess, $rawServer] = start_raw_server();
 $factories = ['guzzle' => new GuzzleHttp\Psr7\HttpFactory(), 'nyholm' => new Nyholm\Psr7\Factory\Psr17Factory()];
 $tests = [];
 foreach ($factories as $name => $factory) {
@@ -42,6 +50,10 @@ foreach ($factories as $name => $factory) {
     $send = static fn (string $method, string $path, string $body = ''): ResponseInterface
         => $client->sendRequest($request($method, $path, $body));
     $answer = static fn (ResponseInterface $response): array => json_decode((string) $response->getBody(), true);
+    $answered = static fn (string $bytes, string $method = 'GET', string $body = '')
+        => $request($method, "$rawServer/?answer=" . rawurlencode($bytes), $body);
+    // The bytes of the last request.
+    $lastOnWire = static fn (): string => array_slice($answer($send('GET', "$rawServer/requests")), -1)[0];
     $tests += [
         "$name: a_response_has_its_status_headers_and_body" => static function () use ($send, $answer, $name) {
             $response = $send('GET', "/echo?$name");
@@ -87,6 +99,44 @@ foreach ($factories as $name => $factory) {
             $client = new Psr18Client($factory, $factory, new RetryOptions()); // these settings keep Host
             $got = $answer($client->sendRequest($request('GET', '/redirect-to?to=' . urlencode("$other/echo"))));
             equal("http://{$got['fields']['Host']}", $other);
+        },
+        "$name: the_body_is_not_on_the_wire_after_a_303" => static function () use ($answered, $client, $lastOnWire) {
+            $client->sendRequest($answered("HTTP/1.1 303 X\r\nLocation: /next\r\n\r\n", 'POST', 'a body'));
+            [$head, $rest] = explode("\r\n\r\n", $lastOnWire());
+            equal([strtok($head, "\r\n"), $rest], ['GET /next HTTP/1.1', '']);
+        },
+        "$name: no_policy_keeps_credentials_on_a_redirect_to_another_origin" => static function () use (
+            $factory,
+            $answered,
+            $lastOnWire,
+            $rawServer,
+        ) {
+            $other = str_replace('127.0.0.1', 'localhost', $rawServer);
+            $secrets = ['authorization', 'cookie', 'proxy-authorization', 'x-api-key'];
+            $kept = ['Host', 'Cookie', 'X-Test'];
+            $rows = [
+                // The policy, the target of the redirect, and the header fields that the target gets.
+                ['recommended', null, "$other/next", ['x-test', 'x-own']],
+                ["urllib3's defaults", new RetryOptions(), "$other/next", ['x-test', 'x-own']],
+                ['a list', (new RetryOptions())->removeHeadersOnRedirect(['X-Own']), "$other/next", ['x-test']],
+                ['an empty list', (new RetryOptions())->removeHeadersOnRedirect([]), "$other/next", ['x-test', 'x-own']],
+                ['kept headers', (new RetryOptions())->keepHeadersOnRedirect($kept), "$other/next", ['x-test']],
+                ['the same origin', new RetryOptions(), '/next', ['host', 'x-test', 'x-own', ...$secrets]],
+            ];
+            foreach ($rows as [$row, $retry, $to, $wanted]) {
+                $sent = $answered("HTTP/1.1 307 X\r\nLocation: $to\r\n\r\n");
+                foreach (['Host', 'X-Test', 'X-Own', ...$secrets] as $field) {
+                    $sent = $sent->withHeader($field, 'mine.test');
+                }
+                (new Psr18Client($factory, $factory, $retry, seconds: 20))->sendRequest($sent);
+                $onWire = $lastOnWire();
+                preg_match_all('#^([^:\r\n]+): mine\.test\r$#m', $onWire, $found);
+                $got = array_map(strtolower(...), $found[1]);
+                sort($got);
+                sort($wanted);
+                equal([$row, strtok($onWire, "\r\n"), $got], [$row, 'GET /next HTTP/1.1', $wanted]);
+                equal([$row, substr_count(strtolower($onWire), "\r\nhost: ")], [$row, 1]);
+            }
         },
         "$name: a_body_that_cannot_be_rewound_is_sent_again" => static function () use ($factory, $client, $request, $answer) {
             [$reader, $writer] = stream_socket_pair(STREAM_PF_UNIX, STREAM_SOCK_STREAM, 0);
@@ -148,6 +198,7 @@ try {
     $failed = run_tests($tests);
 } finally {
     proc_terminate($process);
+    proc_terminate($rawProcess);
     array_map(unlink(...), glob("$counters/*"));
     rmdir($counters);
 }

@@ -28,7 +28,8 @@ final class Psr18Client implements ClientInterface
      * @param ResponseFactoryInterface $responses makes the responses
      * @param StreamFactoryInterface $streams makes the bodies of the responses
      * @param ?RetryOptions $retry the policy; null for the recommended settings. An exhausted policy returns the last
-     *     response, as PSR-18 demands.
+     *     response, as PSR-18 demands. With every policy, a redirect to another origin drops Host and the headers of
+     *     sensitive_headers().
      * @param ?TlsContext $context the settings of TLS; null for the default settings
      * @param ?ConnectOptions $options the settings of connections; null for a timeout of 20 seconds
      * @param ?float $seconds the time for a request with all attempts and the waits between them; null for no limit
@@ -42,7 +43,9 @@ final class Psr18Client implements ClientInterface
         private readonly ?float $seconds = 120,
     ) {
         $retry = $retry?->clone() ?? RetryOptions::newRecommended();
-        $this->retry = new Retry($retry->raiseOnStatus(false)->raiseOnRedirect(false));
+        $policy = new Retry($retry->raiseOnStatus(false)->raiseOnRedirect(false)->addSensitiveHeaders());
+        $removed = array_map($policy->removedHeader(...), range(0, $policy->removedHeaderCount() - 1));
+        $this->retry = new Retry($retry->removeHeadersOnRedirect(['Host', ...$removed]));
         $this->context = $context ?? new TlsContext();
         $this->options = $options ?? (new ConnectOptions())->timeout(20);
     }
