@@ -152,6 +152,38 @@ foreach ($factories as $name => $factory) {
             $body->rewind();
             equal($body->read(4), '0123');
         },
+        "$name: a_body_above_the_maximum_is_a_network_exception" => static function () use ($factory, $answered) {
+            $default = 64 * 1024 * 1024;
+            $ok = "HTTP/1.1 200 OK\r\n";
+            $rows = [
+                // The arguments of the client, the response, and the body or the status of the error.
+                [['maxBody' => 10], "{$ok}Content-Length: 10\r\n\r\n0123456789", '0123456789'],
+                [['maxBody' => 10], "{$ok}Content-Length: 11\r\n\r\n", Netlib\TOO_MUCH_DATA],
+                [['maxBody' => 10], "$ok\r\n0123456789", '0123456789'],
+                [['maxBody' => 10], "$ok\r\n0123456789a", Netlib\TOO_MUCH_DATA],
+                [['maxBody' => 10], "{$ok}Transfer-Encoding: chunked\r\n\r\n9\r\n012345678\r\n2\r\nab\r\n0\r\n\r\n",
+                    Netlib\TOO_MUCH_DATA],
+                [['maxBody' => 0], "$ok\r\n", ''],
+                [[], "{$ok}Content-Length: " . ($default + 1) . "\r\n\r\n", Netlib\TOO_MUCH_DATA],
+                [[], "{$ok}Content-Length: $default\r\n\r\n", Netlib\INCOMPLETE_READ],
+                [['maxBody' => null], "{$ok}Content-Length: " . ($default + 1) . "\r\n\r\n", Netlib\INCOMPLETE_READ],
+            ];
+            foreach ($rows as $row) {
+                [$arguments, $bytes, $wanted] = $row;
+                $sent = $answered($bytes);
+                try {
+                    $client = new Psr18Client($factory, $factory, ...$arguments, seconds: 20);
+                    $got = (string) $client->sendRequest($sent)->getBody();
+                } catch (Psr18NetworkException $error) {
+                    $got = $error->getCode();
+                }
+                equal([$row, $got], [$row, $wanted]);
+            }
+            $client = new Psr18Client($factory, $factory, maxBody: 10, seconds: 20);
+            equal($client->sendRequest($answered("{$ok}Content-Length: 11\r\n\r\n", 'HEAD'))->getStatusCode(), 200);
+            $error = thrown(static fn () => new Psr18Client($factory, $factory, maxBody: -1));
+            equal([get_class($error), $error->getMessage()], [ValueError::class, '$maxBody must be 0 or more, or null']);
+        },
         "$name: a_response_to_head_has_no_body" => static function () use ($send) {
             $response = $send('HEAD', '/echo');
             equal([$response->getStatusCode(), (string) $response->getBody()], [200, '']);

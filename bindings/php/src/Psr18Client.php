@@ -33,6 +33,8 @@ final class Psr18Client implements ClientInterface
      * @param ?TlsContext $context the settings of TLS; null for the default settings
      * @param ?ConnectOptions $options the settings of connections; null for a timeout of 20 seconds
      * @param ?float $seconds the time for a request with all attempts and the waits between them; null for no limit
+     * @param ?int $maxBody the maximum size of a response's body in bytes; null for no maximum
+     * @throws \ValueError if $maxBody is negative
      */
     public function __construct(
         private readonly ResponseFactoryInterface $responses,
@@ -41,7 +43,11 @@ final class Psr18Client implements ClientInterface
         ?TlsContext $context = null,
         ?ConnectOptions $options = null,
         private readonly ?float $seconds = 120,
+        private readonly ?int $maxBody = 64 * 1024 * 1024,
     ) {
+        if ($maxBody !== null && $maxBody < 0) {
+            throw new \ValueError('$maxBody must be 0 or more, or null');
+        }
         $retry = $retry?->clone() ?? RetryOptions::newRecommended();
         $policy = new Retry($retry->raiseOnStatus(false)->raiseOnRedirect(false)->addSensitiveHeaders());
         $removed = array_map($policy->removedHeader(...), range(0, $policy->removedHeaderCount() - 1));
@@ -54,7 +60,7 @@ final class Psr18Client implements ClientInterface
      * Sends a request, and returns the response, whatever its status.
      *
      * @throws Psr18RequestException if the request cannot be sent as it is
-     * @throws Psr18NetworkException if there is no response
+     * @throws Psr18NetworkException if there is no response, or its body is too large
      * @throws Psr18Exception if the policy refuses a redirect, or its target is invalid
      */
     public function sendRequest(RequestInterface $request): ResponseInterface
@@ -140,7 +146,7 @@ final class Psr18Client implements ClientInterface
     private function response(Stream $stream, Response $response): ResponseInterface
     {
         $body = $this->streams->createStreamFromFile('php://temp', 'w+b');
-        foreach ($stream->pieces($response) as $piece) {
+        foreach ($stream->pieces($response, $this->maxBody) as $piece) {
             $body->write($piece);
         }
         $body->rewind();

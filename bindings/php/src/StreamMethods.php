@@ -28,11 +28,15 @@ trait StreamMethods
     /**
      * The pieces of a response's body.
      *
+     * @param ?int $maxSize the maximum size of the body in bytes; null for no maximum
      * @return \Generator<int, string>
      */
-    public function pieces(Response $response): \Generator
+    public function pieces(Response $response, ?int $maxSize = null): \Generator
     {
         $decoder = new BodyDecoder($response);
+        if ($maxSize !== null) {
+            $decoder->setMaxSize($maxSize);
+        }
         while (true) {
             [$piece, $status] = $this->readBody($decoder, 65536);
             if ($status === END_OF_STREAM) {
