@@ -184,6 +184,28 @@ foreach ($factories as $name => $factory) {
             $error = thrown(static fn () => new Psr18Client($factory, $factory, maxBody: -1));
             equal([get_class($error), $error->getMessage()], [ValueError::class, '$maxBody must be 0 or more, or null']);
         },
+        "$name: a_response_that_the_factory_refuses_is_a_network_exception" => static function () use ($answered, $client, $name) {
+            $refused = [Psr18NetworkException::class, InvalidArgumentException::class, 0];
+            $rows = [
+                // The response, and its status, or the exception, the previous exception and the code.
+                ["HTTP/1.1 999 X\r\n\r\n", $name === 'guzzle' ? $refused : 999],
+                ["HTTP/1.1 200 OK\r\nX-A: a\x01b\r\n\r\n", $refused],
+                ["HTTP/1.1 200 OK\r\nX-A: a\x7fb\r\n\r\n", $refused],
+                ["HTTP/1.1 200 OK\r\nX-A: a\x80\xffb\r\n\r\n", 200],
+                ["HTTP/1.1 200 a\x01b\r\n\r\n", 200],
+                ["HTTP/1.1 200 OK\r\n12: a\r\n\r\n", 200],
+            ];
+            foreach ($rows as [$bytes, $wanted]) {
+                $sent = $answered($bytes);
+                try {
+                    $got = $client->sendRequest($sent)->getStatusCode();
+                } catch (Throwable $error) {
+                    $got = [get_class($error), get_class($error->getPrevious() ?? $error), $error->getCode()];
+                    equal([$bytes, $error instanceof Psr18Exception && $error->getRequest() === $sent], [$bytes, true]);
+                }
+                equal([$bytes, $got], [$bytes, $wanted]);
+            }
+        },
         "$name: a_response_to_head_has_no_body" => static function () use ($send) {
             $response = $send('HEAD', '/echo');
             equal([$response->getStatusCode(), (string) $response->getBody()], [200, '']);

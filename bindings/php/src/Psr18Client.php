@@ -60,7 +60,7 @@ final class Psr18Client implements ClientInterface
      * Sends a request, and returns the response, whatever its status.
      *
      * @throws Psr18RequestException if the request cannot be sent as it is
-     * @throws Psr18NetworkException if there is no response, or its body is too large
+     * @throws Psr18NetworkException if there is no response, its body is too large, or $responses refuses it
      * @throws Psr18Exception if the policy refuses a redirect, or its target is invalid
      */
     public function sendRequest(RequestInterface $request): ResponseInterface
@@ -81,7 +81,7 @@ final class Psr18Client implements ClientInterface
             throw new Psr18RequestException($request, $error);
         }
         try {
-            return $this->send($attempts, $body);
+            return $this->send($request, $attempts, $body);
         } catch (Error $error) {
             $isRedirect = $error instanceof UrlError || $error->status() === UNSAFE_REDIRECT;
             throw $isRedirect ? new Psr18Exception($request, $error) : new Psr18NetworkException($request, $error);
@@ -89,7 +89,7 @@ final class Psr18Client implements ClientInterface
     }
 
     /** Makes the attempts of a request. */
-    private function send(Attempts $attempts, StreamInterface $body): ResponseInterface
+    private function send(RequestInterface $request, Attempts $attempts, StreamInterface $body): ResponseInterface
     {
         do {
             $stream = null;
@@ -105,7 +105,7 @@ final class Psr18Client implements ClientInterface
                 $response = $stream->response($attempts->method() ?? '');
                 $status = $attempts->next($response);
                 if ($status === OK) {
-                    return $this->response($stream, $response);
+                    return $this->head($request, $response)->withBody($this->body($stream, $response));
                 }
             } catch (Error $error) {
                 $status = $attempts->next(null, $error);
@@ -143,17 +143,27 @@ final class Psr18Client implements ClientInterface
         return $fields;
     }
 
-    private function response(Stream $stream, Response $response): ResponseInterface
+    /** Makes the response without its body. */
+    private function head(RequestInterface $request, Response $response): ResponseInterface
+    {
+        try {
+            $made = $this->responses->createResponse($response->status(), $response->reason() ?? '');
+            foreach ($response->headers() ?? [] as $name => $value) {
+                $made = $made->withAddedHeader($name, $value);
+            }
+            return $made->withProtocolVersion('1.' . $response->minorVersion());
+        } catch (\InvalidArgumentException $error) {
+            throw new Psr18NetworkException($request, $error);
+        }
+    }
+
+    private function body(Stream $stream, Response $response): StreamInterface
     {
         $body = $this->streams->createStreamFromFile('php://temp', 'w+b');
         foreach ($stream->pieces($response, $this->maxBody) as $piece) {
             $body->write($piece);
         }
         $body->rewind();
-        $made = $this->responses->createResponse($response->status(), $response->reason() ?? '');
-        foreach ($response->headers() ?? [] as $name => $value) {
-            $made = $made->withAddedHeader($name, $value);
-        }
-        return $made->withProtocolVersion('1.' . $response->minorVersion())->withBody($body);
+        return $body;
     }
 }
