@@ -240,7 +240,6 @@ class Handles(unittest.TestCase):
         self.assertEqual(found, [(Status.OK, 4)])
         self.assertIsNone(alive())
 
-
     def test_an_engine_without_a_session_returns_none(self) -> None:
         engine = netlib.TlsEngine.new_client(netlib.TlsContext(), "localhost")
         self.assertIsNone(engine.take_session())

@@ -16,7 +16,7 @@ from . import _api
 from ._api import Limit, Status, TlsEngine
 from ._runtime import Data, WritableData
 from ._ssl_certificates import certificate_facts
-from ._ssl_errors import check_progress, python_errors
+from ._ssl_errors import check_progress, python_errors, ssl_error
 
 if TYPE_CHECKING:
     from .ssl import SSLContext
@@ -83,6 +83,8 @@ class _Session:
 
     def getpeercert(self, binary_form: bool = False) -> dict[str, Any] | bytes | None:
         """Returns the peer's certificate in DER or as a dict, which is empty if the certificate was not verified."""
+        if self._tls_version() == _api.TlsVersion.NONE:
+            raise ValueError("the handshake is not done")
         data = self._tls.peer_certificate(0)
         if data is None or binary_form:
             return data
@@ -119,6 +121,10 @@ class _Session:
     def pending(self) -> int:
         """Returns the number of bytes that can be read without more input."""
         return self._tls.pending()
+
+    def _check_unwrap(self) -> None:
+        if self._tls_version() == _api.TlsVersion.NONE:
+            raise ssl_error("shutdown while in init")
 
 
 class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
@@ -254,11 +260,19 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         return self.send(data)
 
     def unwrap(self) -> socket.socket:
-        """Ends TLS, and returns a socket that continues without TLS."""
+        """Ends TLS, and returns a socket that continues without TLS. Raises SSLError if the peer has sent more data
+        before, of which a part is then lost. Data without TLS that arrives together with the peer's close_notify is
+        lost."""
+        stream = self._open()
+        self._check_unwrap()
         with python_errors():
-            check_progress(self._open().shutdown_both())
+            check_progress(stream.shutdown())
+            _check_end(stream.read(bytearray(1))[0])
         self._tls.close()
-        return socket.socket(self.family, self.type, self.proto, socket.socket.detach(self))
+        timeout = self.gettimeout()
+        plain = socket.socket(self.family, self.type, self.proto, socket.socket.detach(self))
+        plain.settimeout(timeout)
+        return plain
 
     def _real_close(self) -> None:
         # The stream must not use the descriptor after its end.
@@ -271,6 +285,14 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
 
     def _refuse(self, *_arguments: object, **_named: object) -> NoReturn:
         raise NotImplementedError("a TLS connection does not support this method")
+
+
+def _check_end(status: Status) -> None:
+    """Raises an exception unless the peer has ended its data."""
+    check_progress(status)
+    if status != Status.END_OF_STREAM:
+        # As OpenSSL: a peer could send data without an end.
+        raise ssl_error("application data after close notify")
 
 
 def _no_flags(flags: int) -> None:
@@ -364,12 +386,13 @@ class SSLObject(_Session, ssl.SSLObject):  # type: ignore[misc]
         return self._run(lambda: self._tls.write(octets))[1]
 
     def unwrap(self) -> None:
-        """Sends close_notify, and reads that of the peer. Raises SSLError if the peer has sent more data before."""
-        self._tls.shutdown()
-        if self._run(lambda: self._tls.read(bytearray(1)))[0] != Status.END_OF_STREAM:
-            # As OpenSSL: a peer could send data without an end.
-            reason = "application data after close notify"
-            raise ssl.SSLError(ssl.SSL_ERROR_SSL, f"[SSL: {reason.upper().replace(' ', '_')}] {reason}")
+        """Sends close_notify, and reads that of the peer. Raises SSLError if the peer has sent more data before, of
+        which a part is then lost. Data without TLS after the peer's close_notify in the incoming memory BIO is
+        lost."""
+        self._check_unwrap()
+        with python_errors(self._server_hostname):
+            self._tls.shutdown()
+        _check_end(self._run(lambda: self._tls.read(bytearray(1)))[0])
 
 
 refuse_inherited(SSLObject)

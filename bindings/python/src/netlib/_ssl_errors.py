@@ -30,12 +30,21 @@ def _is_python_error(error: Error) -> bool:
     return isinstance(error, (IOFailure, OutOfMemoryError, TimeLimitError)) or error.status == Status.INVALID_ARGUMENT
 
 
+def ssl_error(reason: str) -> ssl.SSLError:
+    """The exception that the ssl module raises for a reason of OpenSSL."""
+    return ssl.SSLError(ssl.SSL_ERROR_SSL, f"{_code(reason)} {reason}")
+
+
+def _code(reason: str) -> str:
+    return f"[SSL: {reason.upper().replace(' ', '_')}]"
+
+
 def _python_error(error: Error, host: str | None) -> Exception:
     """The exception that the ssl module raises for a failure."""
     if error.status == Status.PROTOCOL or error.info.errno():
         return OSError(error.info.errno() or errno.ECONNRESET, str(error))
     reason = _REASONS.get(error.status)
-    message = f"[SSL: {reason.upper().replace(' ', '_')}] {reason}: " if reason else ""
+    message = f"{_code(reason)} {reason}: " if reason else ""
     if error.status == Status.HOSTNAME_MISMATCH:
         kind = "IP address" if _is_ip_address(host) else "Hostname"
         message += f"{kind} mismatch, certificate is not valid for '{host}': "
