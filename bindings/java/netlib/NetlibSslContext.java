@@ -29,15 +29,23 @@ import javax.net.ssl.TrustManager;
  * named groups and signature schemes of the parameters, and checks the host name even without an endpoint
  * identification algorithm.
  *
+ * <p>netlib has a TLS context for each choice of application protocols and TLS versions. The constructor makes the
+ * contexts for no protocol, "http/1.1", and "h2" with "http/1.1", with all versions. The first handshake with another
+ * choice reads the files and the environment of the TLS context again, and fails if their content has changed. So all
+ * engines trust the same peers.
+ *
  * <p>A handshake that fails throws a {@link javax.net.ssl.SSLHandshakeException}, whose cause is a
  * {@link NetlibException}. The context has no sockets and no servers. Threads may share the context.
  */
 public final class NetlibSslContext extends SSLContext {
     /**
-     * Makes a context.
+     * Makes a context. Reads the files and the environment of the TLS context again.
      *
      * @param context the TLS context, which may be closed afterwards
      * @throws IllegalArgumentException if the TLS context has application protocols
+     * @throws IllegalStateException if the content of the files or the environment has changed since the TLS context was
+     *         made
+     * @throws NetlibException if a file cannot be read
      */
     public NetlibSslContext(TlsContext context) {
         super(new Spi(context), new NetlibProvider(), "TLS");
@@ -57,6 +65,8 @@ public final class NetlibSslContext extends SSLContext {
 
     /** Makes the engines. */
     static final class Spi extends SSLContextSpi {
+        private static final List<List<String>> COMMON_PROTOCOLS =
+                List.of(List.of("http/1.1"), List.of("h2", "http/1.1"));
         private final TlsContext base;
         private final List<String> versions;
         private final List<String> cipherSuites;
@@ -75,6 +85,11 @@ public final class NetlibSslContext extends SSLContext {
             Arrays.setAll(suites, base::cipherSuite);
             cipherSuites = List.of(suites);
             contexts.put(new Settings(List.of(), versions), base);
+            for (List<String> protocols : COMMON_PROTOCOLS) {
+                Settings settings = new Settings(protocols, versions);
+                contexts.put(settings, makeContext(settings));
+            }
+            checkUnchanged();
         }
 
         /** The TLS versions of the context, the newest first, with the names of Java. */
@@ -86,9 +101,17 @@ public final class NetlibSslContext extends SSLContext {
             return cipherSuites;
         }
 
-        /** Returns the TLS context with other settings. Engines with the same settings share the sessions. */
+        /**
+         * Returns the TLS context with other settings. Engines with the same settings share the sessions.
+         *
+         * @throws IllegalStateException if the TLS context would differ from the base in other settings
+         */
         TlsContext context(Settings settings) {
-            return contexts.computeIfAbsent(settings, this::makeContext);
+            return contexts.computeIfAbsent(settings, wanted -> {
+                TlsContext made = makeContext(wanted);
+                checkUnchanged();
+                return made;
+            });
         }
 
         private TlsContext makeContext(Settings settings) {
@@ -99,6 +122,16 @@ public final class NetlibSslContext extends SSLContext {
                     options.minimumVersion(only).maximumVersion(only);
                 }
                 return TlsContext.make(options);
+            }
+        }
+
+        /** Checks that the options of the base still make an equal context. The digest covers the content of files. */
+        private void checkUnchanged() {
+            try (TlsOptions options = base.toOptions(); TlsContext again = TlsContext.make(options)) {
+                String digest = again.digest();
+                if (digest == null || !digest.equals(base.digest())) {
+                    throw new IllegalStateException("the files or the environment of the TLS context have changed");
+                }
             }
         }
 

@@ -63,7 +63,7 @@ final class NetlibSslEngine extends SSLEngine {
             String[] protocols = parameters.getApplicationProtocols();
             TlsContext settings = context.context(new NetlibSslContext.Settings(List.of(protocols), versions));
             tls = TlsEngine.newClient(settings, serverName());
-        } catch (NetlibException failed) {
+        } catch (NetlibException | IllegalStateException failed) {
             throw fail(failed);
         }
         handshake();

@@ -6,6 +6,9 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,6 +19,8 @@ import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSession;
 import netlib.Certificate;
+import netlib.NetlibSslContext;
+import netlib.TlsContext;
 import netlib.TlsOptions;
 
 /** Tests NetlibSslContext with HttpClient. */
@@ -27,6 +32,7 @@ final class HttpClientTest {
     static void run() throws Exception {
         testResponses();
         testRefusals();
+        testChangedFile();
         testProxy();
     }
 
@@ -103,7 +109,7 @@ final class HttpClientTest {
     private record Refusal(String what, String certificate, TlsOptions options, String expected) {}
 
     private static void testRefusals() throws Exception {
-        byte[] pem = java.nio.file.Files.readAllBytes(TestContexts.certificates.resolve("server.pem"));
+        byte[] pem = Files.readAllBytes(TestContexts.certificates.resolve("server.pem"));
         String pin = Certificate.parse(pem).publicKeyPin();
         String other = "sha256//" + "A".repeat(43) + "=";
         String answer = "200 hello HTTP_2 TLSv1.3, 1 requests";
@@ -127,6 +133,61 @@ final class HttpClientTest {
                 Checks.check("HttpClient with " + row.what(), row.expected(), () -> outcome(server, client));
             }
         }
+    }
+
+    private record ChangedFile(String what, Path content, String certificate, HttpClient client, String expected) {}
+
+    private static void testChangedFile() throws Exception {
+        Path file = Files.createTempFile("netlib", ".pem");
+        Path original = TestContexts.certificates.resolve("ca.pem");
+        Path other = TestContexts.certificates.resolve("self-signed.pem");
+        Files.copy(original, file, StandardCopyOption.REPLACE_EXISTING);
+        SSLContext context = TestContexts.client(TlsOptions.make().addCaFile(file.toString()));
+        HttpClient old = HttpClient.newBuilder().sslContext(context)
+                .sslParameters(new SSLParameters(null, new String[] {"TLSv1.2"})).build();
+        String refused = "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests";
+        List<ChangedFile> rows = new ArrayList<>();
+        for (HttpClient.Version version : HttpClient.Version.values()) {
+            String answer = "200 hello " + version + " TLSv1.3, 1 requests";
+            rows.add(new ChangedFile(version + ", the original authority, other content", other, "server",
+                    client(context, version), answer));
+            rows.add(new ChangedFile(version + ", the new authority, other content", other, "self-signed",
+                    client(context, version), refused));
+            rows.add(new ChangedFile(version + ", the original authority, no file", null, "server",
+                    client(context, version), answer));
+        }
+        SSLParameters parameters = new SSLParameters();
+        parameters.setApplicationProtocols(new String[] {"http/1.1"});
+        HttpClient named = HttpClient.newBuilder().sslContext(context).sslParameters(parameters)
+                .version(HttpClient.Version.HTTP_1_1).build();
+        rows.add(new ChangedFile("only http/1.1, the original authority, no file", null, "server", named,
+                "200 hello HTTP_1_1 TLSv1.3, 1 requests"));
+        rows.add(new ChangedFile("only TLS 1.2, the new authority, other content", other, "self-signed", old,
+                "SSLHandshakeException: the files or the environment of the TLS context have changed, 0 requests"));
+        rows.add(new ChangedFile("only TLS 1.2, the original authority, no file", null, "server", old,
+                "SSLHandshakeException NETLIB_IO, 0 requests"));
+        rows.add(new ChangedFile("only TLS 1.2, the original authority, the original content", original, "server", old,
+                "200 hello HTTP_2 TLSv1.2, 1 requests"));
+        for (ChangedFile row : rows) {
+            if (row.content() == null) {
+                Files.deleteIfExists(file);
+            } else {
+                Files.copy(row.content(), file, StandardCopyOption.REPLACE_EXISTING);
+            }
+            try (TlsServer server = server(row.certificate(), HELLO)) {
+                Checks.check("after a change of the file: " + row.what(), row.expected(), () -> outcome(server, row.client()));
+            }
+        }
+        Checks.check("the file has changed before the context is made",
+                "IllegalStateException: the files or the environment of the TLS context have changed", () -> {
+            try (TlsContext tls = TlsContext.make(TlsOptions.make().addCaFile(file.toString()))) {
+                Files.copy(other, file, StandardCopyOption.REPLACE_EXISTING);
+                return new NetlibSslContext(tls).getProtocol();
+            }
+        });
+        Files.delete(file);
+        Checks.check("a clock and CRLs count as unchanged", "TLS", () -> TestContexts.client(TestContexts.options("ca")
+                .wallClock(() -> 0).addCrlFile(TestContexts.certificates.resolve("verify/root.crl").toString())).getProtocol());
     }
 
     private static void testProxy() throws Exception {
