@@ -156,12 +156,6 @@ final class HttpClientTest {
             rows.add(new ChangedFile(version + ", the original authority, no file", null, "server",
                     client(context, version), answer));
         }
-        SSLParameters parameters = new SSLParameters();
-        parameters.setApplicationProtocols(new String[] {"http/1.1"});
-        HttpClient named = HttpClient.newBuilder().sslContext(context).sslParameters(parameters)
-                .version(HttpClient.Version.HTTP_1_1).build();
-        rows.add(new ChangedFile("only http/1.1, the original authority, no file", null, "server", named,
-                "200 hello HTTP_1_1 TLSv1.3, 1 requests"));
         rows.add(new ChangedFile("only TLS 1.2, the new authority, other content", other, "self-signed", old,
                 "SSLHandshakeException: the files or the environment of the TLS context have changed, 0 requests"));
         rows.add(new ChangedFile("only TLS 1.2, the original authority, no file", null, "server", old,
@@ -170,7 +164,7 @@ final class HttpClientTest {
                 "200 hello HTTP_2 TLSv1.2, 1 requests"));
         for (ChangedFile row : rows) {
             if (row.content() == null) {
-                Files.deleteIfExists(file);
+                Files.delete(file);
             } else {
                 Files.copy(row.content(), file, StandardCopyOption.REPLACE_EXISTING);
             }
@@ -178,6 +172,15 @@ final class HttpClientTest {
                 Checks.check("after a change of the file: " + row.what(), row.expected(), () -> outcome(server, row.client()));
             }
         }
+        Checks.check("after a change of the file: an engine for only http/1.1, no file", "http/1.1", () -> {
+            Files.delete(file);
+            EnginePair pair = new EnginePair(context, TestContexts.server("server"), "TLSv1.3");
+            SSLParameters parameters = new SSLParameters();
+            parameters.setApplicationProtocols(new String[] {"http/1.1"});
+            pair.client.setSSLParameters(parameters);
+            return pair.handshake().client.getApplicationProtocol();
+        });
+        Files.copy(original, file, StandardCopyOption.REPLACE_EXISTING);
         Checks.check("the file has changed before the context is made",
                 "IllegalStateException: the files or the environment of the TLS context have changed", () -> {
             try (TlsContext tls = TlsContext.make(TlsOptions.make().addCaFile(file.toString()))) {
