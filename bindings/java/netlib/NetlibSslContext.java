@@ -29,6 +29,12 @@ import javax.net.ssl.TrustManager;
  * named groups and signature schemes of the parameters, and checks the host name even without an endpoint
  * identification algorithm.
  *
+ * <p>If the TLS context checks no host names, as with {@code checkHostname(false)} or
+ * {@code verifyMode(VerifyMode.NONE)}, an engine refuses the endpoint identification "HTTPS" with an
+ * {@link IllegalArgumentException}. {@code HttpClient} requires "HTTPS", unless Java runs with the option
+ * {@code -Djdk.internal.httpclient.disableHostnameVerification}. With this option, every {@code HttpClient} of Java's own
+ * TLS checks no host names.
+ *
  * <p>netlib has a TLS context for each choice of application protocols and TLS versions. The constructor makes the
  * contexts for no protocol, "http/1.1", and "h2" with "http/1.1", with all versions. The first handshake with another
  * choice reads the files and the environment of the TLS context again, and fails if their content has changed. So all
@@ -95,6 +101,10 @@ public final class NetlibSslContext extends SSLContext {
         /** The TLS versions of the context, the newest first, with the names of Java. */
         List<String> versions() {
             return versions;
+        }
+
+        boolean checksHostname() {
+            return base.checkHostname();
         }
 
         List<String> cipherSuites() {

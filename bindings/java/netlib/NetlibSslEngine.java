@@ -22,6 +22,9 @@ import javax.net.ssl.SSLSession;
  * methods are synchronized. They compute, and never wait.
  */
 final class NetlibSslEngine extends SSLEngine {
+    private static final String HTTPS_WITHOUT_NAMES = "HTTPS, because its TLS context does not check host names. "
+            + "HttpClient does not require HTTPS with -Djdk.internal.httpclient.disableHostnameVerification";
+
     private final NetlibSslContext.Spi context;
     private SSLParameters parameters = new SSLParameters();
     private List<String> versions;
@@ -312,15 +315,17 @@ final class NetlibSslEngine extends SSLEngine {
         SSLParameters copy = new SSLParameters(getEnabledCipherSuites(), getEnabledProtocols());
         copy.setApplicationProtocols(parameters.getApplicationProtocols());
         copy.setServerNames(parameters.getServerNames());
-        copy.setEndpointIdentificationAlgorithm("HTTPS");
+        copy.setEndpointIdentificationAlgorithm(context.checksHostname() ? "HTTPS" : null);
         return copy;
     }
 
     @Override
     public synchronized void setSSLParameters(SSLParameters wanted) {
         String algorithm = wanted.getEndpointIdentificationAlgorithm();
-        boolean isHttps = algorithm == null || algorithm.isEmpty() || algorithm.equals("HTTPS");
-        refuse(!isHttps, "the endpoint identification", algorithm);
+        boolean isNone = algorithm == null || algorithm.isEmpty();
+        boolean isHttps = "HTTPS".equals(algorithm);
+        refuse(!isNone && !isHttps, "the endpoint identification", algorithm);
+        refuse(isHttps && !context.checksHostname(), "the endpoint identification", HTTPS_WITHOUT_NAMES);
         refuse(wanted.getAlgorithmConstraints() != null, "algorithm constraints", wanted.getAlgorithmConstraints());
         refuse(wanted.getMaximumPacketSize() != 0, "the maximum packet size", wanted.getMaximumPacketSize());
         List<SNIServerName> names = wanted.getServerNames() == null ? List.of() : wanted.getServerNames();

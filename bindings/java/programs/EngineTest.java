@@ -21,6 +21,8 @@ import javax.net.ssl.SSLPeerUnverifiedException;
 import javax.net.ssl.SSLSession;
 import javax.net.ssl.SSLSessionBindingEvent;
 import javax.net.ssl.SSLSessionBindingListener;
+import netlib.TlsOptions;
+import netlib.VerifyMode;
 
 /** Tests NetlibSslContext, with HttpClient and with engines in memory. Argument: the directory tests/certs. */
 public final class EngineTest {
@@ -126,6 +128,8 @@ public final class EngineTest {
                     + Arrays.stream(parameters.getCipherSuites()).filter(suite -> suite.startsWith("TLS_")).filter(
                             suite -> !suite.contains("_WITH_")).count();
         });
+        testSettingsWithoutNames("checkHostname(false)", TestContexts.options("ca").checkHostname(false));
+        testSettingsWithoutNames("VerifyMode.NONE", TlsOptions.make().verifyMode(VerifyMode.NONE));
         Checks.check("the settings are those that were set", "TLSv1.2 [h2] www.example", () -> {
             SSLEngine engine = TestContexts.client(TestContexts.options("ca")).createSSLEngine("example", 443);
             SSLParameters parameters = new SSLParameters(null, new String[] {"TLSv1.2", "TLSv1"});
@@ -140,6 +144,19 @@ public final class EngineTest {
             SSLEngine engine = context.createSSLEngine();
             engine.beginHandshake();
             return "begun";
+        });
+    }
+
+    private static void testSettingsWithoutNames(String what, TlsOptions options) {
+        SSLContext context = TestContexts.client(options);
+        Checks.check(what + ": the default settings are accepted", null, () -> {
+            SSLParameters parameters = context.getDefaultSSLParameters();
+            context.createSSLEngine().setSSLParameters(parameters);
+            return parameters.getEndpointIdentificationAlgorithm();
+        });
+        Checks.check(what + ": HTTPS is refused", HttpClientTest.HTTPS_REFUSED, () -> {
+            parameters(given -> given.setEndpointIdentificationAlgorithm("HTTPS")).set(context.createSSLEngine());
+            return "accepted";
         });
     }
 

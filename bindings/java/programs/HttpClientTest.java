@@ -22,12 +22,31 @@ import netlib.Certificate;
 import netlib.NetlibSslContext;
 import netlib.TlsContext;
 import netlib.TlsOptions;
+import netlib.VerifyMode;
 
-/** Tests NetlibSslContext with HttpClient. */
-final class HttpClientTest {
+/** Tests NetlibSslContext with HttpClient. The program tests HttpClient without HTTPS. Argument: the directory tests/certs. */
+public final class HttpClientTest {
     private static final byte[] HELLO = "hello".getBytes(StandardCharsets.US_ASCII);
 
+    static final String HTTPS_REFUSED = "IllegalArgumentException: an engine of netlib cannot have the endpoint identification "
+            + "HTTPS, because its TLS context does not check host names. HttpClient does not require HTTPS with "
+            + "-Djdk.internal.httpclient.disableHostnameVerification";
+
     private HttpClientTest() {}
+
+    /** Java must run with the option -Djdk.internal.httpclient.disableHostnameVerification. */
+    public static void main(String[] arguments) throws Exception {
+        TestContexts.certificates = Path.of(arguments[0]);
+        String answer = "200 hello HTTP_2 TLSv1.3, 1 requests";
+        testRefusals("HttpClient that does not require HTTPS", List.of(
+            new Refusal("a TLS context that checks names", "wrong-name", TestContexts.options("ca"),
+                    "SSLHandshakeException NETLIB_HOSTNAME_MISMATCH, 0 requests"),
+            new Refusal("a TLS context that checks no names", "wrong-name",
+                    TestContexts.options("ca").checkHostname(false), answer),
+            new Refusal("a TLS context that verifies nothing", "expired",
+                    TlsOptions.make().verifyMode(VerifyMode.NONE), answer)));
+        Checks.exit();
+    }
 
     static void run() throws Exception {
         testResponses();
@@ -113,7 +132,7 @@ final class HttpClientTest {
         String pin = Certificate.parse(pem).publicKeyPin();
         String other = "sha256//" + "A".repeat(43) + "=";
         String answer = "200 hello HTTP_2 TLSv1.3, 1 requests";
-        for (Refusal row : new Refusal[] {
+        testRefusals("HttpClient", List.of(
             new Refusal("an unknown authority", "server", TestContexts.options("other-ca"),
                     "SSLHandshakeException NETLIB_CERTIFICATE_VERIFY, 0 requests"),
             new Refusal("a certificate for another name", "wrong-name", TestContexts.options("ca"),
@@ -125,12 +144,17 @@ final class HttpClientTest {
             new Refusal("the pin of the key", "server", TestContexts.options("ca").addPin(pin), answer),
             new Refusal("a pin in place of the chain", "server",
                     TestContexts.options("other-ca").addPin(pin).pinsReplaceChain(true), answer),
-            new Refusal("another name, if the TLS context checks no names", "wrong-name",
-                    TestContexts.options("ca").checkHostname(false), answer),
-        }) {
+            new Refusal("a TLS context that checks no names", "server",
+                    TestContexts.options("ca").checkHostname(false), HTTPS_REFUSED),
+            new Refusal("a TLS context that verifies nothing", "server",
+                    TlsOptions.make().verifyMode(VerifyMode.NONE), HTTPS_REFUSED)));
+    }
+
+    private static void testRefusals(String client, List<Refusal> rows) throws Exception {
+        for (Refusal row : rows) {
             try (TlsServer server = server(row.certificate(), HELLO)) {
-                HttpClient client = client(TestContexts.client(row.options()), HttpClient.Version.HTTP_2);
-                Checks.check("HttpClient with " + row.what(), row.expected(), () -> outcome(server, client));
+                HttpClient used = client(TestContexts.client(row.options()), HttpClient.Version.HTTP_2);
+                Checks.check(client + " with " + row.what(), row.expected(), () -> outcome(server, used));
             }
         }
     }
