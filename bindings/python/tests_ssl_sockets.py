@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import errno
+import os
 import socket
 import ssl
 import sys
 import threading
+import time
 import unittest
+import unittest.mock
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import Any
 
 from tests_ssl import server_context, trusting
 from tests_urllib3 import CA
@@ -117,6 +122,78 @@ class Unwrap(unittest.TestCase):
 
         expected, found = map(unwrap, contexts())
         self.assertEqual(found, expected)
+
+
+class Close(unittest.TestCase):
+    def test_close_wakes_the_thread_that_waits(self) -> None:
+        calls: dict[str, Callable[[ssl.SSLSocket], object]] = {
+            "recv": lambda client: client.recv(1),
+            "sendall": lambda client: client.sendall(bytes(16 << 20)),
+        }
+        for name, call in calls.items():
+            with self.subTest(name), connection(trusting()) as (client, _):
+                client.settimeout(None)
+                errors: list[int | None] = []
+
+                def run(client: ssl.SSLSocket = client, errors: list[int | None] = errors, call: Any = call) -> None:
+                    try:
+                        call(client)
+                    except OSError as error:
+                        errors.append(error.errno)
+
+                thread = threading.Thread(target=run, daemon=True)
+                thread.start()
+                for _ in range(10000):
+                    if client._calls:  # type: ignore[attr-defined]
+                        break
+                    time.sleep(0.001)
+                client.close()
+                thread.join(10)
+                self.assertEqual((thread.is_alive(), errors), (False, [errno.EBADF]))
+
+    def test_a_call_keeps_the_descriptor_of_a_closed_connection(self) -> None:
+        """The stream closes the connection during a call, as another thread could."""
+        calls: dict[str, Callable[[ssl.SSLSocket], object]] = {
+            "read": lambda client: client.recv(1),
+            "write": lambda client: client.send(b"a"),
+            "handshake": lambda client: client.do_handshake(),
+        }
+        for name, call in calls.items():
+            with self.subTest(name), connection(trusting()) as (client, _):
+                number = client.fileno()
+                found: list[int] = []
+
+                def close(*_arguments: object, client: ssl.SSLSocket = client, found: list[int] = found) -> Any:
+                    client.close()
+                    with socket.socket() as other:
+                        found.append(other.fileno())
+                    raise ValueError
+
+                client._tls.close()  # type: ignore[attr-defined]
+                client._tls = unittest.mock.Mock(**{f"{name}.side_effect": close})  # type: ignore[attr-defined]
+                error = self.assertRaisesRegex(OSError, "the connection is closed")
+                with error:
+                    call(client)
+                self.assertEqual(error.exception.errno, errno.EBADF)
+                self.assertNotIn(number, found)
+                self.assertEqual((client.fileno(), len(found)), (-1, 1))
+                self.assertRaises(OSError, os.fstat, number)
+
+    def test_a_forked_child_closes_only_its_copy_of_the_descriptor(self) -> None:
+        with connection(trusting()) as (client, server):
+            number = client.fileno()
+            with client._calls:  # type: ignore[attr-defined] # as in a call of another thread
+                child = os.fork()
+                if not child:
+                    status = 1
+                    try:
+                        client.close()
+                        status = int(outcome(partial(os.fstat, number)) is not OSError)
+                    finally:
+                        os._exit(status)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            server.sendall(b"a")
+            self.assertEqual(client.recv(1), b"a")
 
 
 if __name__ == "__main__":

@@ -127,6 +127,40 @@ class _Session:
             raise ssl_error("shutdown while in init")
 
 
+class _Calls:
+    """The calls that use a descriptor. A descriptor that is closed during a call stays open until the last call has
+    returned, because the system would give its number to the next file that another thread opens."""
+
+    def __init__(self) -> None:
+        self.closed = False
+        # The operations of lists are atomic. For a lock, a signal handler or a forked child could wait forever.
+        self._running: list[None] = []
+        self._to_close: list[int] = []
+        self._process = os.getpid()
+
+    def __enter__(self) -> None:
+        self._running.append(None)
+
+    def __exit__(self, _kind: object, raised: BaseException | None, _traceback: object) -> None:
+        self._running.pop()
+        self._close_unused()
+        if self.closed and isinstance(raised, Exception):
+            raise OSError(errno.EBADF, "the connection is closed") from raised
+
+    def __bool__(self) -> bool:
+        # A forked child has no threads that could return from the calls of its parent.
+        return bool(self._running) and self._process == os.getpid()
+
+    def close(self, descriptor: int) -> None:
+        self._to_close.append(descriptor)
+        self._close_unused()
+
+    def _close_unused(self) -> None:
+        if self._to_close and not self:
+            with suppress(IndexError):
+                os.close(self._to_close.pop())
+
+
 class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
     """A TLS connection, as ssl.SSLSocket."""
 
@@ -143,6 +177,7 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         suppress_ragged_eofs: bool,
     ) -> None:
         self._context, self._server_hostname = context, server_hostname
+        self._calls = _Calls()
         self.do_handshake_on_connect, self.suppress_ragged_eofs = do_handshake_on_connect, suppress_ragged_eofs
         timeout = sock.gettimeout()
         with python_errors(server_hostname):
@@ -198,11 +233,13 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
             stream.set_blocking(True)
         stream.set_limit(Limit(timeout) if timeout else None)
         try:
-            with python_errors(self._server_hostname):
+            with self._calls, python_errors(self._server_hostname):
                 check_progress(stream.handshake())
         finally:
-            stream.set_limit(None)
-            stream.set_blocking(timeout != 0)
+            # Another thread may have closed the connection.
+            if stream._ptr:
+                stream.set_limit(None)
+                stream.set_blocking(timeout != 0)
 
     def settimeout(self, value: float | None) -> None:
         socket.socket.settimeout(self, value)
@@ -229,7 +266,7 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         if not len(buffer):
             return 0
         try:
-            with python_errors(self._server_hostname):
+            with self._calls, python_errors(self._server_hostname):
                 status, count = self._open().read(buffer)
         except ssl.SSLEOFError:
             if self.suppress_ragged_eofs:
@@ -240,7 +277,7 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
 
     def send(self, data: Any, flags: int = 0) -> int:
         _no_flags(flags)
-        with python_errors(self._server_hostname):
+        with self._calls, python_errors(self._server_hostname):
             status, count = self._open().write(memoryview(data).cast("B"))
         check_progress(status)
         return count
@@ -265,7 +302,7 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         lost."""
         stream = self._open()
         self._check_unwrap()
-        with python_errors():
+        with self._calls, python_errors():
             check_progress(stream.shutdown())
             _check_end(stream.read(bytearray(1))[0])
         self._tls.close()
@@ -275,13 +312,19 @@ class SSLSocket(_Session, ssl.SSLSocket):  # type: ignore[misc, override]
         return plain
 
     def _real_close(self) -> None:
-        # The stream must not use the descriptor after its end.
+        self._calls.closed = True
         if self._tls._ptr:
             with suppress(Exception):
                 self._tls.set_blocking(False)
                 self._tls.shutdown()
             self._tls.close()
-        socket.socket._real_close(self)  # type: ignore[attr-defined]
+        if self._calls:
+            # Wakes the threads that wait for the peer.
+            with suppress(OSError):
+                socket.socket.shutdown(self, socket.SHUT_RDWR)
+        descriptor = socket.socket.detach(self)
+        if descriptor >= 0:
+            self._calls.close(descriptor)
 
     def _refuse(self, *_arguments: object, **_named: object) -> NoReturn:
         raise NotImplementedError("a TLS connection does not support this method")
