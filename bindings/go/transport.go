@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"time"
 )
 
 // NewTransport returns an [net/http.Transport] that connects and makes its TLS connections with netlib, directly or
@@ -28,22 +29,26 @@ import (
 // see [TLSOptions.AddALPNProtocol]. With an older Go, and with an https proxy, a connection for which "h2" is chosen
 // fails with [StatusUnsupported].
 //
+// TLSHandshakeTimeout bounds each TLS handshake, and each CONNECT request to a proxy. The default is 10 seconds, and 0
+// means no timeout. The error has the status [StatusConnectTimeout]; if the timeout ends the handshake with an https
+// proxy of an https request, this error is the cause of one with the status [StatusProxyFailed]. A clone of the transport
+// uses the TLSHandshakeTimeout of the original. With Go 1.27, a connection attempt continues after its request has ended:
+// [ConnectOptions.Timeout] bounds the attempt.
+//
 // Do not change the fields Proxy, DialContext and DialTLSContext of the result.
 func NewTransport(tls *TLSContext, options *ConnectOptions, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+	dialer := &dialer{tls: tls, options: options, proxy: proxy}
 	// The addresses of https proxies for http, to which http.Transport connects with DialTLSContext.
 	var proxies sync.Map
-	return &http.Transport{
-		ForceAttemptHTTP2: hasHTTP2,
-		DialContext:       options.DialContext,
+	dialer.transport = &http.Transport{
+		ForceAttemptHTTP2:   hasHTTP2,
+		TLSHandshakeTimeout: 10 * time.Second,
+		DialContext:         options.DialContext,
 		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 			if _, isProxy := proxies.Load(address); isProxy {
-				return dialTLS(ctx, tls, options, network, address)
+				return dialer.dialProxy(ctx, network, address)
 			}
-			raw, err := dialServer(ctx, tls, options, proxy, network, address)
-			if err != nil {
-				return nil, err
-			}
-			return handshake(ctx, raw, tls, address, hasHTTP2)
+			return dialer.dialServer(ctx, network, address)
 		},
 		Proxy: func(request *http.Request) (*url.URL, error) {
 			if proxy == nil || request.URL.Scheme == "https" {
@@ -56,50 +61,85 @@ func NewTransport(tls *TLSContext, options *ConnectOptions, proxy func(*http.Req
 			return through, err
 		},
 	}
+	return dialer.transport
 }
 
-// dialTLS makes a TLS connection to a proxy.
-func dialTLS(ctx context.Context, tls *TLSContext, options *ConnectOptions, network, address string) (net.Conn, error) {
-	raw, err := options.DialContext(ctx, network, address)
+// dialer makes the TLS connections of a transport.
+type dialer struct {
+	tls       *TLSContext
+	options   *ConnectOptions
+	proxy     func(*http.Request) (*url.URL, error)
+	transport *http.Transport
+}
+
+// dialProxy makes a TLS connection to a proxy.
+func (d *dialer) dialProxy(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := d.options.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
-	return handshake(ctx, raw, tls, address, false)
+	return d.handshake(ctx, raw, address, false)
 }
 
-// dialServer connects to a server, directly or through a proxy.
-func dialServer(ctx context.Context, tls *TLSContext, options *ConnectOptions, proxy func(*http.Request) (*url.URL, error), network, address string) (net.Conn, error) {
+// dialServer makes a TLS connection to a server, directly or through a proxy.
+func (d *dialer) dialServer(ctx context.Context, network, address string) (net.Conn, error) {
+	raw, err := d.dialTunnel(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return d.handshake(ctx, raw, address, hasHTTP2)
+}
+
+// dialTunnel connects to a server, directly or through a proxy.
+func (d *dialer) dialTunnel(ctx context.Context, network, address string) (net.Conn, error) {
 	var through *url.URL
-	if proxy != nil {
+	if d.proxy != nil {
 		request := &http.Request{Method: "GET", URL: &url.URL{Scheme: "https", Host: address}, Host: address, Header: http.Header{}}
 		var err error
-		if through, err = proxy(request.WithContext(ctx)); err != nil {
+		if through, err = d.proxy(request.WithContext(ctx)); err != nil {
 			return nil, err
 		}
 	}
 	if through == nil {
-		return options.DialContext(ctx, network, address)
+		return d.options.DialContext(ctx, network, address)
 	}
 	port := map[string]string{"http": "80", "https": "443"}[through.Scheme]
 	if port == "" {
 		return nil, proxyError(fmt.Sprintf("the scheme of the proxy is %q, not http or https", through.Scheme), nil)
 	}
 	near := proxyAddress(through, port)
-	dial := options.DialContext
+	dial := d.options.DialContext
 	if through.Scheme == "https" {
-		dial = func(ctx context.Context, network, address string) (net.Conn, error) {
-			return dialTLS(ctx, tls, options, network, address)
-		}
+		dial = d.dialProxy
 	}
 	conn, err := dial(ctx, network, near)
 	if err != nil {
 		return nil, proxyError("no connection to the proxy "+near, NewErrorOptions().Cause(err))
 	}
-	if err := until(ctx, conn, func() error { return openTunnel(conn, through.User, address) }); err != nil {
+	err = d.withTimeout(ctx, "the CONNECT request to "+near, func(ctx context.Context) error {
+		return until(ctx, conn, func() error { return openTunnel(conn, through.User, address) })
+	})
+	if err != nil {
 		conn.Close()
 		return nil, err
 	}
 	return conn, nil
+}
+
+// withTimeout calls use with a context that ends after TLSHandshakeTimeout, because the context of a dial may outlive
+// the request.
+func (d *dialer) withTimeout(ctx context.Context, description string, use func(context.Context) error) error {
+	timeout := d.transport.TLSHandshakeTimeout
+	if timeout <= 0 {
+		return use(ctx)
+	}
+	bounded, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	err := use(bounded)
+	if err == context.DeadlineExceeded && ctx.Err() == nil {
+		return madeError(StatusConnectTimeout, fmt.Sprintf("%s took longer than TLSHandshakeTimeout, %v", description, timeout), nil)
+	}
+	return err
 }
 
 func proxyAddress(proxy *url.URL, port string) string {
@@ -140,14 +180,14 @@ func openTunnel(conn net.Conn, user *url.Userinfo, address string) error {
 }
 
 // handshake makes a TLS connection to the host of an address. Closes raw if that fails.
-func handshake(ctx context.Context, raw net.Conn, tls *TLSContext, address string, allowsHTTP2 bool) (net.Conn, error) {
+func (d *dialer) handshake(ctx context.Context, raw net.Conn, address string, allowsHTTP2 bool) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	var conn *Conn
 	if err == nil {
-		conn, err = Client(raw, tls, host)
+		conn, err = Client(raw, d.tls, host)
 	}
 	if err == nil {
-		err = conn.HandshakeContext(ctx)
+		err = d.withTimeout(ctx, "the TLS handshake with "+address, conn.HandshakeContext)
 	}
 	if err == nil && !allowsHTTP2 && conn.engine.ALPNProtocol() == "h2" {
 		err = madeError(StatusUnsupported, address+` has chosen h2, which is not possible here: TLSOptions.AddALPNProtocol without "h2"`, nil)

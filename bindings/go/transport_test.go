@@ -226,6 +226,91 @@ func TestAContextEndsAHandshakeWithASilentServer(t *testing.T) {
 	}
 }
 
+// silentPeer accepts connections and sends nothing. The first channel gets a value for each connection, the second one
+// for each connection that the client has closed.
+func silentPeer(t testing.TB) (address string, opened, closed chan bool) {
+	listener := must(net.Listen("tcp", "127.0.0.1:0"))
+	t.Cleanup(func() { listener.Close() })
+	opened, closed = make(chan bool, 10), make(chan bool, 10)
+	go func() {
+		for {
+			conn, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			opened <- true
+			_, _ = io.Copy(io.Discard, conn)
+			conn.Close()
+			closed <- true
+		}
+	}()
+	return strings.Replace(listener.Addr().String(), "127.0.0.1", "localhost", 1), opened, closed
+}
+
+// await fails the test if the channel gets no value for a long time.
+func await(t testing.TB, name string, channel chan bool) {
+	select {
+	case <-channel:
+	case <-time.After(20 * time.Second):
+		t.Error(name)
+	}
+}
+
+func TestTheHandshakeTimeoutEndsTheWaitForASilentPeer(t *testing.T) {
+	address, _, closed := silentPeer(t)
+	for _, row := range []struct {
+		name, target, proxy string
+		status              Status
+		isTimeout           bool
+	}{
+		{"server", "https://" + address, "", StatusConnectTimeout, true},
+		{"http proxy", "https://a.example", "http", StatusConnectTimeout, true},
+		{"https proxy", "https://a.example", "https", StatusProxyFailed, false},
+		{"https proxy for http", "http://a.example", "https", StatusConnectTimeout, true},
+	} {
+		var through func(*http.Request) (*url.URL, error)
+		if row.proxy != "" {
+			through = http.ProxyURL(&url.URL{Scheme: row.proxy, Host: address})
+		}
+		transport := NewTransport(must(NewTLSContext(nil)), nil, through)
+		if transport.TLSHandshakeTimeout != 10*time.Second {
+			t.Errorf("%s: the default is %v", row.name, transport.TLSHandshakeTimeout)
+		}
+		transport.TLSHandshakeTimeout = 20 * time.Millisecond
+		ctx, stop := context.WithTimeout(context.Background(), 5*time.Second)
+		_, err := transport.RoundTrip(must(http.NewRequestWithContext(ctx, "GET", row.target, nil)))
+		stop()
+		var found *Error
+		var timeout net.Error
+		if !errors.As(err, &found) || found.Status() != row.status || found.RetryKind() != RetryKindConnect {
+			t.Errorf("%s: %v", row.name, err)
+		}
+		if !errors.Is(err, StatusConnectTimeout) {
+			t.Errorf("%s: no timeout among the causes of %v", row.name, err)
+		}
+		if isTimeout := errors.As(err, &timeout) && timeout.Timeout(); isTimeout != row.isTimeout {
+			t.Errorf("%s: Timeout is %v for %v", row.name, isTimeout, err)
+		}
+		await(t, row.name+": the connection stays open", closed)
+	}
+}
+
+func TestTheHandshakeTimeoutEndsTheConnectionOfACancelledRequest(t *testing.T) {
+	address, opened, closed := silentPeer(t)
+	transport := NewTransport(must(NewTLSContext(nil)), nil, nil)
+	transport.TLSHandshakeTimeout = 100 * time.Millisecond
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		<-opened
+		cancel()
+	}()
+	if _, err := transport.RoundTrip(must(http.NewRequestWithContext(ctx, "GET", "https://"+address, nil))); err == nil {
+		t.Error("the request succeeded")
+	}
+	await(t, "the connection stays open", closed)
+}
+
 // tlsProxy starts an https proxy that opens a tunnel for each CONNECT, and answers each other request itself.
 func tlsProxy(t testing.TB) *url.URL {
 	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
