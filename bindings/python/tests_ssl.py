@@ -7,11 +7,14 @@ import contextlib
 import gc
 import os
 import pickle
+import shutil
 import socket
 import ssl
 import sys
+import tempfile
 import threading
 import unittest
+import unittest.mock
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -20,6 +23,7 @@ import aiohttp
 import httpx
 import hypercorn.asyncio
 import netlib.ssl
+from netlib import TlsContext
 from tests_urllib3 import BODY, CA, CERTIFICATES, CLIENT, Test
 
 SIZE = 16 << 20
@@ -120,6 +124,45 @@ class Contexts(Test):
         for binary in (True, False):
             self.assertEqual(trusting().get_ca_certs(binary), expected.get_ca_certs(binary))
         self.assertEqual(netlib.ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).get_ca_certs(), [])
+
+    def test_a_file_that_is_replaced_while_it_is_read_is_read_again(self) -> None:
+        """With a replacement during the first or the second read of a context that is then shared."""
+        server = self.serve()
+        make = netlib.ssl._new_context
+        for at in range(2):
+            with self.subTest(at), tempfile.TemporaryDirectory() as directory:
+                file, reads = Path(directory, "file"), list[TlsContext]()
+                shutil.copy(CERTIFICATES / "other-ca.pem", file)
+
+                def replace(settings: Any, at: int = at, file: Path = file, reads: list[TlsContext] = reads) -> Any:
+                    reads.append(make(settings))
+                    if len(reads) == at + 1:
+                        shutil.copy(CA, file.with_suffix(".new"))
+                        file.with_suffix(".new").replace(file)
+                    return reads[-1]
+
+                trust = {"SSL_CERT_FILE": str(file), "SSL_CERT_DIR": directory + "/none"}
+                with unittest.mock.patch.dict(os.environ, trust):
+                    with unittest.mock.patch.object(netlib.ssl, "_new_context", replace):
+                        netlib.ssl.create_default_context()._tls_context()
+                    self.assertEqual(len(reads), 2)
+                    self.assertEqual(self.connect(server, netlib.ssl.create_default_context()).version(), "TLSv1.3")
+
+    def test_contexts_that_read_the_same_files_are_shared(self) -> None:
+        for context in (netlib.ssl.create_default_context, trusting):
+            self.assertIs(context()._tls_context(), context()._tls_context())
+
+    def test_the_version_of_a_file_changes_with_its_contents(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            file = Path(directory, "file")
+            file.write_bytes(b"one")
+            found, before = file.stat(), netlib.ssl._file_version(directory)
+            # The time of the change grows with the clock of the kernel.
+            while file.stat().st_ctime_ns == found.st_ctime_ns:
+                file.write_bytes(b"two")
+                os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
+            self.assertEqual(file.stat().st_mtime_ns, found.st_mtime_ns)
+            self.assertNotEqual(netlib.ssl._file_version(directory), before)
 
     def test_the_default_context_verifies_servers(self) -> None:
         context = netlib.ssl.create_default_context(cadata=Path(CA).read_text())

@@ -40,7 +40,7 @@ def _file_version(path: str) -> FileVersion:
     """A value that changes with the contents of a file, or of the files in a directory."""
     with suppress(OSError):
         found = os.stat(path)
-        version = (found.st_ino, found.st_size, found.st_mtime_ns)
+        version = (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
         if os.path.isdir(path):
             return (version, *sorted((entry.name, _file_version(entry.path)) for entry in os.scandir(path)))
         return version
@@ -80,13 +80,28 @@ class _SharedContexts:
             if found is not None and all(_file_version(path) == version for path, version in found[1].items()):
                 self._contexts[key] = found
                 return found[0]
-        context = _new_context(settings)
-        names = [context.trust_source_name(at) for at in range(context.trust_source_count())]
+        versions: dict[str, FileVersion] = {}
+        # A context tells only afterwards which files it has read. The second one is read between two equal versions,
+        # unless a file changes meanwhile.
+        for _ in range(2):
+            context, before = _new_context(settings), versions
+            versions = {name: _file_version(name) for name in _trusted_files(context)}
+            if versions == before:
+                self._store(key, context, versions)
+                break
+        return context
+
+    def _store(self, key: object, context: TlsContext, versions: dict[str, FileVersion]) -> None:
         with self._lock:
-            self._contexts[key] = context, {name: _file_version(name) for name in names if name}
+            self._contexts[key] = context, versions
             while len(self._contexts) > self.SIZE:
                 del self._contexts[next(iter(self._contexts))]
-        return context
+
+
+def _trusted_files(context: TlsContext) -> list[str]:
+    """The files and directories from which a context has read its trusted certificates."""
+    names = [context.trust_source_name(at) for at in range(context.trust_source_count())]
+    return [name for name in names if name and name not in ("CA data", "system", "embedded")]
 
 
 def _new_context(settings: Settings) -> TlsContext:
