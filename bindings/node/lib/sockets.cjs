@@ -58,6 +58,7 @@ class Socket extends Duplex {
             // HTTP clients have timeouts of their own.
             if (!target.options?.timeoutInUse) stream.setReadTimeout(null);
             this.#stream = stream;
+            if (this.destroyed) return callback();
             this.connecting = false;
             this.authorized = this.encrypted && context.verifyMode() === VerifyMode.REQUIRED;
             this.alpnProtocol = this.encrypted ? stream.alpnProtocol() ?? false : undefined;
@@ -67,7 +68,7 @@ class Socket extends Duplex {
             if (this.encrypted) this.emit('secureConnect');
         } catch (error) {
             this.connecting = false;
-            callback(error);
+            callback(this.destroyed ? null : error); // the error of destroy, if there is one, is the reason
         }
     }
 
@@ -103,9 +104,14 @@ class Socket extends Duplex {
         this.#stream.shutdown().then(() => callback(), callback);
     }
 
+    /** Ends the attempt to connect, for whose end the base class waits. */
+    destroy(error, callback) {
+        this.#abort.abort();
+        return super.destroy(error, callback);
+    }
+
     _destroy(error, callback) {
         clearTimeout(this.#timer);
-        this.#abort.abort();
         this.#stream?.close();
         callback(error);
     }
@@ -188,6 +194,12 @@ function open({ host, port, servername, isTls }, { context = null, options = nul
     return new Socket({ host: bracketed(host), port: Number(port), name, context, options });
 }
 
+/** A socket for an agent, which leaves a timeout of its own to the socket. */
+function opened(request, settings) {
+    const socket = open(request, settings);
+    return request.timeout ? socket.setTimeout(request.timeout) : socket;
+}
+
 /** An agent for node:http whose connections netlib makes with `options`. */
 class HttpAgent extends http.Agent {
     #settings;
@@ -197,8 +209,8 @@ class HttpAgent extends http.Agent {
         this.#settings = { options };
     }
 
-    createConnection({ host, port }) {
-        return open({ host, port, isTls: false }, this.#settings);
+    createConnection(request) {
+        return opened({ ...request, isTls: false }, this.#settings);
     }
 }
 
@@ -214,7 +226,7 @@ class HttpsAgent extends https.Agent {
 
     createConnection(request) {
         refuse(request);
-        return open({ ...request, isTls: true }, this.#settings);
+        return opened({ ...request, isTls: true }, this.#settings);
     }
 }
 

@@ -10,7 +10,7 @@ import { Agent, fetch } from 'undici';
 import {
     AddressClass, ConnectOptions, HttpAgent, HttpsAgent, TlsContext, TlsOptions, Verdict, VerifyMode, connector,
 } from '../index.mjs';
-import { certificate, test } from './helpers.mjs';
+import { certificate, test, withServer as withTcpServer } from './helpers.mjs';
 
 const identity = { cert: fs.readFileSync(certificate('server.pem')), key: fs.readFileSync(certificate('server.key')) };
 const wrongName = { cert: fs.readFileSync(certificate('wrong-name.pem')), key: fs.readFileSync(certificate('wrong-name.key')) };
@@ -198,6 +198,42 @@ test('a request emits "timeout" after a time without bytes', () => withServer(as
     await new Promise((resolve) => sent.on('timeout', resolve));
     sent.on('error', () => {}).destroy();
 }, { onRequest() {} }));
+
+/** Runs a server that accepts a connection, and never answers. `use` gets the URL, and promises of the connection and
+ * of its end. */
+function withSilentServer(use) {
+    let [accept, end] = [];
+    const accepted = new Promise((resolve) => void (accept = resolve));
+    const closed = new Promise((resolve) => void (end = resolve));
+    return withTcpServer((socket) => {
+        accept(true);
+        socket.resume().on('close', () => end(true));
+    }, (url) => use(`https://127.0.0.1:${url.port()}/`, accepted, closed));
+}
+
+test('a request can be ended during the TLS handshake', async () => {
+    const table = [
+        ['abort', {}, {}, (sent, controller) => controller.abort(), 'AbortError', 'ABORT_ERR'],
+        ['destroy', {}, {}, (sent) => sent.destroy(), 'Error', 'ECONNRESET'],
+        ['destroy with an error', {}, {}, (sent) => sent.destroy(new RangeError('enough')), 'RangeError', undefined],
+        ['timeout of the request', {}, { timeout: 20 }, null, 'RangeError', undefined],
+        ['timeout of the agent', { timeout: 20 }, {}, null, 'RangeError', undefined],
+        ['the same timeout twice', { timeout: 20 }, { timeout: 20 }, null, 'RangeError', undefined],
+    ];
+    for (const [row, ofAgent, ofRequest, end, name, code] of table) {
+        await withSilentServer(async (url, accepted, closed) => {
+            const controller = new AbortController();
+            const agent = new HttpsAgent({ context: new TlsContext(tlsOptions()), ...ofAgent });
+            const sent = https.get(url, { agent, signal: controller.signal, ...ofRequest });
+            sent.on('timeout', () => sent.destroy(new RangeError('timeout')));
+            const failure = new Promise((resolve) => sent.on('error', resolve));
+            await accepted;
+            end?.(sent, controller);
+            const error = await failure;
+            assert.deepEqual([error.name, error.code, await closed], [name, code, true], row);
+        });
+    }
+});
 
 test('an idle connection does not keep the process running', () => withServer(async (url) => {
     const { spawn } = await import('node:child_process');
