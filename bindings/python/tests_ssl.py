@@ -24,7 +24,7 @@ import httpx
 import hypercorn.asyncio
 import netlib.ssl
 from netlib import TlsContext
-from tests_urllib3 import BODY, CA, CERTIFICATES, CLIENT, Test
+from tests_urllib3 import BODY, CA, CERTIFICATES, CLIENT, PASSWORD, Test
 
 SIZE = 16 << 20
 
@@ -163,6 +163,23 @@ class Contexts(Test):
                 os.utime(file, ns=(found.st_atime_ns, found.st_mtime_ns))
             self.assertEqual(file.stat().st_mtime_ns, found.st_mtime_ns)
             self.assertNotEqual(netlib.ssl._file_version(directory), before)
+
+    def test_the_verify_flags_contain_those_that_are_always_on(self) -> None:
+        context = trusting()
+        always = ssl.VERIFY_X509_TRUSTED_FIRST | getattr(ssl, "VERIFY_X509_PARTIAL_CHAIN", 0)
+        self.assertEqual(context.verify_flags, always)
+        for assigned in (ssl.VERIFY_DEFAULT, ssl.VERIFY_X509_STRICT, always):
+            with self.subTest(assigned):
+                context.verify_flags = assigned
+                self.assertEqual(context.verify_flags, assigned | always)
+
+    def test_a_password_is_copied(self) -> None:
+        server, context, password = self.serve(client_ca=CA), trusting(), bytearray(PASSWORD.encode())
+        context.load_cert_chain(CLIENT[0], CERTIFICATES / "client-encrypted.key", password)
+        password[:] = bytes(len(password))
+        connection = self.connect(server, context)
+        connection.sendall(b"GET / HTTP/1.0\r\n\r\n")
+        self.assertEqual(connection.recv(15), b"HTTP/1.1 200 OK")
 
     def test_the_default_context_verifies_servers(self) -> None:
         context = netlib.ssl.create_default_context(cadata=Path(CA).read_text())

@@ -117,6 +117,8 @@ _shared_contexts = _SharedContexts()
 _DEFAULT_OPTIONS = (
     ssl.OP_NO_SSLv3 | ssl.OP_NO_COMPRESSION | ssl.OP_CIPHER_SERVER_PREFERENCE | getattr(ssl, "OP_NO_RENEGOTIATION", 0)
 )
+# Python 3.9 has no name for a partial chain.
+_ALWAYS_VERIFY_FLAGS = ssl.VERIFY_X509_TRUSTED_FIRST | getattr(ssl, "VERIFY_X509_PARTIAL_CHAIN", 0)
 _ONE_VERSION = {
     3: ssl.TLSVersion.TLSv1,  # PROTOCOL_TLSv1
     4: ssl.TLSVersion.TLSv1_1,  # PROTOCOL_TLSv1_1
@@ -154,7 +156,7 @@ class SSLContext(ssl.SSLContext):
         if protocol == ssl.PROTOCOL_TLS_CLIENT:
             self.check_hostname = True
         self.options = _DEFAULT_OPTIONS
-        self.verify_flags = ssl.VERIFY_X509_TRUSTED_FIRST
+        self.verify_flags = _ALWAYS_VERIFY_FLAGS
         self.keylog_filename = None
 
     def _change(self, setter: str, *arguments: Any) -> None:
@@ -203,8 +205,9 @@ class SSLContext(ssl.SSLContext):
 
     @property
     def verify_flags(self) -> ssl.VerifyFlags:
-        """Additional checks of certificates."""
-        return ssl.VerifyFlags(self._set["verify_flags"][0])
+        """Additional checks of certificates. VERIFY_X509_TRUSTED_FIRST and VERIFY_X509_PARTIAL_CHAIN are always on,
+        also if the value that was assigned lacks them."""
+        return ssl.VerifyFlags(self._set["verify_flags"][0] | _ALWAYS_VERIFY_FLAGS)
 
     @verify_flags.setter
     def verify_flags(self, flags: int) -> None:
@@ -240,8 +243,9 @@ class SSLContext(ssl.SSLContext):
     def load_cert_chain(self, certfile: Path, keyfile: Path | None = None, password: Password = None) -> None:
         """Sets the certificate that the client sends to a server that requests one, and its private key."""
         secret = password() if callable(password) else password
-        if isinstance(secret, str):
-            secret = secret.encode()
+        if secret is not None:
+            # A copy, because the caller may overwrite a bytearray.
+            secret = secret.encode() if isinstance(secret, str) else bytes(secret)
         with open(certfile, "rb") as file:
             chain = file.read()
         key = None
