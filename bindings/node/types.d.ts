@@ -71,22 +71,24 @@ export declare function waitForWrite(fd: number, timeout?: number | null, limit?
 export interface SocketSettings {
     /** The settings of TLS: trust, pins, the client's certificate. By default, the trust of the system. */
     context?: TlsContext | null;
-    /** The settings of the connections: addresses, timeouts, the proxy. */
+    /** The settings of the connections, such as addresses and timeouts. */
     options?: ConnectOptions | null;
 }
 
-/** An agent for node:http whose connections netlib makes. */
+/** An agent for node:http whose connections netlib makes. Options of node:net that netlib would ignore, such as `lookup`
+ * and `localAddress`, throw, and so does `proxyEnv`. */
 export declare class HttpAgent extends http.Agent {
     constructor(settings?: http.AgentOptions & Pick<SocketSettings, 'options'>);
 }
 
-/** An agent for node:https whose connections netlib makes. Options of node:tls such as `ca` and `rejectUnauthorized`
- * throw, because the settings of TLS are those of the context. */
+/** An agent for node:https whose connections netlib makes. Options of node:tls and node:net that netlib would ignore,
+ * such as `ca`, `minVersion`, `rejectUnauthorized: false` and `lookup`, throw, and so does `proxyEnv`. */
 export declare class HttpsAgent extends https.Agent {
     constructor(settings?: http.AgentOptions & SocketSettings);
 }
 
-/** Returns the function for the option `connect` of undici's Agent. */
+/** Returns the function for the option `connect` of undici's Agent. ProxyAgent and EnvHttpProxyAgent of undici replace
+ * this function with their own, so trust, pins and the address policy of netlib have no effect with them. */
 export declare function connector(settings?: SocketSettings): (
     options: { hostname: string; protocol: string; port: string; servername?: string | null },
     callback: (...result: [null, Duplex] | [Error, null]) => void,

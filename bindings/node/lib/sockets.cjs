@@ -14,14 +14,32 @@ const PIECE = 65536;
 const SMALL = 4096; // smaller pieces are copied, so that the buffer can be used again
 
 // The options of node:tls that belong to the TlsContext. A context that ignored them could be less strict.
-const REFUSED = ['ca', 'cert', 'checkServerIdentity', 'crl', 'key', 'pfx', 'rejectUnauthorized', 'secureContext'];
+const OF_TLS = [
+    'ALPNProtocols', 'allowPartialTrustChain', 'ca', 'cert', 'checkServerIdentity', 'ciphers', 'clientCertEngine', 'crl',
+    'ecdhCurve', 'key', 'maxVersion', 'minDHSize', 'minVersion', 'passphrase', 'pfx', 'privateKeyEngine',
+    'privateKeyIdentifier', 'pskCallback', 'rejectUnauthorized', 'requestOCSP', 'secureContext', 'secureOptions',
+    'secureProtocol', 'session', 'sigalgs', 'socket',
+];
+// The options of node:net that belong to the ConnectOptions.
+const OF_CONNECTION = ['blockList', 'family', 'hints', 'localAddress', 'localPort', 'lookup', 'proxyEnv', 'socketPath'];
+/** The values that ask for what netlib does without them. */
+const DEFAULTS = { family: 0, hints: 0, rejectUnauthorized: true, requestOCSP: false };
 
-function refuse(options) {
-    for (const name of REFUSED) {
+function refuse(options, names, cls) {
+    for (const name of names) {
         const value = options[name];
-        if (value === undefined || value === null || (name === 'rejectUnauthorized' && value === true)) continue;
-        throw new TypeError(`the option ${name} has no effect with netlib: use the methods of TlsOptions`);
+        if (value === undefined || value === null || value === DEFAULTS[name]) continue;
+        throw new TypeError(`the option ${name} has no effect with netlib, whose settings are the methods of ${cls}`);
     }
+}
+
+function refuseForHttp(options) {
+    refuse(options, OF_CONNECTION, 'ConnectOptions');
+}
+
+function refuseForHttps(options) {
+    refuse(options, OF_TLS, 'TlsOptions');
+    refuseForHttp(options);
 }
 
 let ofSystem = null;
@@ -205,11 +223,19 @@ class HttpAgent extends http.Agent {
     #settings;
 
     constructor({ options, ...others } = {}) {
+        refuseForHttp(others);
         super(others);
         this.#settings = { options };
     }
 
+    // Also a request that gets an existing connection comes here.
+    addRequest(request, options, ...rest) {
+        refuseForHttp(options);
+        return super.addRequest(request, options, ...rest);
+    }
+
     createConnection(request) {
+        refuseForHttp(request);
         return opened({ ...request, isTls: false }, this.#settings);
     }
 }
@@ -219,24 +245,40 @@ class HttpsAgent extends https.Agent {
     #settings;
 
     constructor({ context, options, ...others } = {}) {
-        refuse(others);
+        refuseForHttps(others);
         super(others);
         this.#settings = { context, options };
     }
 
+    addRequest(request, options, ...rest) {
+        refuseForHttps(options);
+        return super.addRequest(request, options, ...rest);
+    }
+
     createConnection(request) {
-        refuse(request);
+        refuseForHttps(request);
         return opened({ ...request, isTls: true }, this.#settings);
     }
 }
 
+const SETTINGS = ['context', 'options'];
+
 /** The function `connect` for an Agent of undici. */
 function connector(settings = {}) {
-    return ({ hostname, protocol, port, servername }, callback) => {
+    const unknown = Object.keys(settings).find((name) => !SETTINGS.includes(name));
+    if (unknown !== undefined) throw new TypeError(`connector has no setting ${unknown}`);
+    return (request, callback) => {
+        const { hostname, protocol, port, servername } = request;
+        const fail = (error) => callback(error, null);
+        try {
+            refuse(request, ['httpSocket', 'localAddress', 'socketPath'], 'ConnectOptions');
+        } catch (error) {
+            process.nextTick(fail, error);
+            return;
+        }
         const isTls = protocol === 'https:';
         const host = hostname.replace(/^\[|\]$/g, '');
         const socket = open({ host, port: port || (isTls ? 443 : 80), servername, isTls }, settings);
-        const fail = (error) => callback(error, null);
         socket.once(isTls ? 'secureConnect' : 'connect', () => {
             socket.off('error', fail);
             callback(null, socket);

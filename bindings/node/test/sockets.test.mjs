@@ -43,10 +43,10 @@ async function withServer(use, { onRequest = (incoming, response) => response.en
 }
 
 /** Sends a request with node:http or node:https. */
-function request(url, agent, { method = 'GET', body = null, signal } = {}) {
+function request(url, agent, { method = 'GET', body = null, ...others } = {}) {
     return new Promise((resolve, reject) => {
         const { request: make } = url.startsWith('https:') ? https : http;
-        const sent = make(url, { agent, method, signal }, async (response) => {
+        const sent = make(url, { agent, method, ...others }, async (response) => {
             const { socket, statusCode: status } = response;
             try {
                 const pieces = [];
@@ -181,15 +181,50 @@ test('node:http uses the address policy', () => withServer(async (url) => {
     assert.equal(await codeOf(request(url, new HttpAgent({ options }))), 'NETLIB_ADDRESS_REFUSED');
 }, { tls: null }));
 
-test('options of node:tls that netlib would ignore are refused', () => withServer(async (url) => {
-    for (const [name, value] of [['ca', 'x'], ['rejectUnauthorized', false], ['checkServerIdentity', () => {}]]) {
-        assert.throws(() => new HttpsAgent({ [name]: value }), new RegExp(`the option ${name} has no effect`));
-        const agent = new HttpsAgent({ context: new TlsContext(tlsOptions()) });
-        await assert.rejects(new Promise((resolve, reject) => {
-            https.get(url, { agent, [name]: value }, resolve).on('error', reject);
-        }), new RegExp(`the option ${name} has no effect`));
+/** The options that netlib would ignore, for https and for http. */
+const ofConnection = {
+    blockList: {}, family: 6, hints: 1, localAddress: '127.0.0.2', localPort: 1, lookup() {}, proxyEnv: {}, socketPath: '/x',
+};
+const ofTls = {
+    ALPNProtocols: ['h2'], allowPartialTrustChain: true, ca: 'x', cert: 'x', checkServerIdentity() {}, ciphers: 'x',
+    clientCertEngine: 'x', crl: 'x', ecdhCurve: 'x', key: 'x', maxVersion: 'TLSv1.2', minDHSize: 1, minVersion: 'TLSv1.3',
+    passphrase: 'x', pfx: 'x', privateKeyEngine: 'x', privateKeyIdentifier: 'x', pskCallback() {}, rejectUnauthorized: false,
+    requestOCSP: true, secureContext: {}, secureOptions: 1, secureProtocol: 'x', session: 'x', sigalgs: 'x', socket: {},
+};
+
+for (const [scheme, tls, AgentClass, refused, ignored] of [
+    ['https', identity, HttpsAgent, { ...ofTls, ...ofConnection }, {}],
+    ['http', null, HttpAgent, ofConnection, ofTls],
+]) {
+    test(`${scheme}: options of Node.js that netlib would ignore are refused`, () => withServer(async (url) => {
+        const settings = tls ? { context: new TlsContext(tlsOptions()) } : {};
+        const { get } = tls ? https : http;
+        const agent = new AgentClass({ ...settings, keepAlive: true });
+        await request(url, agent);
+        for (const [name, value] of Object.entries(refused)) {
+            const error = new RegExp(`^TypeError: the option ${name} has no effect with netlib, whose settings are the methods of \\w+Options$`);
+            assert.throws(() => new AgentClass({ ...settings, [name]: value }), error);
+            assert.throws(() => get(url, { agent, [name]: value }), error); // there is an idle connection
+            assert.throws(() => agent.createConnection({ host: 'localhost', port: 1, [name]: value }), error);
+        }
+        const defaults = { ca: undefined, lookup: null, family: 0, hints: 0, rejectUnauthorized: true, requestOCSP: false };
+        await request(url, agent, { ...ignored, ...defaults });
+        new AgentClass({ ...settings, ...ignored, ...defaults });
+        agent.destroy();
+    }, { tls }));
+}
+
+test('connector refuses settings and requests that it would ignore', () => withServer(async (url) => {
+    for (const name of ['ca', 'rejectUnauthorized', 'allowH2']) {
+        assert.throws(() => connector({ [name]: null }), new RegExp(`^TypeError: connector has no setting ${name}$`));
     }
-    new HttpsAgent({ rejectUnauthorized: true, ca: undefined });
+    const { hostname, protocol, port } = new URL(url);
+    for (const [name, value] of [['httpSocket', {}], ['localAddress', '127.0.0.2'], ['socketPath', '/x']]) {
+        const error = await new Promise((resolve) => {
+            connector({ context: new TlsContext(tlsOptions()) })({ hostname, protocol, port, [name]: value }, resolve);
+        });
+        assert.equal(error?.message, `the option ${name} has no effect with netlib, whose settings are the methods of ConnectOptions`);
+    }
 }));
 
 test('a request emits "timeout" after a time without bytes', () => withServer(async (url) => {
