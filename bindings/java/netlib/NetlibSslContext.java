@@ -32,8 +32,8 @@ import javax.net.ssl.TrustManager;
  * <p>If the TLS context checks no host names, as with {@code checkHostname(false)} or
  * {@code verifyMode(VerifyMode.NONE)}, an engine refuses the endpoint identification "HTTPS" with an
  * {@link IllegalArgumentException}. {@code HttpClient} requires "HTTPS", unless Java runs with the option
- * {@code -Djdk.internal.httpclient.disableHostnameVerification}. With this option, every {@code HttpClient} of Java's own
- * TLS checks no host names.
+ * {@code -Djdk.internal.httpclient.disableHostnameVerification}. With this option, an {@code HttpClient} with Java's own
+ * TLS checks no host names either.
  *
  * <p>netlib has a TLS context for each choice of application protocols and TLS versions. The constructor makes the
  * contexts for no protocol, "http/1.1", and "h2" with "http/1.1", with all versions. The first handshake with another
@@ -49,8 +49,8 @@ public final class NetlibSslContext extends SSLContext {
      *
      * @param context the TLS context, which may be closed afterwards
      * @throws IllegalArgumentException if the TLS context has application protocols
-     * @throws IllegalStateException if the content of the files or the environment has changed since the TLS context was
-     *         made
+     * @throws IllegalStateException if the content of the files or the environment has changed since the TLS context
+     *         was made
      * @throws NetlibException if a file cannot be read
      */
     public NetlibSslContext(TlsContext context) {
