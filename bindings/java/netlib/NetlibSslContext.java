@@ -32,8 +32,8 @@ import javax.net.ssl.TrustManager;
  * <p>If the TLS context checks no host names, as with {@code checkHostname(false)} or
  * {@code verifyMode(VerifyMode.NONE)}, an engine refuses the endpoint identification "HTTPS" with an
  * {@link IllegalArgumentException}. {@code HttpClient} requires "HTTPS", unless Java runs with the option
- * {@code -Djdk.internal.httpclient.disableHostnameVerification}. With this option, an {@code HttpClient} with Java's own
- * TLS checks no host names either.
+ * {@code -Djdk.internal.httpclient.disableHostnameVerification}. With this option, an {@code HttpClient} with Java's
+ * own TLS checks no host names either.
  *
  * <p>netlib has a TLS context for each choice of application protocols and TLS versions. The constructor makes the
  * contexts for no protocol, "http/1.1", and "h2" with "http/1.1", with all versions. The first handshake with another
