@@ -88,8 +88,11 @@ export declare class HttpsAgent extends https.Agent {
 }
 
 /** Returns the function for the option `connect` of undici's Agent. ProxyAgent and EnvHttpProxyAgent of undici replace
- * this function with their own, so trust, pins and the address policy of netlib have no effect with them. */
-export declare function connector(settings?: SocketSettings): (
+ * this function with their own, so trust, pins and the address policy of netlib have no effect with them.
+ *
+ * @param settings.timeout the limit in seconds for connecting and the TLS handshake, 10 by default; null for no limit.
+ * The option `connectTimeout` of undici has no effect. */
+export declare function connector(settings?: SocketSettings & { timeout?: number | null }): (
     options: { hostname: string; protocol: string; port: string; servername?: string | null },
     callback: (...result: [null, Duplex] | [Error, null]) => void,
 ) => void;

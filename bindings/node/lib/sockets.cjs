@@ -6,7 +6,7 @@ const http = require('node:http');
 const https = require('node:https');
 const net = require('node:net');
 const { Duplex } = require('node:stream');
-const { TlsContext, VerifyMode } = require('./api.cjs');
+const { Limit, TlsContext, VerifyMode } = require('./api.cjs');
 const { setRef } = require('./event-loop.cjs');
 const { connectStream } = require('./natural.cjs');
 
@@ -69,10 +69,13 @@ class Socket extends Duplex {
     }
 
     async _construct(callback) {
+        let limit = null;
         try {
             const target = this.#target;
             const context = this.encrypted ? target.context ?? await defaultContext() : null;
-            const stream = await connectStream({ ...target, context, limit: this.#abort.signal });
+            limit = new Limit(target.timeout, this.#abort.signal);
+            const stream = await connectStream({ ...target, context, limit });
+            stream.setLimit(this.#abort.signal);
             // HTTP clients have timeouts of their own.
             if (!target.options?.timeoutInUse) stream.setReadTimeout(null);
             this.#stream = stream;
@@ -87,6 +90,8 @@ class Socket extends Duplex {
         } catch (error) {
             this.connecting = false;
             callback(this.destroyed ? null : error); // the error of destroy, if there is one, is the reason
+        } finally {
+            limit?.close();
         }
     }
 
@@ -207,9 +212,9 @@ class Socket extends Duplex {
 /** The address for netlib: an IPv6 address is in brackets. */
 const bracketed = (host) => (net.isIPv6(host) ? `[${host}]` : host);
 
-function open({ host, port, servername, isTls }, { context = null, options = null }) {
+function open({ host, port, servername, isTls }, { context = null, options = null, timeout = null }) {
     const name = isTls ? bracketed(servername || host) : null;
-    return new Socket({ host: bracketed(host), port: Number(port), name, context, options });
+    return new Socket({ host: bracketed(host), port: Number(port), name, context, options, timeout });
 }
 
 /** A socket for an agent, which leaves a timeout of its own to the socket. */
@@ -261,10 +266,12 @@ class HttpsAgent extends https.Agent {
     }
 }
 
-const SETTINGS = ['context', 'options'];
+const SETTINGS = ['context', 'options', 'timeout'];
 
 /** The function `connect` for an Agent of undici. */
 function connector(settings = {}) {
+    const { timeout = 10 } = settings;
+    new Limit(timeout).close(); // refuses an invalid timeout
     const unknown = Object.keys(settings).find((name) => !SETTINGS.includes(name));
     if (unknown !== undefined) throw new TypeError(`connector has no setting ${unknown}`);
     return (request, callback) => {
@@ -278,7 +285,7 @@ function connector(settings = {}) {
         }
         const isTls = protocol === 'https:';
         const host = hostname.replace(/^\[|\]$/g, '');
-        const socket = open({ host, port: port || (isTls ? 443 : 80), servername, isTls }, settings);
+        const socket = open({ host, port: port || (isTls ? 443 : 80), servername, isTls }, { ...settings, timeout });
         socket.once(isTls ? 'secureConnect' : 'connect', () => {
             socket.off('error', fail);
             callback(null, socket);

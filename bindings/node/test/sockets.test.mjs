@@ -270,6 +270,43 @@ test('a request can be ended during the TLS handshake', async () => {
     }
 });
 
+test('connector limits the time for connecting and the TLS handshake', async () => {
+    await withSilentServer(async (url, _, closed) => {
+        const dispatcher = new Agent({ connect: connector({ context: new TlsContext(tlsOptions()), timeout: 0.02 }) });
+        const result = codeOf(fetch(url, { dispatcher }));
+        assert.deepEqual([await result, await closed], ['NETLIB_DEADLINE_EXCEEDED', true]);
+        await dispatcher.close();
+    });
+    for (const [timeout, error] of [[-1, { code: 'NETLIB_INVALID_ARGUMENT' }], ['1', TypeError]]) {
+        assert.throws(() => connector({ timeout }), error);
+    }
+});
+
+test('connector has a limit of 10 seconds by default, which ends with the handshake', () => {
+    let [arrive, respond] = [];
+    const hasArrived = new Promise((resolve) => void (arrive = resolve));
+    const isTime = new Promise((resolve) => void (respond = resolve));
+    async function onRequest(incoming, response) {
+        arrive();
+        await isTime;
+        response.end('late');
+    }
+    return withServer(async (url) => {
+        const dispatcher = new Agent({ connect: connector({ context: new TlsContext(tlsOptions()), timeout: undefined }) });
+        const late = fetch(url, { dispatcher });
+        await hasArrived;
+        const begin = performance.now();
+        // The limit of the first connection would end before that of this one.
+        const result = await withSilentServer((silent) => codeOf(fetch(silent, { dispatcher })));
+        const seconds = (performance.now() - begin) / 1000;
+        assert.equal(result, 'NETLIB_DEADLINE_EXCEEDED');
+        assert.ok(seconds > 9.9 && seconds < 20, `${seconds} seconds`);
+        respond();
+        assert.equal(await (await late).text(), 'late');
+        await dispatcher.close();
+    }, { onRequest });
+});
+
 test('an idle connection does not keep the process running', () => withServer(async (url) => {
     const { spawn } = await import('node:child_process');
     const program = `
