@@ -3,13 +3,15 @@ package netlib
 import (
 	"bufio"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"net/url"
-	"sync"
+	"strings"
 	"time"
 )
 
@@ -31,35 +33,22 @@ import (
 //
 // TLSHandshakeTimeout bounds each TLS handshake, and each CONNECT request to a proxy. The default is 10 seconds, and 0
 // means no timeout. The error has the status [StatusConnectTimeout]; if the timeout ends the handshake with an https
-// proxy of an https request, this error is the cause of one with the status [StatusProxyFailed]. A clone of the transport
-// uses the TLSHandshakeTimeout of the original. With Go 1.27, a connection attempt continues after its request has ended:
-// [ConnectOptions.Timeout] bounds the attempt.
+// proxy of an https request, this error is the cause of one with the status [StatusProxyFailed]. A clone of the
+// transport uses the TLSHandshakeTimeout of the original. With Go 1.27, a connection attempt continues after its
+// request has ended: [ConnectOptions.Timeout] bounds the attempt.
+//
+// For http through an https proxy, the function GetConn of [net/http/httptrace.ClientTrace] gets the address of the
+// proxy with a random label before its host.
 //
 // Do not change the fields Proxy, DialContext and DialTLSContext of the result.
 func NewTransport(tls *TLSContext, options *ConnectOptions, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
-	dialer := &dialer{tls: tls, options: options, proxy: proxy}
-	// The addresses of https proxies for http, to which http.Transport connects with DialTLSContext.
-	var proxies sync.Map
+	dialer := &dialer{tls: tls, options: options, proxy: proxy, mark: newMark()}
 	dialer.transport = &http.Transport{
 		ForceAttemptHTTP2:   hasHTTP2,
 		TLSHandshakeTimeout: 10 * time.Second,
 		DialContext:         options.DialContext,
-		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			if _, isProxy := proxies.Load(address); isProxy {
-				return dialer.dialProxy(ctx, network, address)
-			}
-			return dialer.dialServer(ctx, network, address)
-		},
-		Proxy: func(request *http.Request) (*url.URL, error) {
-			if proxy == nil || request.URL.Scheme == "https" {
-				return nil, nil
-			}
-			through, err := proxy(request)
-			if err == nil && through != nil && through.Scheme == "https" {
-				proxies.Store(proxyAddress(through, "443"), true)
-			}
-			return through, err
-		},
+		DialTLSContext:      dialer.dial,
+		Proxy:               dialer.proxyForHTTP,
 	}
 	return dialer.transport
 }
@@ -70,6 +59,43 @@ type dialer struct {
 	options   *ConnectOptions
 	proxy     func(*http.Request) (*url.URL, error)
 	transport *http.Transport
+	// mark precedes the host of an https proxy for http, because http.Transport connects to such a proxy and to an https
+	// server with the same function, which gets only the address. The mark is random, so that no server has it.
+	mark string
+}
+
+// newMark returns a random label of a host name, which begins with a letter as IDNA requires beside some scripts.
+func newMark() string {
+	var random [16]byte
+	if _, err := rand.Read(random[:]); err != nil {
+		panic(err)
+	}
+	return "p" + hex.EncodeToString(random[:]) + "."
+}
+
+// proxyForHTTP returns the proxy of an http request, and nil for https: dialServer makes the tunnel.
+func (d *dialer) proxyForHTTP(request *http.Request) (*url.URL, error) {
+	if d.proxy == nil || request.URL.Scheme == "https" {
+		return nil, nil
+	}
+	through, err := d.proxy(request)
+	if err != nil || through == nil || through.Scheme != "https" {
+		return through, err
+	}
+	marked := *through
+	marked.Host = d.mark + through.Host
+	if strings.HasPrefix(through.Host, "[") {
+		marked.Host = "[" + d.mark + through.Host[1:]
+	}
+	return &marked, nil
+}
+
+// dial makes a TLS connection to an https server, or to an https proxy for http.
+func (d *dialer) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	if unmarked := strings.Replace(address, d.mark, "", 1); unmarked != address {
+		return d.dialProxy(ctx, network, unmarked)
+	}
+	return d.dialServer(ctx, network, address)
 }
 
 // dialProxy makes a TLS connection to a proxy.

@@ -14,8 +14,10 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 // tunnel answers a CONNECT. If the answer is empty, opens a tunnel to the address.
@@ -143,6 +145,57 @@ func TestAnHTTPSProxyServesHTTPAndHTTPS(t *testing.T) {
 	}
 	if found := strings.Join(seen, ","); found != "GET http /x,CONNECT  " {
 		t.Errorf("the proxy got %q", found)
+	}
+}
+
+// An https proxy for http is also an https server, for which the function decides again.
+func TestAnHTTPSProxyForHTTPIsAnotherServerForHTTPS(t *testing.T) {
+	server := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = io.WriteString(w, r.Host) })
+	port := must(url.Parse(server.URL)).Port()
+	loopback := func(_ string, _ int32, _ float64, addresses *Addresses) error {
+		address := syscall.RawSockaddrInet4{Family: syscall.AF_INET, Addr: [4]byte{127, 0, 0, 1}}
+		return addresses.Add((*[syscall.SizeofSockaddrInet4]byte)(unsafe.Pointer(&address))[:])
+	}
+	refused := func() *ConnectOptions { return NewConnectOptions().RefuseAddresses(AddressClassLoopback) }
+	for _, row := range []struct {
+		host, ascii string
+		options     *ConnectOptions
+		expected    error
+	}{
+		{"localhost", "localhost", nil, nil},
+		{"127.0.0.1", "127.0.0.1", nil, nil},
+		{"b\u00fccher.test", "xn--bcher-kva.test", NewConnectOptions().ResolveCallback(loopback), nil},
+		{"[::1]", "[::1]", refused(), StatusAddressRefused},
+	} {
+		secure := "https://" + row.host + ":" + port
+		var asked []string
+		transport := NewTransport(must(NewTLSContext(trusted(t))), row.options, func(request *http.Request) (*url.URL, error) {
+			asked = append(asked, request.URL.Scheme+"://"+request.URL.Host)
+			if request.URL.Scheme == "https" {
+				return nil, nil
+			}
+			return url.Parse(secure)
+		})
+		for _, target := range []string{"http://a.example", secure} {
+			host := "a.example"
+			if target == secure {
+				host = row.ascii + ":" + port
+			}
+			asked = nil
+			body := host
+			response, err := (&http.Client{Transport: transport}).Get(target)
+			if err == nil {
+				body = string(must(io.ReadAll(response.Body)))
+				response.Body.Close()
+			}
+			if !errors.Is(err, row.expected) || body != host {
+				t.Errorf("%s: %v, not %v; %q", target, err, row.expected, body)
+			}
+			if expected := target[:strings.Index(target, ":")] + "://" + host; strings.Join(asked, " ") != expected {
+				t.Errorf("%s through %s: the function was asked for %v, not %s", target, secure, asked, expected)
+			}
+		}
+		transport.CloseIdleConnections()
 	}
 }
 
