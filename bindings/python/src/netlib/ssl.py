@@ -80,28 +80,26 @@ class _SharedContexts:
             if found is not None and all(_file_version(path) == version for path, version in found[1].items()):
                 self._contexts[key] = found
                 return found[0]
-        versions: dict[str, FileVersion] = {}
-        # A context tells only afterwards which files it has read. The second one is read between two equal versions,
-        # unless a file changes meanwhile.
-        for _ in range(2):
-            context, before = _new_context(settings), versions
-            versions = {name: _file_version(name) for name in _trusted_files(context)}
-            if versions == before:
-                self._store(key, context, versions)
-                break
-        return context
-
-    def _store(self, key: object, context: TlsContext, versions: dict[str, FileVersion]) -> None:
+        # A context tells only afterwards which files it has read. If it has read any, a second context is read between
+        # two equal versions, unless a file changes meanwhile.
+        context = _new_context(settings)
+        versions = _versions_of_files(context)
+        if versions:
+            before, context = versions, _new_context(settings)
+            versions = _versions_of_files(context)
+            if versions != before:
+                return context
         with self._lock:
             self._contexts[key] = context, versions
             while len(self._contexts) > self.SIZE:
                 del self._contexts[next(iter(self._contexts))]
+        return context
 
 
-def _trusted_files(context: TlsContext) -> list[str]:
-    """The files and directories from which a context has read its trusted certificates."""
+def _versions_of_files(context: TlsContext) -> dict[str, FileVersion]:
+    """The versions of the files and directories from which a context has read its trusted certificates."""
     names = [context.trust_source_name(at) for at in range(context.trust_source_count())]
-    return [name for name in names if name and name not in ("CA data", "system", "embedded")]
+    return {name: _file_version(name) for name in names if name and name not in ("CA data", "system", "embedded")}
 
 
 def _new_context(settings: Settings) -> TlsContext:
