@@ -1,4 +1,4 @@
-/* download.c - downloads one URL into a file. After an interruption, it continues where the download stopped:
+/* download.c - downloads one URL into a file. If the connection is lost, it continues where the download stopped:
  *
  *     cc download.c $(pkg-config --cflags --libs netlib) -o download
  *     ./download https://example.com/large.iso large.iso
@@ -6,9 +6,10 @@
  * Read this file from main upwards. */
 #include <inttypes.h>
 #include <netlib.h>
+#include <stdbool.h>
 #include <stdio.h>
 
-/* The first `size` bytes of a representation are in the file. `response` is the one that began to send it. */
+/* The first `size` bytes of a representation are in the file. `response` began to send it; NULL before the first one. */
 struct download {
     FILE *file;
     const char *path;
@@ -21,8 +22,7 @@ static netlib_status fail(netlib_status status, const char *message, netlib_erro
     return made == NETLIB_OK ? status : made;
 }
 
-/* Connects, sends the request of the present attempt, and reads the head of the response. Stores the stream and the
- * response, or the failure. */
+/* Connects, sends the request of the present attempt, and reads the head of the response, or stores the failure. */
 static void exchange(const netlib_attempts *attempts, const netlib_tls_context *tls, netlib_stream **stream,
                      netlib_response **response, netlib_error **failure) {
     netlib_request *request = NULL;
@@ -37,11 +37,11 @@ static void exchange(const netlib_attempts *attempts, const netlib_tls_context *
     netlib_request_free(request);
 }
 
-/* Finds the place of a response's body in the file. A whole representation (200) replaces what has arrived: it has
- * changed, or the server ignores Range. */
-static netlib_status place_body(struct download *download, const netlib_response *response, netlib_error **err) {
+/* Keeps the position in the file if the response continues the download. Empties the file if the response contains the
+ * whole representation (200), which has changed, or whose server ignores Range. */
+static netlib_status prepare_file(struct download *download, const netlib_response *response, netlib_error **err) {
     int32_t status = netlib_response_status(response);
-    if (download->response != NULL && netlib_response_continues(response, download->response, download->size))
+    if (download->response != NULL && netlib_response_resumes(response, download->response, download->size))
         return NETLIB_OK;
     if (status != 200) {
         fprintf(stderr, "the response has the status %d\n", (int)status);
@@ -54,13 +54,19 @@ static netlib_status place_body(struct download *download, const netlib_response
     return download->file != NULL ? NETLIB_OK : fail(NETLIB_APPLICATION_ERROR, "cannot open the file", err);
 }
 
+/* Returns the total length that a Content-Range states; -1 if there is none. */
+static int64_t total_of(const netlib_response *response) {
+    int64_t first = -1, last = -1, total = -1;
+    netlib_status status = netlib_response_content_range(response, &first, &last, &total, NULL);
+    return status == NETLIB_OK ? total : -1;
+}
+
 /* Appends the body to the file. */
 static netlib_status write_body(struct download *download, netlib_stream *stream, const netlib_response *response,
                                 netlib_error **err) {
     netlib_body_decoder *decoder = NULL;
     char buffer[16384];
     size_t n = 0;
-    int64_t first = 0, last = 0, total = -1;
     netlib_status status = netlib_body_decoder_new(response, &decoder, err);
     while (status == NETLIB_OK) {
         status = netlib_stream_read_body(stream, decoder, buffer, sizeof buffer, &n, err);
@@ -73,15 +79,12 @@ static netlib_status write_body(struct download *download, netlib_stream *stream
         return fail(NETLIB_APPLICATION_ERROR, "cannot write the file", err);
     }
     if (status != NETLIB_END_OF_STREAM) return status;
-    status = netlib_response_content_range(response, &first, &last, &total, err);
-    if (status == NETLIB_OK && total > download->size)
-        status = fail(NETLIB_INCOMPLETE_READ, "the server sent a part of the file", err);
-    return status;
+    if (netlib_response_status(response) == 200 || total_of(response) == download->size) return NETLIB_OK;
+    return fail(NETLIB_INCOMPLETE_READ, "the server sent a part of the file", err);
 }
 
-/* Makes the next attempts ask for the rest of the file, or for the whole file if the rest could be that of another
- * version. */
-static netlib_status ask_for_rest(const struct download *download, netlib_attempts *attempts, netlib_error **err) {
+/* Makes the next attempts ask for the rest of the file, or for the whole file if the response has no strong validator. */
+static netlib_status set_range_headers(const struct download *download, netlib_attempts *attempts, netlib_error **err) {
     const char *validator = netlib_response_range_validator(download->response, NULL);
     char range[40];
     snprintf(range, sizeof range, "bytes=%" PRId64 "-", download->size);
@@ -99,12 +102,14 @@ static netlib_status attempt(struct download *download, netlib_attempts *attempt
     int64_t before = download->size;
     exchange(attempts, tls, &stream, &response, &failure);
     netlib_status status = netlib_attempts_next(attempts, response, failure, err); /* waits before a retry */
-    if (status == NETLIB_OK) status = place_body(download, response, err);
-    if (status == NETLIB_OK) {
+    /* With the status 416, the server has nothing more to send. */
+    bool is_complete = netlib_response_status(response) == 416 && before > 0 && total_of(response) == before;
+    if (status == NETLIB_OK && !is_complete) status = prepare_file(download, response, err);
+    if (status == NETLIB_OK && !is_complete) {
         status = write_body(download, stream, response, &failure);
-        if (download->size > before) netlib_attempts_restart_counts(attempts);
+        if (download->size > before) netlib_attempts_reset_failures(attempts);
         if (failure != NULL) {
-            status = ask_for_rest(download, attempts, err);
+            status = set_range_headers(download, attempts, err);
             if (status == NETLIB_OK) status = netlib_attempts_next(attempts, response, failure, err);
         }
     }

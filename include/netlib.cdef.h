@@ -984,7 +984,7 @@ netlib_status netlib_attempts_request(const netlib_attempts *attempts, enum netl
                                       netlib_request **request, netlib_error **err);
 netlib_status netlib_attempts_set_header(netlib_attempts *attempts, const char *name, const char *value,
                                          netlib_error **err);
-void netlib_attempts_restart_counts(netlib_attempts *attempts);
+void netlib_attempts_reset_failures(netlib_attempts *attempts);
 const netlib_decision *netlib_attempts_decision(const netlib_attempts *attempts);
 netlib_status netlib_attempts_next(netlib_attempts *attempts, const netlib_response *response,
                                    const netlib_error *error, netlib_error **err);
@@ -1026,7 +1026,7 @@ int32_t netlib_response_keeps_alive(const netlib_response *response, const netli
 netlib_status netlib_response_content_range(const netlib_response *response, int64_t *first, int64_t *last,
                                             int64_t *total, netlib_error **err);
 const char *netlib_response_range_validator(const netlib_response *response, size_t *len);
-int32_t netlib_response_continues(const netlib_response *response, const netlib_response *earlier, int64_t offset);
+int32_t netlib_response_resumes(const netlib_response *response, const netlib_response *earlier, int64_t offset);
 netlib_status netlib_body_from_memory(const void *data, size_t len, netlib_body **body, netlib_error **err);
 netlib_status netlib_body_from_fd(int fd, netlib_body **body, netlib_error **err);
 netlib_status netlib_body_new(netlib_body_read_fn read, netlib_body_tell_fn tell, netlib_body_seek_fn seek,
@@ -1137,8 +1137,8 @@ netlib_status netlib_stream_connect(const netlib_url *url, const netlib_tls_cont
 int netlib_stream_fd(const netlib_stream *stream);
 netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
                                           netlib_response **response, netlib_error **err);
-netlib_status netlib_stream_read_any_response(netlib_stream *stream, const char *request_method,
-                                              netlib_response **response, netlib_error **err);
+netlib_status netlib_stream_read_next_response(netlib_stream *stream, const char *request_method,
+                                               netlib_response **response, netlib_error **err);
 netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf, size_t len,
                                       size_t *n, netlib_error **err);
 netlib_status netlib_stream_read_whole_body(netlib_stream *stream, netlib_body_decoder *decoder, size_t max_size,

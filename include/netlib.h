@@ -215,8 +215,8 @@
  *                  netlib_connect shows the loop. If the application has a resolver of its own, use
  *                  netlib_connect_options_set_supply_addresses
  *     stream       netlib_stream_new_fd or netlib_tls_wrap_fd, then netlib_stream_set_blocking with 0; wait for the
- *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE, at most netlib_limit_remaining seconds; the
- *                  descriptor of netlib_limit_fd wakes the loop when a limit is cancelled
+ *                  event of NETLIB_WANT_READ or NETLIB_WANT_WRITE; the descriptor of netlib_limit_fd wakes the loop
+ *                  when a limit ends
  *     retry        netlib_attempts_decide instead of netlib_attempts_next, and a timer with the time that
  *                  netlib_decision_delay returns for netlib_attempts_decision
  */
@@ -424,7 +424,7 @@ enum netlib_status_code NETLIB_INT32 {
     NETLIB_UNREWINDABLE_BODY = 303,
     /** A callback reported failure or returned an invalid value. */
     NETLIB_CALLBACK_FAILED = 304,
-    /** The peer sent more data than allowed. */
+    /** The peer sends more data than allowed. */
     NETLIB_TOO_MUCH_DATA = 305,
     /** Netlib has a bug that caused this error: please report it. */
     NETLIB_INTERNAL = 400,
@@ -1089,9 +1089,10 @@ NETLIB_MUST_USE netlib_status netlib_limit_check(const netlib_limit *limit, netl
  * the child's copy of the limit has a descriptor of its own.
  * @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
  * @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
- *         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
- *         descriptor of a limit with a parent or with a deadline is an epoll instance or a kqueue, and netlib opens
- *         one further descriptor for the limit, one for each ancestor and, on Linux, one for the deadline.
+ *         first call of `netlib_limit_fd` opens the descriptor; without a deadline, a wait that obeys the limit may
+ *         have opened it before. The descriptor of a limit with a parent or with a deadline is an epoll instance or a
+ *         kqueue, and netlib opens one further descriptor for the limit, one for each ancestor and, on Linux, one for
+ *         the deadline.
  */
 NETLIB_MUST_USE netlib_status netlib_limit_fd(const netlib_limit *limit, int *fd, netlib_error **err);
 
@@ -3836,12 +3837,12 @@ NETLIB_MUST_USE netlib_status netlib_make_headers(const netlib_headers_options *
  * which `netlib_make_headers` then fails. */
 NETLIB_MUST_USE netlib_headers_options *netlib_headers_to_options(const netlib_headers *headers);
 
-/** Makes a copy of a list in which exactly one field has the given name and value, for example an Authorization with
- * new credentials. The value replaces the value of the first field with this name, and further fields with this name
+/** Copies a list and sets one field, for example an Authorization with new credentials: the copy has exactly one field
+ * with this name. The value replaces the value of the first field with this name, and further fields with this name
  * are left out; if no field has this name, the new field is the last one.
  * @param headers the list. May be NULL: an empty list.
  * @param name the name, a token (RFC 9110 section 5.1), case-insensitive; the new field has the letter case of `name`.
- * @param value the value: any bytes except CR and LF. May be NULL: no field has this name.
+ * @param value the value: any bytes except CR and LF. May be NULL: the copy has no field with this name.
  * @param changed out: the copy.
  * @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
  * @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be
@@ -4008,8 +4009,8 @@ const char *netlib_attempts_method(const netlib_attempts *attempts, size_t *len)
 /** Returns the URL of the present attempt. For a redirect, the URL is the one that `netlib_decision_url` returns. */
 const netlib_url *netlib_attempts_url(const netlib_attempts *attempts);
 
-/** Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, without those that
- * redirects have dropped (`netlib_decision_headers`). */
+/** Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, with the changes of
+ * `netlib_attempts_set_header`, and without those that redirects have dropped (`netlib_decision_headers`). */
 const netlib_headers *netlib_attempts_headers(const netlib_attempts *attempts);
 
 /** Returns 1 if the present attempt sends the body, else 0: if the request has no body, and after a redirect that
@@ -4029,19 +4030,19 @@ NETLIB_MUST_USE netlib_status netlib_attempts_request(const netlib_attempts *att
                                                       netlib_request **request, netlib_error **err);
 
 /** Sets a header of the present attempt and of all attempts that follow, for example Range to continue a download, or
- * Authorization with new credentials. A redirect drops the header if its name is one of those that
- * `netlib_decision_headers` drops.
+ * Authorization with new credentials. A redirect may drop the header: see `netlib_decision_drops_header`.
  * @param name the name, a token (RFC 9110 section 5.1), case-insensitive.
  * @param value the value, which replaces each earlier value. May be NULL: the header is removed.
  * @return `NETLIB_INVALID_HEADER` as from `netlib_headers_with`. */
 NETLIB_MUST_USE netlib_status netlib_attempts_set_header(netlib_attempts *attempts, const char *name,
                                                          const char *value, netlib_error **err);
 
-/** Restarts the counts of failures: the next failure counts as the first one, with the shortest backoff. Call the
- * function before you pass a failure to `netlib_attempts_next` if the attempt has made progress, for example if a
- * download has received bytes that no earlier attempt received. The number of redirects and the dropped headers stay,
- * and a budget or a limit still ends the request. */
-void netlib_attempts_restart_counts(netlib_attempts *attempts);
+/** Forgets the failures so far: the next failure counts as the first one, the backoff starts again, and a later error
+ * does not list the forgotten outcomes. Call the function before you pass a failure to `netlib_attempts_next` if the
+ * attempt has made progress, for example if a download has received bytes that no earlier attempt received. Redirects
+ * still count, headers that a redirect dropped stay dropped, and a retry budget or the limit can still end the request.
+ */
+void netlib_attempts_reset_failures(netlib_attempts *attempts);
 
 /** Returns the last decision. After `NETLIB_SEND_AGAIN`, the decision states the reason for the present attempt and the
  * wait before it. NULL before the first decision, and after a decision that failed. A wait that failed keeps its
@@ -4320,9 +4321,9 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_set_limits(netlib_body_decoder
                                                              size_t max_trailer, size_t max_trailer_fields,
                                                              netlib_error **err);
 
-/** Sets the maximum size of the body. If the body is larger, `netlib_body_decoder_decode` and
- * `netlib_stream_read_body` fail with `NETLIB_TOO_MUCH_DATA`: at once if the Content-Length announces it, otherwise
- * when more bytes than the maximum have arrived. By default, there is no maximum.
+/** Sets the maximum size of the body. By default, there is no maximum. Every function that decodes a larger body fails
+ * with `NETLIB_TOO_MUCH_DATA`: the first call if the Content-Length is larger, otherwise the call that finds the first
+ * byte above the maximum. `netlib_stream_read_whole_body` and `netlib_stream_discard_body` lower the maximum.
  * @param max_size the maximum number of bytes of the whole body, 0 or more.
  * @return `NETLIB_INVALID_ARGUMENT` for a negative number. */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_set_max_size(netlib_body_decoder *decoder, int64_t max_size,
@@ -4365,7 +4366,7 @@ NETLIB_MUST_USE netlib_status netlib_body_decoder_decode(netlib_body_decoder *de
  * Do not call the function after `NETLIB_TLS_TRUNCATED` or another error of a stream: an attacker may have shortened
  * the body.
  * @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if a part of the body is missing;
- *         `NETLIB_PROTOCOL` if an earlier call failed with this status.
+ *         `NETLIB_PROTOCOL` and `NETLIB_TOO_MUCH_DATA` if an earlier call failed with this status.
  */
 NETLIB_MUST_USE netlib_status netlib_body_decoder_end(netlib_body_decoder *decoder, netlib_error **err);
 
@@ -4379,8 +4380,8 @@ int32_t netlib_body_decoder_is_done(const netlib_body_decoder *decoder);
  * unless the request contains `TE: trailers` (RFC 9110 section 6.5.1). */
 const netlib_headers *netlib_body_decoder_trailers(const netlib_body_decoder *decoder);
 
-/** Returns the number of bytes of the body that `netlib_body_decoder_decode` and `netlib_stream_read_body` have
- * returned. */
+/** Returns the number of bytes of the body that have been decoded: those that functions have returned or discarded, and
+ * those that `netlib_stream_read_whole_body` keeps. */
 int64_t netlib_body_decoder_bytes_decoded(const netlib_body_decoder *decoder);
 
 /** Returns the number of bytes that are left of a body with Content-Length; 0 for a complete body; -1 for any other
@@ -4416,39 +4417,39 @@ int32_t netlib_response_keeps_alive(const netlib_response *response, const netli
  * states the bytes that it sends; a response with the status 416 (Range Not Satisfiable) states the length of the
  * representation. Positions count from 0.
  * @param first out: the position of the first byte that the body contains; -1 if the response has no Content-Range,
- *        or one without bytes, as with the status 416.
+ *        or if its range is "*", as for the status 416.
  * @param last out: the position of the last byte that the body contains; -1 if `first` is -1.
  * @param total out: the number of bytes of the whole representation; -1 if it is unknown.
- * @return `NETLIB_INVALID_HEADER` if the Content-Range is malformed, has another unit than bytes, or occurs more than
+ * @return `NETLIB_INVALID_HEADER` if the Content-Range is malformed, has a unit other than bytes, or occurs more than
  *         once.
  */
 NETLIB_MUST_USE netlib_status netlib_response_content_range(const netlib_response *response, int64_t *first,
                                                             int64_t *last, int64_t *total, netlib_error **err);
 
 /** Returns the value for the header If-Range, with which a server sends the rest of a representation only if the
- * representation has not changed (RFC 9110 section 13.1.5): the ETag if it is strong; without an ETag, Last-Modified,
- * if it is at least 60 seconds before Date. NULL if the response has neither: the download cannot be continued safely.
- */
+ * representation has not changed (RFC 9110 section 13.1.5). This is the ETag if it is strong. Without an ETag, it is
+ * Last-Modified, if it is at least 60 seconds before Date. Otherwise, and for a weak ETag, the result is NULL: the
+ * download cannot be continued safely. */
 const char *netlib_response_range_validator(const netlib_response *response, size_t *len);
 
 /** Returns 1 if the body of a response continues the body of an earlier response at a position, else 0. To continue a
  * download, send Range with "bytes=OFFSET-", and If-Range with the result of `netlib_response_range_validator` for the
- * earlier response. If the result is then 0, do not append the body: with the status 200, the server sends the whole
- * representation again, because it has changed or because the server ignores Range. With the status 416, the download
- * is complete if the total length that `netlib_response_content_range` finds equals `offset`.
+ * earlier response. If this function then returns 0, do not append the body. A response with the status 200 contains
+ * the whole representation: the representation has changed, or the server ignores Range. With the status 416, the
+ * download is complete if the total length that `netlib_response_content_range` finds equals `offset`.
  *
  * The result is 1 if all of the following hold:
  *     - The status is 206, and the Content-Range begins at `offset`.
- *     - The length of the body, if it is known, is the length of the Content-Range.
+ *     - The length of the body, if it is known, is the number of bytes in the Content-Range.
  *     - The total lengths, if both responses state them, are equal.
  *     - Both responses have the same ETag. If neither has one, their Last-Modified are the same, or the second
  *       response has none.
  *
  * The server may send fewer bytes than are left: continue again after the last byte of the Content-Range.
  * @param response the response to the request with Range.
- * @param earlier the response whose body was interrupted, or an earlier one of the same download.
+ * @param earlier any response of this download whose body has been kept.
  * @param offset the number of bytes of the representation that have arrived. */
-int32_t netlib_response_continues(const netlib_response *response, const netlib_response *earlier, int64_t offset);
+int32_t netlib_response_resumes(const netlib_response *response, const netlib_response *earlier, int64_t offset);
 
 /* ==================================================================================================================
  * body: Request bodies that can be rewound.
@@ -5443,8 +5444,8 @@ void netlib_stream_free(netlib_stream *stream);
  * limit; a call in progress on another thread still obeys the old one. Default: none.
  *
  * On a non-blocking stream with a descriptor, a call that needs input, such as a read or a TLS handshake, fails if the
- * limit has ended. A write that needs no input does not check the limit. In an event loop, use `netlib_limit_fd` and a
- * timer with the time of `netlib_limit_remaining` to wake the loop, and call `netlib_limit_check` before each write. */
+ * limit has ended. A write that needs no input does not check the limit. In an event loop, the
+ * descriptor of `netlib_limit_fd` wakes the loop when the limit ends: call `netlib_limit_check` before each write. */
 void netlib_stream_set_limit(netlib_stream *stream, const netlib_limit *limit);
 
 /** Sets the read timeout: the maximum time that a read waits for the next bytes. The timeout bounds the time between
@@ -5706,7 +5707,7 @@ int netlib_stream_fd(const netlib_stream *stream);
  * `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
  *
  * The call skips a response with the status 100. For a request with `Expect: 100-continue`, call
- * `netlib_stream_read_any_response` first.
+ * `netlib_stream_read_next_response` first.
  * @param request_method the method of the request, a token such as "GET".
  * @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
  *        first interim response, or of the head if there is none. If the connection is lost inside the head, the
@@ -5722,22 +5723,24 @@ int netlib_stream_fd(const netlib_stream *stream);
 NETLIB_MUST_USE netlib_status netlib_stream_read_response(netlib_stream *stream, const char *request_method,
                                                           netlib_response **response, netlib_error **err);
 
-/** Reads the head of the next response from a stream, which may be an interim response: one with a status of 100 to 199
- * (RFC 9110 section 15.2). The function is like `netlib_stream_read_response`, but skips no response. Read the
- * responses until one has the status 101, or 200 or more: that response is the final one.
+/** Reads the head of the next response from a stream, interim or final. The function is like
+ * `netlib_stream_read_response`, but skips no response. A response is interim if its status is 100 to 199, except 101
+ * (RFC 9110 section 15.2): call the function until a response is not interim. A peer can send any number of interim
+ * responses, so close the connection after too many.
  *
  * A client that sends a request with `Expect: 100-continue` sends the body of the request after a response with the
- * status 100, or when no response has arrived after some time, such as a second: set that time with
- * `netlib_stream_set_read_timeout`. A final response may arrive instead: then the server does not want the body. The
- * status 103 announces header fields, such as Link, before the final response.
+ * status 100, or after a wait without a response. For this wait, set a read timeout of, for example, one second. If
+ * the call fails with `NETLIB_READ_TIMEOUT`, set the old timeout again, send the body, and call the function again. If
+ * a final response arrives first, do not send the body. The status 103 announces header fields, such as Link, before
+ * the final response.
  * @param request_method the method of the request, a token such as "GET".
  * @param err as for `netlib_stream_read_response`, but the error's offset counts from the start of the head.
- * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; all failures of
- *         `netlib_stream_read_response`.
+ * @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; the failures of
+ *         `netlib_stream_read_response`, except that no number of interim responses is a failure.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
-NETLIB_MUST_USE netlib_status netlib_stream_read_any_response(netlib_stream *stream, const char *request_method,
-                                                              netlib_response **response, netlib_error **err);
+NETLIB_MUST_USE netlib_status netlib_stream_read_next_response(netlib_stream *stream, const char *request_method,
+                                                               netlib_response **response, netlib_error **err);
 
 /** Reads the bytes of a response's body that are available, at least one and at most `len`. The call removes the
  * chunked transfer coding by the rules of `netlib_body_decoder`. Bytes that have arrived after the body are left to
@@ -5761,17 +5764,18 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_any_response(netlib_stream *str
 NETLIB_MUST_USE netlib_status netlib_stream_read_body(netlib_stream *stream, netlib_body_decoder *decoder, void *buf,
                                                       size_t len, size_t *n, netlib_error **err);
 
-/** Reads the rest of a response's body: all bytes that no earlier call has returned. The rules are those of
- * `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
+/** Reads a whole response body into memory, or its rest if `netlib_stream_read_body` has returned bytes before. The
+ * rules are those of `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
  *
  * After `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again with the same decoder: the
- * decoder keeps the bytes that have arrived.
+ * decoder keeps the bytes that have arrived. Until the function has returned the body, no other function may read bytes
+ * of it.
  * @param decoder the decoder for the body of the response whose head was read last from the stream.
- * @param max_size the maximum number of bytes of the rest of the body. A body with a larger Content-Length is refused
- *        before it is read.
+ * @param max_size the maximum number of bytes that the function returns. Calls that continue cannot raise the maximum.
+ *        If more bytes are known to be left, the call fails before it reads.
  * @param body out: the bytes.
- * @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if
- *         `netlib_stream_read_body` has read bytes since an earlier call of this function; all failures of
+ * @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if another
+ *         function has read bytes of the body after an earlier call of this function; all failures of
  *         `netlib_stream_read_body`, and `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */
@@ -5782,13 +5786,14 @@ NETLIB_MUST_USE netlib_status netlib_stream_read_whole_body(netlib_stream *strea
  * connection instead if the rest is long: a new connection may take less time. After `NETLIB_WANT_READ`, call the
  * function again.
  * @param decoder the decoder for the body of the response whose head was read last from the stream.
- * @param max_size the maximum number of bytes of the rest of the body. A longer rest is refused before it is read if
- *        its length is known.
+ * @param max_size the maximum number of bytes to discard. Calls that continue cannot raise the maximum. If more bytes
+ *        are known to be left, the call fails before it reads.
  * @param seconds the maximum time, in addition to the limit and timeouts of the stream; `NETLIB_TIMEOUT_NONE` for no
- *        maximum. Has no effect on a non-blocking stream.
+ *        maximum. On a non-blocking stream, which does not wait, the time has no effect.
  * @return `NETLIB_OK` when the body is complete: see `netlib_response_keeps_alive`; `NETLIB_TOO_MUCH_DATA` if the rest
  *         is longer than `max_size`, and `NETLIB_DEADLINE_EXCEEDED` after `seconds`: close the connection;
- *         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN; all failures of `netlib_stream_read_body`, and
+ *         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN, or if the limit of the stream already has 8
+ *         ancestors; all failures of `netlib_stream_read_body`, and
  *         `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
  * @threads one reader and one writer at the same time
  * @blocks if the stream is blocking. The stream's limit and timeouts end the wait. */

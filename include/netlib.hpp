@@ -1643,7 +1643,7 @@ class attempts : public detail::unique<netlib_attempts, netlib_attempts_free> {
     borrowed<netlib::limit> limit() const && = delete;
     result<netlib::request> request(request_form form) const;
     result<void> set_header(const c_text &name, const c_text &value);
-    void restart_counts() noexcept;
+    void reset_failures() noexcept;
     borrowed<netlib::decision> decision() const & noexcept;
     borrowed<netlib::decision> decision() const && = delete;
     result<status> next(optional_ref<netlib::response> response, optional_ref<netlib::error> error);
@@ -1682,7 +1682,7 @@ class response : public detail::copyable<netlib_response, netlib_response_free, 
     result<content_range_result> content_range() const;
     text range_validator() const & noexcept;
     text range_validator() const && = delete;
-    bool continues(const response &earlier, std::int64_t offset) const noexcept;
+    bool resumes(const response &earlier, std::int64_t offset) const noexcept;
 };
 
 /** The handle netlib_body_decoder. */
@@ -1829,7 +1829,7 @@ class stream : public detail::unique<netlib_stream, netlib_stream_free> {
         optional_ref<connect_options> options = {}, optional_ref<netlib::limit> limit = {});
     int fd() const noexcept;
     result<progress<response>> read_response(const c_text &request_method);
-    result<progress<response>> read_any_response(const c_text &request_method);
+    result<progress<response>> read_next_response(const c_text &request_method);
     result<progress<std::size_t>> read_body(body_decoder &decoder, span<std::uint8_t> buf);
     result<progress<bytes>> read_whole_body(body_decoder &decoder, std::size_t max_size);
     result<status> discard_body(body_decoder &decoder, std::size_t max_size, netlib::seconds seconds);
@@ -4025,8 +4025,8 @@ inline result<void> attempts::set_header(const c_text &name, const c_text &value
     netlib_status status_c = netlib_attempts_set_header(handle(), name.c_str(), value.c_str(), &err);
     return detail::finish<false>(status_c, err);
 }
-inline void attempts::restart_counts() noexcept {
-    netlib_attempts_restart_counts(handle());
+inline void attempts::reset_failures() noexcept {
+    netlib_attempts_reset_failures(handle());
 }
 inline borrowed<netlib::decision> attempts::decision() const & noexcept {
     return borrowed<netlib::decision>(netlib_attempts_decision(handle()));
@@ -4122,8 +4122,8 @@ inline text response::range_validator() const & noexcept {
     auto *data = netlib_response_range_validator(handle(), &len);
     return text(data, len);
 }
-inline bool response::continues(const response &earlier, std::int64_t offset) const noexcept {
-    return netlib_response_continues(handle(), earlier.handle(), offset) != 0;
+inline bool response::resumes(const response &earlier, std::int64_t offset) const noexcept {
+    return netlib_response_resumes(handle(), earlier.handle(), offset) != 0;
 }
 inline result<body_decoder> body_decoder::make(const netlib::response &response) {
     netlib_body_decoder *decoder = nullptr;
@@ -4526,10 +4526,10 @@ inline result<progress<response>> stream::read_response(const c_text &request_me
     netlib_status status_c = netlib_stream_read_response(handle(), request_method.c_str(), &response, &err);
     return detail::finish_progress<true>(status_c, err, netlib::response(response));
 }
-inline result<progress<response>> stream::read_any_response(const c_text &request_method) {
+inline result<progress<response>> stream::read_next_response(const c_text &request_method) {
     netlib_response *response = nullptr;
     netlib_error *err = nullptr;
-    netlib_status status_c = netlib_stream_read_any_response(handle(), request_method.c_str(), &response, &err);
+    netlib_status status_c = netlib_stream_read_next_response(handle(), request_method.c_str(), &response, &err);
     return detail::finish_progress<true>(status_c, err, netlib::response(response));
 }
 inline result<progress<std::size_t>> stream::read_body(body_decoder &decoder, span<std::uint8_t> buf) {

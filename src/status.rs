@@ -119,7 +119,7 @@ statuses! {
     Closed              =  302 CLOSED              State    Never   "the handle is closed for calls of this kind, or was made by another process";
     UnrewindableBody    =  303 UNREWINDABLE_BODY   State    Never   "the body cannot be rewound, so the request cannot be sent again";
     CallbackFailed      =  304 CALLBACK_FAILED     State    Never   "a callback reported failure or returned an invalid value";
-    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer sent more data than allowed";
+    TooMuchData         =  305 TOO_MUCH_DATA       State    Never   "the peer sends more data than allowed";
 
     Internal            =  400 INTERNAL            System   Never   "netlib has a bug that caused this error: please report it";
     OutOfMemory         =  401 OUT_OF_MEMORY       System   Never   "memory could not be allocated";

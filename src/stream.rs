@@ -4,8 +4,8 @@
 //! - `transport`: moves bytes and waits for them, within the time that a `wait_policy` allows.
 //! - `state`: the settings, and the thread that currently reads, writes, sends or performs the handshake (its roles).
 //! - `call`: one public call, which holds the lock between I/O operations.
-//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`, `rest_of_body`, `write`: the parts of calls that plain streams and
-//!   TLS streams share.
+//! - `exchange`, `minimum_throughput`, `shutdown`, `probe`, `read`, `rest_of_body`, `write`: the parts of calls that
+//!   plain streams and TLS streams share.
 //! - `last_response`: how much of the last response has been read.
 //! - `unread`: received application data that no read has returned yet.
 

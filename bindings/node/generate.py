@@ -19,7 +19,7 @@ HERE = Path(__file__).resolve().parent
 BY_EVENT_LOOP = {
     "netlib_attempts_next", "netlib_connect_run", "netlib_decision_sleep", "netlib_retry_sleep",
     "netlib_retry_sleep_for_retry", "netlib_stream_connect", "netlib_stream_handshake", "netlib_stream_read",
-    "netlib_stream_discard_body", "netlib_stream_read_any_response", "netlib_stream_read_body",
+    "netlib_stream_discard_body", "netlib_stream_read_next_response", "netlib_stream_read_body",
     "netlib_stream_read_response", "netlib_stream_read_whole_body", "netlib_stream_shutdown",
     "netlib_stream_shutdown_both", "netlib_stream_write", "netlib_stream_write_early_data", "netlib_stream_writev",
     "netlib_wait", "netlib_wait_for_read", "netlib_wait_for_write",

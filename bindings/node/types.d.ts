@@ -172,7 +172,7 @@ export interface Stream {
     /** Reads the head of the final response. */
     readResponse(method: string): Promise<Response>;
     /** Reads the head of the next response, which may be an interim response, such as 100 or 103. */
-    readAnyResponse(method: string): Promise<Response>;
+    readNextResponse(method: string): Promise<Response>;
     /** Reads the rest of a body, which may have at most `maxSize` bytes. */
     readWholeBody(decoder: BodyDecoder, maxSize: number): Promise<Buffer>;
     /** Discards the rest of a body, which may have at most `maxSize` bytes, in at most `seconds`. */

@@ -111,19 +111,19 @@ static void a_response_continues_only_the_same_representation(void) {
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_response *earlier = parse(200, rows[i].earlier), *response = parse(rows[i].status, rows[i].fields);
-        int32_t continues = netlib_response_continues(response, earlier, 5);
+        int32_t continues = netlib_response_resumes(response, earlier, 5);
         if (continues != rows[i].continues) printf("row %zu\n", i);
         CHECK_INT(rows[i].continues, continues);
-        CHECK_INT(0, netlib_response_continues(NULL, earlier, 5));
-        CHECK_INT(0, netlib_response_continues(response, NULL, 5));
+        CHECK_INT(0, netlib_response_resumes(NULL, earlier, 5));
+        CHECK_INT(0, netlib_response_resumes(response, NULL, 5));
         netlib_response_free(earlier);
         netlib_response_free(response);
     }
     netlib_response *part = parse(206, "Content-Range: bytes 3-4/10\r\nETag: \"a\"\r\n");
     netlib_response *next = parse(206, "Content-Range: bytes 5-9/10\r\nETag: \"a\"\r\n");
     netlib_response *other = parse(206, "Content-Range: bytes 5-9/12\r\nETag: \"a\"\r\n");
-    CHECK_INT(1, netlib_response_continues(next, part, 5));
-    CHECK_INT(0, netlib_response_continues(other, part, 5));
+    CHECK_INT(1, netlib_response_resumes(next, part, 5));
+    CHECK_INT(0, netlib_response_resumes(other, part, 5));
     netlib_response_free(part);
     netlib_response_free(next);
     netlib_response_free(other);

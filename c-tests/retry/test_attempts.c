@@ -297,7 +297,7 @@ static void after_progress_failures_count_from_the_start_but_redirects_stay(void
         for (size_t j = 0; j < 7 && rows[i].steps[j].status != 0; j++) {
             netlib_error *err = NULL;
             if (rows[i].steps[j].status == RESTART) {
-                netlib_attempts_restart_counts(attempts);
+                netlib_attempts_reset_failures(attempts);
                 continue;
             }
             struct outcome outcome = {rows[i].steps[j].status, "Location: http://a/y\r\n", 0};
@@ -309,7 +309,7 @@ static void after_progress_failures_count_from_the_start_but_redirects_stay(void
         }
         netlib_attempts_free(attempts);
     }
-    netlib_attempts_restart_counts(NULL);
+    netlib_attempts_reset_failures(NULL);
 }
 
 static void a_header_is_set_for_all_attempts_that_follow(void) {

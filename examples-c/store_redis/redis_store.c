@@ -25,8 +25,8 @@ static const double PAUSE = 1.0;
 
 enum { MAX_IDLE = 16 };
 
-/* A reply has four short elements, or is an error with a message. The last read of hiredis may exceed the maximum by
- * 16 KiB. */
+/* The longest valid replies are an array of four short strings, and an error with a message. hiredis reads 16 KiB at
+ * once, so a reply may exceed the maximum by as much. */
 enum { MAX_REPLY = 4096 };
 
 struct connection {
@@ -49,16 +49,18 @@ static double monotonic_seconds(void) {
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* True if a line announces an array that is not of four elements: hiredis would allocate as many as the server says. */
-static bool announces_other_array(const redisReader *reader) {
+/* True if a line announces an array, a set or a map other than an array of four elements. hiredis allocates as many
+ * elements as the server announces. */
+static bool has_unexpected_array(const redisReader *reader) {
     for (size_t i = 0; i + 2 < reader->len; i++)
-        if (reader->buf[i] == '*' && (i == 0 || reader->buf[i - 1] == '\n') && memcmp(reader->buf + i, "*4\r", 3) != 0)
+        if (memchr("*%~>", reader->buf[i], 4) != NULL && (i == 0 || reader->buf[i - 1] == '\n') &&
+            memcmp(reader->buf + i, "*4\r", 3) != 0)
             return true;
     return false;
 }
 
-/* Sends a command that was appended, and returns its reply, NULL on failure. The limit bounds the whole exchange, also
- * with a server that sends one byte at a time. */
+/* Sends the appended command, and returns its reply; NULL on failure. The limit bounds the whole exchange, even if the
+ * server sends one byte at a time. */
 static redisReply *exchange(redisContext *redis, const netlib_limit *limit) {
     int sent = 0;
     while (!sent)
@@ -72,7 +74,7 @@ static redisReply *exchange(redisContext *redis, const netlib_limit *limit) {
         if (netlib_wait_for_read(redis->fd, INFINITY, limit, NULL) != NETLIB_OK || redisBufferRead(redis) != REDIS_OK)
             return NULL;
         received += redis->reader->len - before;
-        if (announces_other_array(redis->reader)) return NULL;
+        if (has_unexpected_array(redis->reader)) return NULL;
     }
     return NULL;
 }

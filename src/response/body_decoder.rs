@@ -26,8 +26,9 @@ pub struct BodyDecoder {
     decoded: u64,
     /// The maximum of `decoded`.
     max_size: u64,
-    /// The value of `decoded` when a call began to read or to discard the rest of the body.
-    rest_start: Option<u64>,
+    /// The value of `decoded` when a call began to collect the rest of the body, and when one began to discard it.
+    collect_start: Option<u64>,
+    discard_start: Option<u64>,
     /// The bytes of the rest, until all of it has arrived.
     collected: Collected,
     failure: Option<Error>,
@@ -67,7 +68,8 @@ impl BodyDecoder {
             consumed: 0,
             decoded: 0,
             max_size: u64::MAX,
-            rest_start: None,
+            collect_start: None,
+            discard_start: None,
             collected: Collected::default(),
             failure: None,
         })
@@ -94,23 +96,36 @@ impl BodyDecoder {
         }
     }
 
-    /// Sets the maximum size of the rest of the body. Calls that continue to read the same rest change nothing.
-    pub fn limit_rest(&mut self, max_size: u64) {
-        let start = *self.rest_start.get_or_insert(self.decoded);
-        self.max_size = self.max_size.min(start.saturating_add(max_size));
-    }
-
-    /// Takes the collected bytes of the rest, to add bytes to them. Fails if other calls have read bytes of the rest.
-    pub(crate) fn take_collected(&mut self) -> Result<Collected> {
-        if self.rest_start.unwrap_or(self.decoded) + self.collected.len() as u64 != self.decoded {
+    /// Begins or continues to collect the rest of the body, which may have at most `max_size` bytes, and returns the
+    /// bytes that have been collected. Fails if other calls have read bytes of the rest.
+    pub(crate) fn begin_collecting(&mut self, max_size: u64) -> Result<Collected> {
+        let start = *self.collect_start.get_or_insert(self.decoded);
+        if start + self.collected.len() as u64 != self.decoded {
             let message = "since an earlier call for the whole body, other calls have read bytes of the body";
             return Err(Error::new(Status::InvalidArgument, message));
         }
+        self.limit_rest(start, max_size);
         Ok(std::mem::take(&mut self.collected))
     }
 
-    pub(crate) fn put_collected(&mut self, collected: Collected) {
+    /// Keeps the bytes of a rest that is not complete.
+    pub(crate) fn keep_collected(&mut self, collected: Collected) {
         self.collected = collected;
+    }
+
+    /// Ends the collecting of a rest that is complete.
+    pub(crate) fn end_collecting(&mut self) {
+        self.collect_start = None;
+    }
+
+    /// Begins or continues to discard the rest of the body, which may have at most `max_size` bytes.
+    pub(crate) fn begin_discarding(&mut self, max_size: u64) {
+        let start = *self.discard_start.get_or_insert(self.decoded);
+        self.limit_rest(start, max_size);
+    }
+
+    fn limit_rest(&mut self, start: u64, max_size: u64) {
+        self.max_size = self.max_size.min(start.saturating_add(max_size));
     }
 
     /// Decodes `data`, which begins where the last call stopped. After an error, every call fails with the same error.

@@ -46,7 +46,7 @@ impl Response {
     }
 
     /// Returns whether the body of this response continues the body of `first` at `offset`.
-    pub fn continues(&self, first: &Response, offset: i64) -> bool {
+    pub fn resumes(&self, first: &Response, offset: i64) -> bool {
         let Ok(Some(ContentRange { bytes: Some((start, last)), total })) = self.content_range() else { return false };
         let has_other_length = match self.framing() {
             Ok(Framing::Length(length)) => length != last - start + 1,

@@ -103,7 +103,7 @@ impl Attempts {
     }
 
     /// Counts failures from the start again, because the request has made progress.
-    pub fn restart_counts(&mut self) {
+    pub fn reset_failures(&mut self) {
         self.retry = Arc::new(self.retry.with_failures_of(&self.first_retry, self.redirects));
     }
 

@@ -23,26 +23,26 @@ pub enum BodyRead {
 impl<P: Protocol> Core<P> {
     pub(super) fn read_whole_body(&self, decoder: &mut BodyDecoder, max_size: u64) -> Result<BodyRead> {
         self.in_reader(|call, policy| {
-            decoder.limit_rest(max_size);
-            let mut collected = decoder.take_collected()?;
+            let mut collected = decoder.begin_collecting(max_size)?;
             let outcome = call.collect_body(decoder, &mut collected, policy);
             if let Ok(Io::End) = outcome {
+                decoder.end_collecting();
                 return Ok(BodyRead::Done(collected.take()));
             }
-            decoder.put_collected(collected);
+            decoder.keep_collected(collected);
             outcome.map(BodyRead::Want)
         })
     }
 
-    /// The time of the call is bounded by `seconds`, in addition to the settings of the stream.
+    /// On a blocking stream, `seconds` bounds the time of the call, in addition to the settings of the stream.
     pub(super) fn discard_body(&self, decoder: &mut BodyDecoder, max_size: u64, seconds: f64) -> Result<Io> {
         self.classified(|| {
             let (mut settings, mut call) = Call::begin(self, Role::Reader)?;
             let limit = Limit::new(seconds)?;
-            if limit.deadline().is_some() {
+            if settings.blocking && limit.deadline().is_some() {
                 settings.limit = Some(Arc::new(limit.with_parent(settings.limit)?));
             }
-            decoder.limit_rest(max_size);
+            decoder.begin_discarding(max_size);
             let mut buffer = [0; DISCARDED];
             while !decoder.is_done() {
                 match call.read_body(decoder, &mut buffer, settings.wait_policy())? {

@@ -157,6 +157,13 @@ const SCENARIOS: &[(&str, &[Act])] = &[
         ],
     ),
     (
+        "/resume-end",
+        &[
+            Say("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nTransfer-Encoding: chunked\r\n\r\n6\r\nhello\n\r\n", End::Close),
+            Say("HTTP/1.1 416 None\r\nContent-Range: bytes */6\r\nContent-Length: 0\r\n\r\n", End::Close),
+        ],
+    ),
+    (
         "/resume-changed",
         &[
             Say("HTTP/1.1 200 OK\r\nETag: \"a\"\r\nContent-Length: 12\r\n\r\nhello", End::Close),

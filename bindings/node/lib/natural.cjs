@@ -296,8 +296,8 @@ extend(Stream, (generated) => ({
     async readResponse(method) {
         return (await drive(this, () => this.readResponseSync(method))).response;
     },
-    async readAnyResponse(method) {
-        return (await drive(this, () => this.readAnyResponseSync(method))).response;
+    async readNextResponse(method) {
+        return (await drive(this, () => this.readNextResponseSync(method))).response;
     },
     async readBody(decoder, buffer) {
         return count(await drive(this, () => this.readBodySync(decoder, buffer)));

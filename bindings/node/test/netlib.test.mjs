@@ -465,7 +465,7 @@ test('a body is read whole or discarded, and interim responses are returned', as
     await withServer(serve, async (url) => {
         const stream = await Stream.connect(url);
         const next = async () => new BodyDecoder(await stream.readResponse('GET'));
-        assert.equal((await stream.readAnyResponse('GET')).status(), 103);
+        assert.equal((await stream.readNextResponse('GET')).status(), 103);
         let decoder = await next();
         const body = stream.readWholeBody(decoder, 5);
         await stream.write(Buffer.from('x'));

@@ -288,13 +288,13 @@ pub unsafe extern "C" fn netlib_headers_to_options(headers: *const netlib_header
     })
 }
 
-/// Makes a copy of a list in which exactly one field has the given name and value, for example an Authorization with
-/// new credentials. The value replaces the value of the first field with this name, and further fields with this name
+/// Copies a list and sets one field, for example an Authorization with new credentials: the copy has exactly one field
+/// with this name. The value replaces the value of the first field with this name, and further fields with this name
 /// are left out; if no field has this name, the new field is the last one.
 ///
 /// @param headers the list. May be NULL: an empty list.
 /// @param name the name, a token (RFC 9110 section 5.1), case-insensitive; the new field has the letter case of `name`.
-/// @param value the value: any bytes except CR and LF. May be NULL: no field has this name.
+/// @param value the value: any bytes except CR and LF. May be NULL: the copy has no field with this name.
 /// @param changed out: the copy.
 /// @param err the error's offset is the position of the invalid byte in the name or value that the error message names.
 /// @return `NETLIB_INVALID_HEADER` for a name that is not a token, for a value with CR or LF, and if the list would be

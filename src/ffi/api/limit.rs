@@ -166,9 +166,10 @@ pub unsafe extern "C" fn netlib_limit_check(
 ///
 /// @param fd out: the descriptor to poll for `POLLIN` of <poll.h>, borrowed from the limit; -1 on failure.
 /// @return `NETLIB_OK`, even if the limit is already cancelled; `NETLIB_IO` if the descriptor cannot be opened. The
-///         first call of `netlib_limit_fd`, or the first wait that obeys the limit, opens the descriptor. The
-///         descriptor of a limit with a parent or with a deadline is an epoll instance or a kqueue, and netlib opens
-///         one further descriptor for the limit, one for each ancestor and, on Linux, one for the deadline.
+///         first call of `netlib_limit_fd` opens the descriptor; without a deadline, a wait that obeys the limit may
+///         have opened it before. The descriptor of a limit with a parent or with a deadline is an epoll instance or a
+///         kqueue, and netlib opens one further descriptor for the limit, one for each ancestor and, on Linux, one for
+///         the deadline.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_limit_fd(
     limit: *const netlib_limit,

@@ -177,8 +177,8 @@ pub unsafe extern "C" fn netlib_stream_free(stream: *mut netlib_stream) {
 /// limit; a call in progress on another thread still obeys the old one. Default: none.
 ///
 /// On a non-blocking stream with a descriptor, a call that needs input, such as a read or a TLS handshake, fails if the
-/// limit has ended. A write that needs no input does not check the limit. In an event loop, use `netlib_limit_fd` and a
-/// timer with the time of `netlib_limit_remaining` to wake the loop, and call `netlib_limit_check` before each write.
+/// limit has ended. A write that needs no input does not check the limit. In an event loop, the
+/// descriptor of `netlib_limit_fd` wakes the loop when the limit ends: call `netlib_limit_check` before each write.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_stream_set_limit(stream: *mut netlib_stream, limit: *const netlib_limit) {
     // set_limit fails only after a panic in an earlier call. All later calls report that panic.

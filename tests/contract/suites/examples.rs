@@ -67,6 +67,7 @@ const RUNS: &[(&str, &str, i32, &str, &str)] = &[
     ("download", "https://127.0.0.1:{https}/hello?download /dev/stdout", 0, "hello\n", ""),
     ("download", "https://127.0.0.1:{https}/resume?download /dev/stdout", 0, "hello world\n", ""),
     ("download", "http://127.0.0.1:{http}/resume?download /dev/stdout", 0, "hello world\n", ""),
+    ("download", "https://127.0.0.1:{https}/resume-end?download /dev/stdout", 0, "hello\n", ""),
     (
         "download",
         "https://127.0.0.1:{https}/cut-length?download /dev/stdout",

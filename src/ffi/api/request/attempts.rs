@@ -94,8 +94,8 @@ pub unsafe extern "C" fn netlib_attempts_url(attempts: *const netlib_attempts) -
     read(attempts, std::ptr::null(), |attempts| handle::lend(Some(attempts.url())))
 }
 
-/// Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, without those that
-/// redirects have dropped (`netlib_decision_headers`).
+/// Returns the headers of the present attempt: those that were passed to `netlib_attempts_new`, with the changes of
+/// `netlib_attempts_set_header`, and without those that redirects have dropped (`netlib_decision_headers`).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_attempts_headers(attempts: *const netlib_attempts) -> *const netlib_headers {
     read(attempts, std::ptr::null(), |attempts| handle::lend(Some(attempts.headers())))
@@ -136,8 +136,7 @@ pub unsafe extern "C" fn netlib_attempts_request(
 }
 
 /// Sets a header of the present attempt and of all attempts that follow, for example Range to continue a download, or
-/// Authorization with new credentials. A redirect drops the header if its name is one of those that
-/// `netlib_decision_headers` drops.
+/// Authorization with new credentials. A redirect may drop the header: see `netlib_decision_drops_header`.
 ///
 /// @param name the name, a token (RFC 9110 section 5.1), case-insensitive.
 /// @param value the value, which replaces each earlier value. May be NULL: the header is removed.
@@ -152,14 +151,14 @@ pub unsafe extern "C" fn netlib_attempts_set_header(
     guard::status(err, || arg_mut!(attempts).set_header(arg_cstr!(name), arg_cstr_opt!(value)))
 }
 
-/// Restarts the counts of failures: the next failure counts as the first one, with the shortest backoff. Call the
-/// function before you pass a failure to `netlib_attempts_next` if the attempt has made progress, for example if a
-/// download has received bytes that no earlier attempt received. The number of redirects and the dropped headers stay,
-/// and a budget or a limit still ends the request.
+/// Forgets the failures so far: the next failure counts as the first one, the backoff starts again, and a later error
+/// does not list the forgotten outcomes. Call the function before you pass a failure to `netlib_attempts_next` if the
+/// attempt has made progress, for example if a download has received bytes that no earlier attempt received. Redirects
+/// still count, headers that a redirect dropped stay dropped, and a retry budget or the limit can still end the request.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_attempts_restart_counts(attempts: *mut netlib_attempts) {
+pub unsafe extern "C" fn netlib_attempts_reset_failures(attempts: *mut netlib_attempts) {
     guard::value((), || {
-        arg_mut!(attempts).restart_counts();
+        arg_mut!(attempts).reset_failures();
         Ok(())
     });
 }

@@ -112,9 +112,9 @@ pub unsafe extern "C" fn netlib_body_decoder_set_limits(
     })
 }
 
-/// Sets the maximum size of the body. If the body is larger, `netlib_body_decoder_decode` and
-/// `netlib_stream_read_body` fail with `NETLIB_TOO_MUCH_DATA`: at once if the Content-Length announces it, otherwise
-/// when more bytes than the maximum have arrived. By default, there is no maximum.
+/// Sets the maximum size of the body. By default, there is no maximum. Every function that decodes a larger body fails
+/// with `NETLIB_TOO_MUCH_DATA`: the first call if the Content-Length is larger, otherwise the call that finds the first
+/// byte above the maximum. `netlib_stream_read_whole_body` and `netlib_stream_discard_body` lower the maximum.
 ///
 /// @param max_size the maximum number of bytes of the whole body, 0 or more.
 /// @return `NETLIB_INVALID_ARGUMENT` for a negative number.
@@ -210,7 +210,7 @@ pub unsafe extern "C" fn netlib_body_decoder_decode(
 /// the body.
 ///
 /// @return `NETLIB_OK` if the body is complete; `NETLIB_INCOMPLETE_READ` if a part of the body is missing;
-///         `NETLIB_PROTOCOL` if an earlier call failed with this status.
+///         `NETLIB_PROTOCOL` and `NETLIB_TOO_MUCH_DATA` if an earlier call failed with this status.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_end(
     decoder: *mut netlib_body_decoder,
@@ -235,8 +235,8 @@ pub unsafe extern "C" fn netlib_body_decoder_trailers(decoder: *const netlib_bod
     read(decoder, std::ptr::null(), |decoder| handle::lend(decoder.trailers()))
 }
 
-/// Returns the number of bytes of the body that `netlib_body_decoder_decode` and `netlib_stream_read_body` have
-/// returned.
+/// Returns the number of bytes of the body that have been decoded: those that functions have returned or discarded, and
+/// those that `netlib_stream_read_whole_body` keeps.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_body_decoder_bytes_decoded(decoder: *const netlib_body_decoder) -> i64 {
     read(decoder, 0, |decoder| i64::try_from(decoder.bytes_decoded()).unwrap_or(i64::MAX))

@@ -15,10 +15,10 @@ use crate::response::{ContentRange, Response};
 /// representation. Positions count from 0.
 ///
 /// @param first out: the position of the first byte that the body contains; -1 if the response has no Content-Range,
-///        or one without bytes, as with the status 416.
+///        or if its range is "*", as for the status 416.
 /// @param last out: the position of the last byte that the body contains; -1 if `first` is -1.
 /// @param total out: the number of bytes of the whole representation; -1 if it is unknown.
-/// @return `NETLIB_INVALID_HEADER` if the Content-Range is malformed, has another unit than bytes, or occurs more than
+/// @return `NETLIB_INVALID_HEADER` if the Content-Range is malformed, has a unit other than bytes, or occurs more than
 ///         once.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_content_range(
@@ -40,8 +40,9 @@ pub unsafe extern "C" fn netlib_response_content_range(
 }
 
 /// Returns the value for the header If-Range, with which a server sends the rest of a representation only if the
-/// representation has not changed (RFC 9110 section 13.1.5): the ETag if it is strong; without an ETag, Last-Modified,
-/// if it is at least 60 seconds before Date. NULL if the response has neither: the download cannot be continued safely.
+/// representation has not changed (RFC 9110 section 13.1.5). This is the ETag if it is strong. Without an ETag, it is
+/// Last-Modified, if it is at least 60 seconds before Date. Otherwise, and for a weak ETag, the result is NULL: the
+/// download cannot be continued safely.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn netlib_response_range_validator(
     response: *const netlib_response,
@@ -52,13 +53,13 @@ pub unsafe extern "C" fn netlib_response_range_validator(
 
 /// Returns 1 if the body of a response continues the body of an earlier response at a position, else 0. To continue a
 /// download, send Range with "bytes=OFFSET-", and If-Range with the result of `netlib_response_range_validator` for the
-/// earlier response. If the result is then 0, do not append the body: with the status 200, the server sends the whole
-/// representation again, because it has changed or because the server ignores Range. With the status 416, the download
-/// is complete if the total length that `netlib_response_content_range` finds equals `offset`.
+/// earlier response. If this function then returns 0, do not append the body. A response with the status 200 contains
+/// the whole representation: the representation has changed, or the server ignores Range. With the status 416, the
+/// download is complete if the total length that `netlib_response_content_range` finds equals `offset`.
 ///
 /// The result is 1 if all of the following hold:
 ///     - The status is 206, and the Content-Range begins at `offset`.
-///     - The length of the body, if it is known, is the length of the Content-Range.
+///     - The length of the body, if it is known, is the number of bytes in the Content-Range.
 ///     - The total lengths, if both responses state them, are equal.
 ///     - Both responses have the same ETag. If neither has one, their Last-Modified are the same, or the second
 ///       response has none.
@@ -66,13 +67,13 @@ pub unsafe extern "C" fn netlib_response_range_validator(
 /// The server may send fewer bytes than are left: continue again after the last byte of the Content-Range.
 ///
 /// @param response the response to the request with Range.
-/// @param earlier the response whose body was interrupted, or an earlier one of the same download.
+/// @param earlier any response of this download whose body has been kept.
 /// @param offset the number of bytes of the representation that have arrived.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_response_continues(
+pub unsafe extern "C" fn netlib_response_resumes(
     response: *const netlib_response,
     earlier: *const netlib_response,
     offset: i64,
 ) -> i32 {
-    guard::value(0, || Ok(i32::from(arg!(response).continues(arg!(earlier), offset))))
+    guard::value(0, || Ok(i32::from(arg!(response).resumes(arg!(earlier), offset))))
 }

@@ -45,7 +45,7 @@ use crate::stream::{BodyRead, Heads, ResponseRead};
 /// `NETLIB_STALE_CONNECTION`: see `netlib_retry_options_set_any_method_if_stale`.
 ///
 /// The call skips a response with the status 100. For a request with `Expect: 100-continue`, call
-/// `netlib_stream_read_any_response` first.
+/// `netlib_stream_read_next_response` first.
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param err for a malformed head, the error's offset is the position of the defect, counted from the start of the
@@ -73,23 +73,25 @@ pub unsafe extern "C" fn netlib_stream_read_response(
     })
 }
 
-/// Reads the head of the next response from a stream, which may be an interim response: one with a status of 100 to 199
-/// (RFC 9110 section 15.2). The function is like `netlib_stream_read_response`, but skips no response. Read the
-/// responses until one has the status 101, or 200 or more: that response is the final one.
+/// Reads the head of the next response from a stream, interim or final. The function is like
+/// `netlib_stream_read_response`, but skips no response. A response is interim if its status is 100 to 199, except 101
+/// (RFC 9110 section 15.2): call the function until a response is not interim. A peer can send any number of interim
+/// responses, so close the connection after too many.
 ///
 /// A client that sends a request with `Expect: 100-continue` sends the body of the request after a response with the
-/// status 100, or when no response has arrived after some time, such as a second: set that time with
-/// `netlib_stream_set_read_timeout`. A final response may arrive instead: then the server does not want the body. The
-/// status 103 announces header fields, such as Link, before the final response.
+/// status 100, or after a wait without a response. For this wait, set a read timeout of, for example, one second. If
+/// the call fails with `NETLIB_READ_TIMEOUT`, set the old timeout again, send the body, and call the function again. If
+/// a final response arrives first, do not send the body. The status 103 announces header fields, such as Link, before
+/// the final response.
 ///
 /// @param request_method the method of the request, a token such as "GET".
 /// @param err as for `netlib_stream_read_response`, but the error's offset counts from the start of the head.
-/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; all failures of
-///         `netlib_stream_read_response`.
+/// @return `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from `netlib_stream_read_response`; the failures of
+///         `netlib_stream_read_response`, except that no number of interim responses is a failure.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn netlib_stream_read_any_response(
+pub unsafe extern "C" fn netlib_stream_read_next_response(
     stream: *mut netlib_stream,
     request_method: *const c_char,
     response: *mut *mut netlib_response,
@@ -151,18 +153,19 @@ pub unsafe extern "C" fn netlib_stream_read_body(
     })
 }
 
-/// Reads the rest of a response's body: all bytes that no earlier call has returned. The rules are those of
-/// `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
+/// Reads a whole response body into memory, or its rest if `netlib_stream_read_body` has returned bytes before. The
+/// rules are those of `netlib_stream_read_body`. Use this function for a body that fits in memory, such as JSON.
 ///
 /// After `NETLIB_WANT_READ`, a timeout or another end of the wait, call the function again with the same decoder: the
-/// decoder keeps the bytes that have arrived.
+/// decoder keeps the bytes that have arrived. Until the function has returned the body, no other function may read bytes
+/// of it.
 ///
 /// @param decoder the decoder for the body of the response whose head was read last from the stream.
-/// @param max_size the maximum number of bytes of the rest of the body. A body with a larger Content-Length is refused
-///        before it is read.
+/// @param max_size the maximum number of bytes that the function returns. Calls that continue cannot raise the maximum.
+///        If more bytes are known to be left, the call fails before it reads.
 /// @param body out: the bytes.
-/// @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if
-///         `netlib_stream_read_body` has read bytes since an earlier call of this function; all failures of
+/// @return `NETLIB_TOO_MUCH_DATA` if the body is too large: close the connection; `NETLIB_INVALID_ARGUMENT` if another
+///         function has read bytes of the body after an earlier call of this function; all failures of
 ///         `netlib_stream_read_body`, and `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
@@ -193,13 +196,14 @@ pub unsafe extern "C" fn netlib_stream_read_whole_body(
 /// function again.
 ///
 /// @param decoder the decoder for the body of the response whose head was read last from the stream.
-/// @param max_size the maximum number of bytes of the rest of the body. A longer rest is refused before it is read if
-///        its length is known.
+/// @param max_size the maximum number of bytes to discard. Calls that continue cannot raise the maximum. If more bytes
+///        are known to be left, the call fails before it reads.
 /// @param seconds the maximum time, in addition to the limit and timeouts of the stream; `NETLIB_TIMEOUT_NONE` for no
-///        maximum. Has no effect on a non-blocking stream.
+///        maximum. On a non-blocking stream, which does not wait, the time has no effect.
 /// @return `NETLIB_OK` when the body is complete: see `netlib_response_keeps_alive`; `NETLIB_TOO_MUCH_DATA` if the rest
 ///         is longer than `max_size`, and `NETLIB_DEADLINE_EXCEEDED` after `seconds`: close the connection;
-///         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN; all failures of `netlib_stream_read_body`, and
+///         `NETLIB_INVALID_ARGUMENT` if `seconds` is negative or NaN, or if the limit of the stream already has 8
+///         ancestors; all failures of `netlib_stream_read_body`, and
 ///         `NETLIB_WANT_READ` and `NETLIB_WANT_WRITE` as from that function.
 /// @threads one reader and one writer at the same time
 /// @blocks if the stream is blocking. The stream's limit and timeouts end the wait.
