@@ -332,7 +332,9 @@ def words(text, names):
     """A comment of netlib.h in the words of the language. Examples in C, and parts about `ctx_free`, are left out."""
     if not text:
         return ""
-    text = re.sub(r"(?:^    .*(?:\n|\Z)|^\n(?=    ))+", lambda found: "" if ";" in found[0] else found[0], text, flags=re.M)
+    text = re.sub(
+        r"(?:^    .*(?:\n|\Z)|^\n(?=    ))+", lambda found: "" if ";" in found[0] else found[0], text, flags=re.M
+    )
     text = "\n\n".join(without_lead_in(part) for part in re.split(r"\n\n+(?!    )", text.strip()))
     text = re.sub(r"; [^.;]*`ctx_free`[^.;]*|(?<=[.])\s[^.]*`ctx_free`[^.]*[.]|^[^.]*`ctx_free`[^.]*[.]\s*", "", text)
     text = re.sub(r"\benum\s+(?=netlib_)", "", text)

@@ -1,5 +1,5 @@
-"""Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results. The
-URLs are the first argument with the numbers from 1 to COUNT at the end. With "own", urllib.parse parses them.
+"""Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results.
+The URLs are the first argument with the numbers from 1 to COUNT at the end. With "own", urllib.parse parses them.
 
 usage: cost.py URL COUNT [own]
 """

@@ -1,7 +1,7 @@
 # frozen_string_literal: true
 
-# Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results. The
-# URLs are the first argument with the numbers from 1 to COUNT at the end. With "own", Ruby's URI parses them.
+# Parses URLs, and gets five components of each, once for each line of standard input; prints the sum of the results.
+# The URLs are the first argument with the numbers from 1 to COUNT at the end. With "own", Ruby's URI parses them.
 #
 # usage: cost.rb URL COUNT [own]
 
