@@ -307,6 +307,18 @@ pub(super) fn map_of_the_specification(env: &Env, _: &Path, report: &mut Report)
     finds(report, "spec-map", &["172 rows instead of 173"], |inner| spec_map::check(env, &shorter, &header, inner));
 }
 
+pub(super) fn named_features(env: &Env, _: &Path, report: &mut Report) {
+    let table = env.read("tests/contract/data/features.tsv");
+    for (row, complaint) in [
+        ("Types\tgo\tyes\tno such test", "Types: go: yes: no test has the text \"no such test\""),
+        ("Types\tgo\tmaybe\tx", "Types: go: maybe: "),
+        ("Types\tperl\tno\tx", "Types: [\"perl\", \"java\""),
+    ] {
+        let changed = with_first(&table, row);
+        finds(report, "languages", &[complaint], |inner| languages::check_features(env, &changed, inner));
+    }
+}
+
 pub(super) fn named_incidents(env: &Env, _: &Path, report: &mut Report) {
     let table = env.read("tests/contract/data/incidents.tsv");
     for (row, complaint) in [

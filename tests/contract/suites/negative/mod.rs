@@ -26,6 +26,7 @@ pub fn run(env: &Env, report: &mut Report) {
         library::panic_guard,
         documents::map_of_the_specification,
         documents::named_incidents,
+        documents::named_features,
         documents::defective_man_pages,
         documents::undocumented_for_doxygen,
         documents::outdated_recipes,
