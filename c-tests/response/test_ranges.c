@@ -108,6 +108,7 @@ static void a_response_continues_only_the_same_representation(void) {
         {"Last-Modified: x\r\n", 206, "Content-Range: bytes 5-9/10\r\nLast-Modified: y\r\n", 0},
         {"", 206, "Content-Range: bytes 5-9/10\r\nLast-Modified: y\r\n", 0},
         {"", 206, "Content-Range: bytes 5-9/10\r\nContent-Length: x\r\n", 0},
+        {"", 206, "Content-Range: bytes 0-9223372036854775807/*\r\nContent-Length: 5\r\n", 0},
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         netlib_response *earlier = parse(200, rows[i].earlier), *response = parse(rows[i].status, rows[i].fields);

@@ -21,8 +21,8 @@ pub struct ContentRange {
 }
 
 impl Response {
-    /// Returns the Content-Range; `None` if the response has none. Fails if the header is malformed, has another unit
-    /// than bytes, or occurs more than once.
+    /// Returns the Content-Range; `None` if the response has none. Fails if the header is malformed, has a unit
+    /// other than bytes, or occurs more than once.
     pub fn content_range(&self) -> Result<Option<ContentRange>> {
         let mut values = self.headers().get_all("content-range");
         let Some(value) = values.next() else { return Ok(None) };
@@ -49,7 +49,7 @@ impl Response {
     pub fn resumes(&self, first: &Response, offset: i64) -> bool {
         let Ok(Some(ContentRange { bytes: Some((start, last)), total })) = self.content_range() else { return false };
         let has_other_length = match self.framing() {
-            Ok(Framing::Length(length)) => length != last - start + 1,
+            Ok(Framing::Length(length)) => length - 1 != last - start,
             Ok(_) => false,
             Err(_) => true,
         };
@@ -67,7 +67,7 @@ impl Response {
         matches!(dates, [before, Some(after)] if before == Some(after)) || dates[1].is_none()
     }
 
-    /// Returns the length of the whole representation, if the response tells it.
+    /// Returns the length of the whole representation, if the response states it.
     fn total_length(&self) -> Option<i64> {
         match self.content_range() {
             Ok(Some(range)) => range.total,
@@ -109,4 +109,16 @@ fn split(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
 fn number(digits: &[u8]) -> Option<i64> {
     let is_number = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
     str::from_utf8(digits).ok().filter(|_| is_number)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_largest_range_has_no_length_that_overflows() {
+        let head = b"HTTP/1.1 206 x\r\nContent-Range: bytes 0-9223372036854775807/*\r\nContent-Length: 0\r\n\r\n";
+        let (response, _) = Response::parse("GET", head, &mut 0).unwrap().unwrap();
+        assert!(!response.resumes(&response, 0));
+    }
 }
