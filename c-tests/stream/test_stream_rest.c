@@ -260,6 +260,20 @@ static void interim_responses_are_returned_one_by_one(enum kind kind) {
     }
 }
 
+static void an_interim_response_is_returned_after_a_call_that_skipped_it(enum kind kind) {
+    netlib_error *err = NULL;
+    netlib_response *response = NULL;
+    struct ends ends;
+    connect_ends(&ends, kind, unix_pair());
+    set_waiting(&ends, false);
+    write_text(ends.far, "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 2");
+    CHECK_STATUS(NETLIB_WANT_READ, netlib_stream_read_response(ends.near, "GET", &response, &err));
+    CHECK_OK(netlib_stream_read_next_response(ends.near, "GET", &response, &err));
+    CHECK_INT(103, netlib_response_status(response));
+    netlib_response_free(response);
+    free_ends(&ends);
+}
+
 static void a_negative_maximum_is_refused(void) {
     netlib_error *err = NULL;
     netlib_response *response = NULL;
@@ -284,6 +298,7 @@ int main(void) {
         the_wait_for_the_rest_ends_in_time_and_can_continue(kind);
         a_long_body_arrives_whole(kind);
         interim_responses_are_returned_one_by_one(kind);
+        an_interim_response_is_returned_after_a_call_that_skipped_it(kind);
         if (checks_failed != failed_before) fprintf(stderr, "the checks above failed for %s\n", kind_names[kind]);
     }
     a_negative_maximum_is_refused();
